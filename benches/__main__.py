@@ -21,6 +21,13 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=int, help="of each measurement that has no end of its own"
     )
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="CASE",
+        help="this case of a benchmark alone; may be repeated (loading: a system; client_cost: the "
+        "work and its clients, as 'select only, 8', or 'null server')",
+    )
     given = vars(parser.parse_args())
     asked = given.pop("names") or NAMES
     for name in asked:

@@ -17,7 +17,7 @@ SCALE = 10
 ROWS = 100_000
 """Of sysbench's table."""
 THREADS = 2
-"""Of pgbench and of ours; sysbench has a thread for each client."""
+"""Of pgbench and of the floor; sysbench has a thread for each client, and ours chooses by load."""
 
 
 @dataclass(frozen=True)

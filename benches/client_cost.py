@@ -2,13 +2,15 @@
 server.
 
 The floor (`benches/floor`) is a client with the same system calls and nothing else: no script, no
-checks, no histograms. It shows which part of the cost is the kernel's and the server's.
+checks, no histograms, and one thread, its cheapest number. It shows which part of the cost is the
+kernel's and the server's.
 
 Each side runs for some seconds as a process of its own, alternately. Cost is the CPU time of the
 whole process (user and system, as the kernel counts it) for each transaction that ended `ok`; the
 CPU time for starting, connecting and preparing, measured by runs of a few transactions, is
 subtracted on both sides. Ours is what users run: scripts, histograms, intervals and accounting,
-through `_engine.drive`. Durability is off, so that the client is a large part of the whole.
+through `_engine.drive`, with as many threads as it chooses. Durability is off, so that the client
+is a large part of the whole.
 """
 
 from __future__ import annotations
@@ -28,11 +30,12 @@ from assay.provision.deployment import Address
 from assay.provision.stage import provision
 from benches import _client_peers as peers
 from benches import _floor as floor
-from benches._client_peers import SCALE, THREADS, Work
+from benches._client_peers import SCALE, Work
 from benches._process import Run, run
 
 ROUNDS = 7
 NULL = SystemChoice("null", options={"protocol": "postgresql"})
+NULL_SERVER = "null server"
 MANY = 10_000
 OFFERED = 20_000.0
 SECONDS = 5
@@ -99,6 +102,11 @@ class Case:
     """Ours ÷ the floor's; None: there is no floor for this work."""
     least_throughput: float = 1.0
     """Ours ÷ the other tool's."""
+
+    @property
+    def name(self) -> str:
+        """By which ``--only`` asks for it."""
+        return f"{self.work.name}, {self.clients}".lower()
 
 
 @dataclass(frozen=True)
@@ -189,8 +197,15 @@ class Cost:
     rate_per_s: float
 
 
-def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
-    """Prints one row for each case."""
+def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ()) -> None:
+    """Prints one row for each case (``only`` these, if it names any: the work and its clients, or
+    ``null server``)."""
+    known = [*(case.name for system in SYSTEMS for case in system.cases), NULL_SERVER]
+    for name in only:
+        if name not in known:
+            raise SystemExit(
+                f"error: client_cost has no case {name!r}\n\nhint: there are {'; '.join(known)}"
+            )
     print(
         f"medians of {rounds} alternating rounds of {seconds} s; cost is CPU time for each "
         "transaction, start-up taken off; ratios are ours ÷ the other's (least – most)\n"
@@ -201,16 +216,20 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
     )
     print("|---|---:|---|" + "---:|" * 5 + "---|" + "---:|---:|---|" * 2)
     for system in SYSTEMS:
+        cases = [case for case in system.cases if not only or case.name in only]
+        if not cases:
+            continue
         if peers.needed(system.program) is None:
             print(f"| {system.choice.name} | | {system.program} is not on this machine |")
             continue
-        most = max(case.clients for case in system.cases)
+        most = max(case.clients for case in cases)
         with provision(system.choice, StorageChoice(), connections=most) as deployment:
             system.fill(deployment.address)
-            for case in system.cases:
+            for case in cases:
                 sides = sides_of(system, deployment.address, case)
                 print(row(case, *alternate(sides, rounds, seconds)), flush=True)
-    on_the_null_server(rounds, seconds)
+    if not only or NULL_SERVER in only:
+        on_the_null_server(rounds, seconds)
 
 
 def on_the_null_server(rounds: int, seconds: int) -> None:
@@ -358,7 +377,6 @@ def document(address: Address, work: Work, clients: int, stop: dict[str, int]) -
         "variables": work.variables,
         "order": "mix",
         "clients": clients,
-        "threads": THREADS,
         "protocol": "prepared",
         "stop": stop,
         "seed": 1,

@@ -37,7 +37,8 @@ csv = "mydb_assay:CSV"
 `assay list systems` shows the system once the package is installed. A system or a storage needs
 not be derived from a class of Assay: it has the members, or it has not.
 
-A test of the plugin's own package says at once in what it breaks the contract; nothing is started:
+A system or storage that breaks its contract is refused when it is used, with every violation (exit
+status 3). A test of the plugin's own package shows them earlier; nothing is started:
 
 ```python
 from assay import storages, systems

@@ -10,7 +10,7 @@ use assay_values::{Random, Row, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Returns whether it is a script.
+/// Returns whether the text is a valid script.
 pub fn script(text: &str) -> bool {
     for style in [LiteralStyle::Doubled, LiteralStyle::Backslash] {
         if let Err(error) = split_statements(&source(text), style) {
@@ -38,7 +38,7 @@ pub fn script(text: &str) -> bool {
     is_compiled
 }
 
-/// Returns whether it is an expression.
+/// Returns whether the text is a valid expression.
 pub fn expression(text: &str) -> bool {
     let origin = Origin {
         path: "fuzzed.toml",
@@ -64,8 +64,8 @@ pub fn expression(text: &str) -> bool {
                 pushed.push_value(&value);
                 assert_eq!(text_of(&written), text_of(&pushed), "{value:?}");
             }
-            (Err(one), Err(other)) => assert_eq!(one, other),
-            (one, other) => panic!("written {one:?}, evaluated {other:?}"),
+            (Err(written), Err(evaluated)) => assert_eq!(written, evaluated),
+            (written, evaluated) => panic!("written {written:?}, evaluated {evaluated:?}"),
         }
     }
     true
@@ -85,7 +85,7 @@ fn source(text: &str) -> Source<'_> {
     }
 }
 
-/// Compiled with identifiers and beginnings of transactions, and without a shell.
+/// Compiles with identifiers and isolation levels, without shell commands.
 fn compiled(text: &str, values: Values) -> Result<Program, ScriptError> {
     let list = |name: &str, values: &[&str]| {
         let values = values.iter().map(|&value| value.to_owned()).collect();

@@ -11,7 +11,7 @@ use assay_drivers::null::{PlannedReply, ServerModel};
 use assay_drivers::registry::{AnyWire, DRIVERS, SessionKind};
 use assay_drivers::servers::{AnyServer, SERVERS};
 use assay_drivers::{
-    Answer, BulkForm, ConnectOptions, Demand, Keep, Progress, Request, SystemError, Wire as _,
+    Answer, BulkForm, ConnectOptions, Keep, Progress, Request, ServerEvent, SystemError, Wire as _,
     WireServer as _,
 };
 use assay_values::{Piece, Row, Value};
@@ -25,7 +25,7 @@ pub fn client(protocol: &str, data: &[u8]) {
     let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
     wire.connected(&mut out);
     let mut input = Vec::new();
-    // Half of all begin like `conversation`, so that answers belong to their requests.
+    // Half of the inputs begin like `conversation`, so that answers match their requests.
     let mut step = usize::from(*choice).saturating_sub(128);
     for part in data.chunks(usize::from(*cut).max(1)) {
         input.extend_from_slice(part);
@@ -36,7 +36,7 @@ pub fn client(protocol: &str, data: &[u8]) {
                 let _ = wire.receive(part, &mut again, &mut answer);
                 return;
             };
-            assert!(used <= input.len(), "bytes were used that never came");
+            assert!(used <= input.len(), "used more bytes than were received");
             input.drain(..used);
             match progress {
                 Progress::NeedMore => break,
@@ -73,8 +73,8 @@ pub fn server(protocol: &str, data: &[u8]) {
     let options: BTreeMap<_, _> = options
         .map(|(name, what)| (name.to_owned(), what.to_owned()))
         .into();
-    let server_model = ServerModel::new(&options).expect("the options are right");
-    let mut model = server_model.open_session().expect("there is room");
+    let server_model = ServerModel::new(&options).expect("the options are valid");
+    let mut model = server_model.open_session().expect("the site is not full");
     let mut server = server_of(protocol, Ok(1));
     let (mut out, mut input) = (Vec::new(), Vec::new());
     server.connected(&mut out);
@@ -85,15 +85,15 @@ pub fn server(protocol: &str, data: &[u8]) {
             let Ok((used, demand)) = server.receive(&input, &mut out) else {
                 return;
             };
-            assert!(used <= input.len(), "bytes were used that never came");
+            assert!(used <= input.len(), "used more bytes than were received");
             let goes_on = match demand {
-                Demand::More => false,
-                Demand::Over => return,
-                Demand::Loaded { table, rows } => {
+                ServerEvent::More => false,
+                ServerEvent::Over => return,
+                ServerEvent::Loaded { table, rows } => {
                     model.loaded(table, rows);
                     true
                 }
-                Demand::Execute(statement) => {
+                ServerEvent::Execute(statement) => {
                     let reply = model.plan_reply(statement, Instant::now());
                     let mut given = model.answer(statement);
                     match reply {
@@ -117,8 +117,8 @@ pub fn server(protocol: &str, data: &[u8]) {
 /// mutated ones.
 pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
     let server_model = ServerModel::new(&BTreeMap::from([("rows".to_owned(), "2".to_owned())]))
-        .expect("the options are right");
-    let model = server_model.open_session().expect("there is room");
+        .expect("the options are valid");
+    let model = server_model.open_session().expect("the site is not full");
     let (mut wire, mut server) = (wire_of(protocol), server_of(protocol, Ok(1)));
     let (mut sent, mut received) = (Vec::new(), Vec::new());
     let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
@@ -131,11 +131,11 @@ pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
         loop {
             let (used, demand) = server
                 .receive(&to_server, &mut to_client)
-                .expect("the driver speaks as the server reads");
+                .expect("the server reads what the driver writes");
             let goes_on = match demand {
-                Demand::More | Demand::Over => false,
-                Demand::Loaded { .. } => true,
-                Demand::Execute(statement) => {
+                ServerEvent::More | ServerEvent::Over => false,
+                ServerEvent::Loaded { .. } => true,
+                ServerEvent::Execute(statement) => {
                     let mut given = model.answer(statement);
                     while !server.answer(&mut given, &mut to_client) {}
                     true
@@ -150,7 +150,7 @@ pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
         loop {
             let (used, progress) = wire
                 .receive(&to_client, &mut to_server, &mut answer)
-                .expect("the server speaks as the driver reads");
+                .expect("the driver reads what the server writes");
             to_client.drain(..used);
             match progress {
                 Progress::NeedMore => break,
@@ -170,7 +170,7 @@ pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
     (sent, received)
 }
 
-/// How many different requests [`ask`] knows.
+/// The number of different requests that [`ask`] can send.
 const REQUESTS: usize = 10;
 
 fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
@@ -232,7 +232,7 @@ fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
         _ => Request::Text("INSERT INTO t VALUES (1, 'x') RETURNING a"),
     };
     if wire.request(&request, out).is_err() {
-        // For example, it was never prepared: another request instead.
+        // Invalid here, for example a statement that was never prepared: sends another request instead.
         let _ = wire.request(&Request::Text("SELECT 1"), out);
     }
 }
@@ -262,10 +262,10 @@ fn wire_of(variant: &str) -> AnyWire {
     };
     let driver = DRIVERS.iter().find(|known| known.name == protocol);
     let Some(SessionKind::Wire(begin)) = driver.map(|known| known.sessions) else {
-        panic!("{protocol} is no wire driver");
+        panic!("{protocol} is not a wire driver");
     };
     begin(ConnectOptions {
-        user: "anybody".to_owned(),
+        user: "user".to_owned(),
         password: Some("anything".to_owned()),
         database: "any".to_owned(),
         is_private: true,

@@ -1,7 +1,7 @@
 """Assay: which database, on which storage, with which settings, is fast enough for your work?
 
-`run` runs an experiment and returns its `Result`; `open` gives the `Records` of a record file. What
-goes wrong is raised as one of `assay.errors`.
+`run` runs an experiment and returns its `Result`; `open` returns the `Records` of a record file.
+Errors are raised as exceptions of `assay.errors`.
 
 >>> import assay
 >>> result = assay.run("tpcb", on="null", duration_s=0.5, clients=[1, 2])
@@ -49,7 +49,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Everything is looked up only when it is asked for: the program starts without it."""
+    """Imports on first use, so that `import assay` stays fast."""
     if name == "__version__":
         from importlib.metadata import version
 

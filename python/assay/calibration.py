@@ -1,9 +1,10 @@
-"""Takes a protocol and a number of clients; returns what these can do at most on this machine.
+"""Takes a protocol and a number of clients; returns the highest throughput that these clients can
+reach on this machine.
 
-They ask a null server of that protocol, which answers at once, for one row by its key, again and
-again: the statement of the cheapest transaction there is. What they reach is the *ceiling*: with a
-real server they can only be slower. Client and server share the processors, as they do where the
-system under test is on the same machine.
+The clients send the cheapest transaction, the read of one row by its key, to a null server, which
+answers at once. The throughput is the *ceiling*: with a real server clients can only be slower.
+Client and server share the processors, as they do where the system under test is on the same
+machine.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from assay.provision.stage import provision
 from assay.record import CalibrationRecord
 
 IN_PROCESS = "none"
-"""Stands for a system that lives in the client's own process, and speaks no protocol."""
+"""The name for an embedded system, which runs in the client's own process and has no protocol."""
 
 WARM_UP_S = 0.5
 
@@ -33,7 +34,7 @@ def _script() -> str:
 
 
 def protocols() -> tuple[str, ...]:
-    """All that can be calibrated."""
+    """The protocols that can be calibrated."""
     return (*_engine.null_protocols(), IN_PROCESS)
 
 
@@ -45,7 +46,7 @@ def calibrate(
     duration_s: float,
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> CalibrationRecord:
-    """One measurement; ``threads`` 0: one per processor. Raises as `provision` does."""
+    """One measurement; ``threads`` 0: as many as the load needs. Raises as `provision` does."""
     choice = SystemChoice(_NULL, options={"protocol": protocol, "rows": "1"})
     document = {
         "scripts": [{"name": "point-select", "path": "calibration", "text": _script()}],

@@ -1,7 +1,7 @@
-"""What a test may need of a system, by name; and the sentence for a system that has not all of it.
+"""The capabilities that a test may need, by name; and the message for a system that lacks some.
 
-A test that needs what a system lacks is refused before anything is started, and that is no failure:
-the reason stands where the number would stand.
+A test whose needs a system does not meet is refused before anything is started. That is not a
+failure: reports show the reason in place of the number.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "tables": "the tables of a workload can be made and filled",
         "transactions": "several statements take effect together or not at all",
         "isolation levels": "a session can ask for the isolation level of its transactions",
-        "read only sessions": "a session can be held to changing nothing",
+        "read only sessions": "a session can be made read-only",
         "prepared statements": "a statement is sent once and executed many times",
         "bulk load": "rows are loaded by something faster than INSERT statements",
         "foreign keys": "a table can refer to rows of another",
@@ -28,7 +28,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
 
 
 def check(needs: Iterable[str]) -> None:
-    """Raises `ArgumentError` for the first word that is no capability."""
+    """Raises `ArgumentError` for the first unknown capability."""
     for word in needs:
         if word not in CAPABILITIES:
             raise ArgumentError(
@@ -37,11 +37,11 @@ def check(needs: Iterable[str]) -> None:
 
 
 def missing(needs: Iterable[str], system: str, had: Collection[str]) -> str | None:
-    """Why a test with these needs is refused on a system of this name; None: it has them all.
+    """Why a test with these needs is refused on the system ``system``; None: it meets them all.
 
-    Raises `ArgumentError` for a need that is no capability.
+    Raises `ArgumentError` for an unknown capability.
     """
     needs = list(needs)
     check(needs)
     lacking = [f"{name} ({CAPABILITIES[name]})" for name in needs if name not in had]
-    return f"{system} has no {', no '.join(lacking)}" if lacking else None
+    return f"{system} does not support {', '.join(lacking)}" if lacking else None

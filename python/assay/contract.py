@@ -1,4 +1,5 @@
-"""Takes a plugin and a protocol; says in which members the one is not the other."""
+"""Takes a plugin and a protocol; returns the members that the plugin lacks or declares
+differently."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 
 class ContractBroken(Exception):
-    """All violations of a plugin, one a line."""
+    """All violations of a plugin, one per line."""
 
     def __init__(self, what: str, violations: list[str]) -> None:
         super().__init__(
@@ -17,40 +18,56 @@ class ContractBroken(Exception):
         self.violations = violations
 
 
-def members_missing(plugin: Any, contract: type) -> Iterator[str]:
-    """What of a protocol a plugin lacks, or has in another form."""
+def members_broken(plugin: Any, contract: type) -> dict[str, str]:
+    """The members of a protocol that a plugin lacks, or has with another signature: name →
+    violation."""
+    broken: dict[str, str] = {}
     for name in sorted(_members(contract)):
-        if not hasattr(plugin, name):
-            yield f"{name} is missing"
-            continue
         declared = getattr(contract, name, None)
-        if inspect.isfunction(declared):
-            yield from _other_signature(name, declared, getattr(plugin, name))
+        try:
+            found = getattr(plugin, name)
+        except AttributeError:
+            broken[name] = f"{name} is missing"
+        except Exception as error:
+            broken[name] = f"{name} cannot be read: {error!r}"
+        else:
+            if inspect.isfunction(declared):
+                other = _other_signature(name, declared, found)
+                broken.update({name: other} if other else {})
+    return broken
 
 
 def half_an_ability(plugin: Any, ability: type) -> Iterator[str]:
     """An ability is implemented completely or not at all."""
-    names = _members(ability)
-    if any(hasattr(plugin, name) for name in names):
-        for one in members_missing(plugin, ability):
-            yield f"{one}, as {ability.__name__} has it"
+    broken = members_broken(plugin, ability)
+    missing = {name for name in _members(ability) if broken.get(name) == f"{name} is missing"}
+    if missing != _members(ability):
+        for violation in broken.values():
+            yield f"{violation}, as {ability.__name__} has it"
 
 
 def _members(contract: type) -> set[str]:
-    functions = {name for name, one in vars(contract).items() if inspect.isfunction(one)}
+    functions = {name for name, member in vars(contract).items() if inspect.isfunction(member)}
     names = functions | set(inspect.get_annotations(contract))
     return {name for name in names if not name.startswith("_")}
 
 
-def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> Iterator[str]:
+def _other_signature(name: str, declared: Callable[..., Any], found: Any) -> str:
+    """How the signature found differs from the declared one; empty: calls as declared work."""
     if not callable(found):
-        yield f"{name}: expected a method, found {type(found).__name__}"
-        return
-    wanted = inspect.signature(declared)
-    without_self = list(wanted.parameters.values())[1:]
-    positional = [None for one in without_self if one.kind is not one.KEYWORD_ONLY]
-    keywords = {one.name: None for one in without_self if one.kind is one.KEYWORD_ONLY}
+        return f"{name}: expected a method, found {type(found).__name__}"
+    expected = inspect.signature(declared)
+    without_self = list(expected.parameters.values())[1:]
+    positional = [
+        None for parameter in without_self if parameter.kind is not parameter.KEYWORD_ONLY
+    ]
+    keywords = {
+        parameter.name: None
+        for parameter in without_self
+        if parameter.kind is parameter.KEYWORD_ONLY
+    }
     try:
         inspect.signature(found).bind(*positional, **keywords)
-    except TypeError as error:
-        yield f"{name}: expected {name}{wanted.replace(parameters=without_self)}: {error}"
+    except (TypeError, ValueError) as error:
+        return f"{name}: expected {name}{expected.replace(parameters=without_self)}: {error}"
+    return ""

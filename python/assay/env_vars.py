@@ -1,4 +1,4 @@
-"""Every environment variable we read, each with one sentence."""
+"""Every environment variable that Assay reads, with its description."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.files import paths
 
 @dataclass(frozen=True)
 class EnvVar:
-    """A variable and what it is for."""
+    """A variable and its description."""
 
     name: str
     help: str
@@ -24,8 +24,8 @@ class EnvVar:
 
 STATE_DIRECTORY = EnvVar(
     "ASSAY_STATE_DIRECTORY",
-    "Where Assay notes the servers and mounts it made, so that the next start can remove what a "
-    "killed one left (default: $XDG_STATE_HOME/assay or ~/.local/state/assay).",
+    "Where Assay records the servers and mounts it made, so that its next start can remove what "
+    "a killed process left (default: $XDG_STATE_HOME/assay or ~/.local/state/assay).",
 )
 DATA_DIRECTORY = EnvVar(
     "ASSAY_DATA_DIRECTORY",
@@ -85,8 +85,8 @@ XDG_CACHE_HOME = EnvVar(
 
 
 def home() -> Path | None:
-    """The user's home directory: $HOME where that is a folder, else what the password file names;
-    None where neither is there."""
+    """The user's home directory: $HOME where that is a folder, else that of the user database; None
+    where neither exists."""
     named = os.environ.get("HOME")
     if named and paths.is_folder(Path(named)):
         return Path(named)

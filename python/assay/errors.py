@@ -3,20 +3,21 @@
 ::
 
     AssayError
-    ├── YouError            exit 2   what you asked for cannot be done as written
+    ├── YouError            exit 2   the user's mistake: it cannot be done as written
     │   ├── ArgumentError            an option, a name, a number
     │   ├── ExperimentError          an experiment file or a workload folder
     │   ├── ScriptError              a workload script
-    │   └── InputError               a file of data: where and what
+    │   └── InputError               a file of input data
     ├── SystemUnderTestError exit 3   the system under test refused, or is missing; or the
     │   │                            machine has no room
-    │   ├── SystemMissing            its programs are not on this machine
-    │   ├── SystemRefused            it said no: its words and its code are kept
-    │   │   └── PasswordNeeded       it asks for a password, and none is known
-    │   ├── SystemDied               it went away while it was needed
-    │   └── MachineLimit             this machine has not the threads or open files for it
-    ├── RunFailed           exit 1   everything worked, and the answer is no
-    └── Bug                 exit 4   we are wrong; please report it
+    │   ├── SystemMissing            its programs are not installed
+    │   ├── SystemRefused            it refused: its message and its code are kept
+    │   │   └── PasswordNeeded       it needs a password, and none is given
+    │   ├── SystemDied               it stopped while it was needed
+    │   ├── MachineLimit             too few threads or open files on this machine
+    │   └── PluginFailed             a plugin of another package raised, or breaks its contract
+    ├── RunFailed           exit 1   the run was measured and failed
+    └── Bug                 exit 4   internal error; please report it
 
 A message says what was expected, what was found and where; ``hint`` has the fix. A
 transaction's error is data (see ``drive``), never one of these.
@@ -30,7 +31,7 @@ import re
 from pathlib import Path
 
 RESOURCES = "resources"
-"""The engine's word for a disk, memory or another resource of a system that ran out."""
+"""The engine's error class for a system that ran out of disk, memory or another resource."""
 RESOURCES_HINT = (
     "is the disk full? free space there, or choose a storage with more room (--storage); "
     "else raise the limit that the message names"
@@ -43,12 +44,12 @@ _NO_SPACE = re.compile(
 
 
 def says_disk_is_full(text: str) -> bool:
-    """Whether a system's own words speak of a full disk, by the system's message or its number."""
+    """Whether a system's message is about a full disk, by its text or its error number."""
     return _NO_SPACE.search(text) is not None
 
 
 _ERROR_NUMBER = re.compile(r"\[Errno \d+\] | \(os error \d+\)")
-"""What Python and Rust put beside the system's own sentence."""
+"""What Python and Rust add to the operating system's message."""
 
 
 class AssayError(Exception):
@@ -72,7 +73,7 @@ class ArgumentError(YouError):
 
 
 class _Placed(YouError):
-    """An error that has a place: ``file:line:column: message``."""
+    """An error with a location: ``file:line:column: message``."""
 
     def __init__(
         self,
@@ -88,14 +89,14 @@ class _Placed(YouError):
             place += f":{line}"
         if column:
             place += f":{column}"
-        super().__init__(f"{place}: {message}", hint=hint)
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
         self.file = str(file)
         self.line = line
         self.column = column
 
 
 class ExperimentError(_Placed):
-    """An experiment file or a workload folder that says something impossible."""
+    """An experiment file or a workload folder that is invalid."""
 
 
 class ScriptError(_Placed):
@@ -103,7 +104,7 @@ class ScriptError(_Placed):
 
 
 class InputError(_Placed):
-    """A file of data that is not what it must be."""
+    """A file of input data that is invalid."""
 
 
 class SystemUnderTestError(AssayError):
@@ -111,11 +112,12 @@ class SystemUnderTestError(AssayError):
 
 
 class SystemMissing(SystemUnderTestError):
-    """The programs of a system are not on this machine; the hint names the packages."""
+    """The programs of a system are not installed; the hint names the packages."""
 
 
 class SystemRefused(SystemUnderTestError):
-    """The system answered no. ``error_class`` is the engine's word, ``code`` the system's own."""
+    """The system refused. ``error_class`` is the engine's classification, ``code`` the system's
+    own."""
 
     def __init__(
         self, message: str, *, error_class: str = "other", code: str = "", hint: str | None = None
@@ -126,20 +128,24 @@ class SystemRefused(SystemUnderTestError):
 
 
 class PasswordNeeded(SystemRefused):
-    """A server by URL asks for a password, and neither the URL nor the environment has one."""
+    """A server by URL needs a password, and neither the URL nor the environment has one."""
 
 
 class SystemDied(SystemUnderTestError):
-    """The system went away while it was needed; the message holds the end of its log."""
+    """The system stopped while it was needed; the message holds the end of its log."""
 
 
 class MachineLimit(SystemUnderTestError):
-    """This machine does not allow as many threads or open files as are needed; says how many."""
+    """This machine does not allow as many threads or open files as are needed."""
+
+
+class PluginFailed(SystemUnderTestError):
+    """A plugin of another package breaks its contract, or raised what no contract names."""
 
 
 class RunFailed(AssayError):
-    """The run ended and its answer is no: a wrong count, a lost server, a check that failed.
-    ``code`` is the system's own, where it refused a statement."""
+    """The run was measured and failed: a wrong count, a lost server, a failed check.
+    ``code`` is the system's error code, where it refused a statement."""
 
     exit_code = 1
 
@@ -149,6 +155,6 @@ class RunFailed(AssayError):
 
 
 class Bug(AssayError):
-    """Something that cannot happen happened; please report it."""
+    """An internal error; please report it."""
 
     exit_code = 4

@@ -1,4 +1,4 @@
-"""Takes an experiment; returns its record: the only place that knows all stages."""
+"""Takes an experiment; runs all its stages and returns the `ExperimentResult`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, plan
+from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
 from assay.progress import Progress
 from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.report import check_declarations
-from assay.row_sources.protocol import row_source
+from assay.row_sources.protocol import opened
 from assay.steps import take_all
 from assay.steps.context import Context
 from assay.steps.refusal import why_refused
@@ -30,48 +31,47 @@ from assay.workload.ad_hoc_script import workload_of
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What `run` leaves: the number of the experiment in the record, and how its runs ended."""
+    """The result of `run`: the number of the experiment in the record, and which runs failed."""
 
     experiment_id: int
     failed_positions: tuple[int, ...]
-    """Runs that were measured, and failed."""
+    """Runs that were measured and failed."""
     not_run_positions: tuple[int, ...] = ()
-    """Runs that the system under test or the machine did not let come so far."""
+    """Runs that ended before the measurement, because of the system under test or the machine."""
     rescue: Path | None = None
-    """The file in which runs are kept, where the record was locked for too long."""
+    """The file that holds the runs where the record was locked for too long."""
 
     @property
     def exit_code(self) -> int:
-        """A failed measurement weighs more than one that could not be had."""
+        """A run that was measured and failed comes before one that could not be measured."""
         if self.failed_positions:
             return RunFailed.exit_code
         is_incomplete = self.not_run_positions or self.rescue
         return SystemUnderTestError.exit_code if is_incomplete else 0
 
 
+@plugin_failures()
 def run(
     experiment: Experiment, *, records: Path, progress: Progress, loading: Loading = DEFAULT
 ) -> ExperimentResult:
     """Runs an experiment, from the question to the record.
 
-    1. Read the workload, lay out every run, compile every script and how rows are made; see whether
-       this machine has room for the clients.
-    2. Read the data it is run on; what was asked wrongly ends here.
-    3. Put the plan on record, before anything is started.
+    1. Read the workload, plan every run, compile every script and row expression; check that this
+       machine has enough threads and open files for the clients.
+    2. Read the input data. The user's mistakes are reported up to here.
+    3. Record the plan, before anything is started.
 
     Then for each run in its order:
 
-    4. Provision: the system is up on its storage. A run whose test needs what the system lacks is
-       refused instead, which is no failure.
-    5. Take the steps that its test declares, in their order (`assay.steps`). Of most tests they are
-       load: the system holds the data set, counted; and drive: the clients work, and what happens
-       is observed.
-    6. Check: the answers are compared with the right ones, and the rules of the data are asked.
-    7. Put all of it on record, with the verdict.
+    4. Provision: start the system on its storage. A run whose test needs what the system lacks is
+       refused instead, which is not a failure.
+    5. Take the steps that its test declares, in order (`assay.steps`). Most tests have two: load
+       (fill the system with the data set and count it) and drive (run the clients and measure).
+    6. Check: compare the answers with the expected ones, and run the consistency checks.
+    7. Record the run with its verdict.
 
-    A run that fails is on record with its reason, and the next one goes on. What was asked
-    wrongly, or a system that is not on this machine, ends the experiment. Systems are taken down
-    in any case.
+    A failed run is recorded with its reason, and the next one follows. A user's mistake, or a
+    system that is not installed, ends the experiment. Systems are stopped in any case.
     """
     workload = workload_of(experiment)
     check_declarations(workload)
@@ -82,7 +82,7 @@ def run(
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
-    rows = row_source(workload).open(workload, experiment, progress)
+    rows = opened(workload, experiment, progress)
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
     build = {"assay": __version__, **json.loads(_engine.build_info())}
@@ -94,8 +94,8 @@ def run(
         context = Context(workload, compiled, rows, store, pool, progress)
         ended: dict[int, int] = {}
         try:
-            for one in planned.runs:
-                ended[one.position] = _run(context, one, planned.runs)
+            for planned_run in planned.runs:
+                ended[planned_run.position] = _run(context, planned_run, planned.runs)
         except AssayError as error:
             if ended:
                 error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
@@ -110,7 +110,8 @@ def run(
 
 
 def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -> str:
-    """The hint of what ended the experiment, with the place of what ended before."""
+    """The hint of the error that ended the experiment, with the command that reports the runs
+    before it."""
     kept = f"{counted(ended, 'run')} before it: assay report {experiment_id} --records {path}"
     return f"{hint}; {kept}" if hint else kept
 
@@ -128,7 +129,8 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
         return 0
     exit_code = 0
     try:
-        reason = take_all(context, planned)
+        with plugin_failures():
+            reason = take_all(context, planned)
         if reason is not None:
             exit_code = RunFailed.exit_code
     except (SystemUnderTestError, RunFailed) as error:

@@ -1,4 +1,4 @@
-"""What `lab` reports while it works. A terminal or a page implements it; `Silent` ignores it."""
+"""The progress that `lab` reports while it works. A terminal implements it; `Silent` ignores it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ class Progress(Protocol):
         """A stage begins: ``load``."""
 
     def run(self, planned: PlannedRun, of: int) -> None:
-        """A run begins, one of so many."""
+        """A run begins; ``of`` is the number of all runs."""
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         """A run ended; ``reason`` says why it failed."""
 
     def refused(self, planned: PlannedRun, reason: str) -> None:
-        """A run was not begun: its system lacks what its test needs."""
+        """A run is not started: its system lacks what its test needs."""
 
     def loading(self, report: dict[str, Any]) -> None:
         """A `LoadProgress` of the engine."""
@@ -27,11 +27,11 @@ class Progress(Protocol):
         """A `DriveProgress` of the engine."""
 
     def warning(self, message: str) -> None:
-        """Something the user should know now and not only in the report."""
+        """A warning that the user should see now and not only in the report."""
 
 
 class Silent:
-    """Ignores all reports."""
+    """Ignores all progress."""
 
     def stage(self, name: str) -> None: ...
 

@@ -1,22 +1,25 @@
-"""The one list of what can be chosen: systems, storages, row sources, report forms and workloads,
-by name.
+"""The registry of systems, storages, row sources, steps, report forms and workloads, by name.
 
-All but workloads come from entry points, those of Assay and of other packages alike; reading the
-names imports nothing. A workload is a folder with a ``workload.toml``: those beside this module in
-`workloads/`, or any path.
+All but workloads are entry points, of Assay and of other packages; reading the names imports
+nothing. A workload is a folder with a ``workload.toml``: those beside this module in `workloads/`,
+or any path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.errors import ArgumentError, Bug
+from assay.contract import ContractBroken
+from assay.errors import ArgumentError, Bug, PluginFailed
 from assay.files import paths
+from assay.server_url import is_url
+from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
     from assay.storages.protocol import Storage
@@ -35,33 +38,124 @@ def _get(group: str, what: str, name: str) -> Any:
     entries = _entries(group)
     if name not in entries:
         raise unknown(what, name, entries)
+    entry = entries[name]
+    if not _is_own(entry):
+        return _plugin(entry)
     try:
-        return entries[name].load()
+        return entry.load()
     except ImportError as error:
-        raise Bug(f"{what} {name!r} is registered as {entries[name].value} but: {error}") from error
+        raise Bug(f"{what} {name!r} is registered as {entry.value} but: {error}") from error
+
+
+def _is_own(entry: EntryPoint) -> bool:
+    return entry.module.partition(".")[0] == __name__.partition(".")[0]
+
+
+@cache
+def _plugin(entry: EntryPoint) -> Any:
+    """What another package registers, if it keeps its contract; raises `PluginFailed`."""
+    try:
+        found = entry.load()
+    except (Exception, SystemExit) as error:
+        raise PluginFailed(
+            f"{plugin_described(entry)} cannot be imported from {entry.value}: "
+            f"{type(error).__name__}: {error}",
+            hint="correct the package, or uninstall it",
+        ) from error
+    violations = _violations(entry, found)
+    if violations:
+        lines = "\n".join(f"- {violation}" for violation in violations)
+        raise PluginFailed(
+            f"{plugin_described(entry)} breaks its contract:\n{lines}",
+            hint="correct the package, or uninstall it; the contracts: docs/reference/plugins.md",
+        )
+    return found
+
+
+def _violations(entry: EntryPoint, found: Any) -> list[str]:
+    """Those of a system or a storage; the other groups have no contract that can be examined."""
+    from assay.storages import validation as of_storages
+    from assay.systems import validation as of_systems
+
+    validates = {"assay.systems": of_systems.validate, "assay.storages": of_storages.validate}
+    if entry.group not in validates:
+        return []
+    violations = []
+    try:
+        validates[entry.group](found)
+    except ContractBroken as broken:
+        violations = broken.violations
+    name = getattr(found, "name", entry.name)
+    if name != entry.name:
+        violations.append(f"name: expected {entry.name!r}, as in its entry point, found {name!r}")
+    return violations
+
+
+_GROUPS = (
+    "assay.systems", "assay.storages", "assay.row_sources", "assay.steps", "assay.report_forms",
+)  # fmt: skip
+
+
+def plugins() -> list[EntryPoint]:
+    """Everything that other packages register."""
+    every = (entry for group in _GROUPS for entry in _entries(group).values())
+    return [entry for entry in every if not _is_own(entry)]
+
+
+def plugin_described(entry: EntryPoint) -> str:
+    """A plugin, as a message names it: ``the plugin 'mydb' (package mydb-assay 1.0)``."""
+    return f"the plugin {entry.name!r} (package {package_of(entry)})"
+
+
+def package_of(entry: EntryPoint) -> str:
+    """Name and version of the package that registers it."""
+    if entry.dist is None or "Name" not in entry.dist.metadata:
+        return entry.module.partition(".")[0]
+    return f"{entry.dist.name} {entry.dist.version}"
 
 
 def systems() -> tuple[str, ...]:
-    """Names of the systems under test, in the order of the alphabet."""
+    """Names of the systems under test, in alphabetical order."""
     return tuple(sorted(_entries("assay.systems")))
 
 
 def system(name: str) -> System:
-    """The system of that name; an unknown name is an `ArgumentError` that names the nearest."""
+    """The system of that name; raises `ArgumentError` with the nearest known name."""
     found: System = _get("assay.systems", "system", name)
     return found
 
 
+def usable_systems() -> Iterator[tuple[str, System]]:
+    """Names and systems, in alphabetical order, without the plugins that break their contract."""
+    for name in systems():
+        with suppress(PluginFailed):
+            yield name, system(name)
+
+
+def broken_systems() -> Iterator[PluginFailed]:
+    """What is wrong with each system that cannot be used."""
+    for name in systems():
+        try:
+            system(name)
+        except PluginFailed as error:
+            yield error
+
+
 def url_schemes(name: str) -> tuple[str, ...]:
-    """What the URLs of that system begin with; none for one that is not reached by URL."""
-    return getattr(system(name), "url_schemes", ())
+    """The URL schemes of that system; empty where it is not reached by URL, or cannot be used."""
+    try:
+        return getattr(system(name), "url_schemes", ())
+    except PluginFailed:
+        return ()
 
 
 def system_of_url(url: str) -> str:
-    """The name of the system whose ``url_schemes`` hold the scheme of this URL."""
+    """The name of the system whose ``url_schemes`` contain the scheme of this URL."""
     scheme = url.partition(":")[0].lower()
-    schemes = {one: name for name in systems() for one in url_schemes(name)}
+    schemes = {scheme_of_url: name for name in systems() for scheme_of_url in url_schemes(name)}
     if scheme not in schemes:
+        if scheme in systems():
+            system(scheme)  # A plugin that cannot be used says why.
         raise unknown("URL scheme", scheme, schemes)
     return schemes[scheme]
 
@@ -144,11 +238,16 @@ def workload_folder(name: str) -> Path:
             f"{name}: a folder without {WORKLOAD_FILE} is not a workload",
             hint=f"`assay list workloads` names the built-in ones: {', '.join(workloads())}",
         )
+    if is_url(name) or is_connection_string(name):
+        raise ArgumentError(
+            "expected a workload, found a URL or a connection string",
+            hint="a server belongs after --on, as scheme://USER@HOST:PORT/DATABASE",
+        )
     raise unknown("workload", name, workloads())
 
 
 def nearest(word: str, names: Iterable[str]) -> str | None:
-    """The name a mistyped word most likely means, whatever its letter case."""
+    """The name that a mistyped word most likely means, ignoring case."""
     by_lower = {name.lower(): name for name in names}
     found = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
     return by_lower[found[0]] if found else None
@@ -163,5 +262,7 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 
 
 def unknown(what: str, word: str, names: Iterable[str]) -> ArgumentError:
-    """The error for a word that is in no list: what it was taken for, and what there is."""
-    return ArgumentError(f"unknown {what} {word!r}", hint=did_you_mean(word, names))
+    """The error for an unknown name, with the nearest one and all known names as its hint."""
+    return ArgumentError(
+        f"unknown {what} {without_secrets(word)!r}", hint=did_you_mean(word, names)
+    )

@@ -1,8 +1,8 @@
-"""Takes the URL of a server as written; returns its parts, of which only the password is secret.
+"""Takes the URL of a server as written; returns its parts.
 
-``scheme://user:password@host:port/path?query``, where a sign that would end a part is written as
-``%`` and two hexadecimal digits. A URL that cannot be read still has a place and a form without its
-password, so that a message can name it.
+``scheme://user:password@host:port/path?query``, where a character that would end a part is
+percent-encoded. A URL that cannot be parsed still has a place and a form without its password, for
+messages.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HINT = "in a user or password write / as %2F, ? as %3F, # as %23, % as %25, @ as
 
 @dataclass(frozen=True)
 class Parts:
-    """Nothing is decoded yet."""
+    """The parts of a URL, still percent-encoded."""
 
     scheme: str
     """In lower case."""
@@ -36,34 +36,35 @@ class Parts:
     host: str
     """Without the brackets of an address with colons; in its own letter case."""
     port: str
-    """Empty: none is said."""
+    """Empty: not given."""
     path: str
     query: str
 
     @property
     def parameters(self) -> Mapping[str, str]:
-        """The last of each name; a plus is a plus, as in the URLs of database clients."""
-        pairs = (one.partition("=") for one in self.query.split("&") if one)
+        """The last value of each name; a plus is not a space, as in the URLs of database
+        clients."""
+        pairs = (pair.partition("=") for pair in self.query.split("&") if pair)
         return {unquote(name): unquote(value) for name, _, value in pairs}
 
     @property
     def place(self) -> str:
         """What identifies this server: its host, its socket, or its file."""
-        said = self.parameters
-        local = said.get("host") or said.get("socket") or self.path.rpartition("/")[2]
-        return self.host.lower() or local or "a local socket"
+        given = self.parameters
+        local = given.get("host") or given.get("socket") or self.path.rpartition("/")[2]
+        return unquote(self.host.lower() or local) or "a local socket"
 
 
 def is_url(word: str) -> bool:
-    """Whether the word begins as a URL does."""
+    """Whether the word begins with a URL scheme."""
     return _SCHEME.match(word) is not None
 
 
 def parts(url: str) -> Parts:
-    """The parts of ``url``, in which ``@`` and ``:`` may stand in the password.
+    """The parts of ``url``; the password may contain ``@`` and ``:``.
 
-    Raises `ArgumentError` that names the part which cannot be read, and shows no part of the
-    password.
+    Raises `ArgumentError` that names the invalid part, and shows no part of the password.
+
     """
     found = _SCHEME.match(url)
     if found is None:
@@ -72,13 +73,21 @@ def parts(url: str) -> Parts:
     before, _, query = before.partition("?")
     authority, slash, path = before.partition("/")
     user, at, place = authority.rpartition("@")
-    if not at and ":" in authority and any("@" in one for one in (path, query, fragment)):
-        # user:pass/word@host: what stands before the first / is taken for host and port.
-        raise ArgumentError("the URL's password holds / or ? or # as it stands", hint=HINT)
+    if not at and ":" in authority and any("@" in part for part in (path, query, fragment)):
+        # user:pass/word@host: the text before the first / is parsed as host and port.
+        raise ArgumentError("the URL's password holds / or ? or # unencoded", hint=HINT)
+    if ":" in user and any("@" in part for part in (path, query, fragment)):
+        # user:pass@/word@host: what follows the first @ may be the rest of a password.
+        raise ArgumentError(
+            "the URL's password, path or parameters hold an @ unencoded",
+            hint=f"write it as %40; {HINT}",
+        )
     if fragment:
-        raise ArgumentError("the URL holds a #, which ends it", hint=HINT)
+        raise ArgumentError("the URL contains a #, which ends it", hint=HINT)
     if _BAD_PERCENT.search(authority) or _BAD_PERCENT.search(path):
-        raise ArgumentError("the URL holds a % without two hexadecimal digits behind it", hint=HINT)
+        raise ArgumentError(
+            "the URL contains a % without two hexadecimal digits after it", hint=HINT
+        )
     user, colon, password = user.partition(":")
     host, port = _host_and_port(place)
     return Parts(
@@ -109,14 +118,14 @@ def _host_and_port(place: str) -> tuple[str, str]:
     if ":" in port:
         raise ArgumentError(
             "the URL's port is not a number from 0 to 65535",
-            hint=f"an address with colons stands in brackets, [::1]; {HINT}",
+            hint=f"write an IPv6 address in brackets, [::1]; {HINT}",
         )
     return host, port
 
 
 def without_password(url: str) -> str:
-    """The URL as it may be printed, recorded and fingerprinted. Of one that cannot be read, all
-    that a password could be in is hidden."""
+    """The URL as it may be printed, recorded and fingerprinted. In a URL that cannot be parsed,
+    every part that may hold a password is hidden."""
     found = _SCHEME.match(url)
     if found is None:
         return url
@@ -134,7 +143,7 @@ def without_password(url: str) -> str:
 
 @dataclass(frozen=True)
 class Resolved:
-    """A URL in which also stands what was found elsewhere, and the origin of each value."""
+    """A URL completed with values found elsewhere, and the origin of each value."""
 
     url: str = field(repr=False)
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -149,31 +158,32 @@ def completed(
     database: str | None = None,
     parameters: Mapping[str, str] | None = None,
 ) -> str:
-    """The URL with these values, which it did not hold before."""
-    said = parts(url)
-    names = (quote(user, safe="") if user else said.user) + (
-        "" if said.password is None else f":{said.password}"
+    """The URL with these values added."""
+    given = parts(url)
+    names = (quote(user, safe="") if user else given.user) + (
+        "" if given.password is None else f":{given.password}"
     )
-    at = "@" if said.has_user or user else ""
-    name = host or said.host
+    at = "@" if given.has_user or user else ""
+    name = host or given.host
     place = (f"[{name}]" if ":" in name else name) + (
-        f":{port or said.port}" if port or said.port else ""
+        f":{port or given.port}" if port or given.port else ""
     )
-    path = f"/{quote(database, safe='')}" if database else said.path
+    path = f"/{quote(database, safe='')}" if database else given.path
     added = [f"{key}={quote(value, safe='/')}" for key, value in (parameters or {}).items()]
-    query = "&".join([*([said.query] if said.query else []), *added])
+    query = "&".join([*([given.query] if given.query else []), *added])
     if query and not path:
         path = "/"
-    return f"{said.scheme}://{names}{at}{place}{path}" + (f"?{query}" if query else "")
+    return f"{given.scheme}://{names}{at}{place}{path}" + (f"?{query}" if query else "")
 
 
 def with_password(url: str, password: str) -> str:
-    """The URL with this password; it names a user, or gets an empty one."""
-    said = parts(url)
+    """The URL with this password; a URL without a user gets an empty one."""
+    given = parts(url)
     bare = without_password(url)
-    rest = bare[len(said.scheme) + 3 :]
-    rest = rest[len(said.user) + 1 :] if said.has_user else rest
-    return f"{said.scheme}://{said.user}:{quote(password, safe='')}@{rest}"
+    rest = bare[len(given.scheme) + 3 :]
+    rest = rest[len(given.user) + 1 :] if given.has_user else rest
+    rest = rest.replace("@", "%40")  # beside a password no other @ is allowed
+    return f"{given.scheme}://{given.user}:{quote(password, safe='')}@{rest}"
 
 
 def place(url: str) -> str:

@@ -54,6 +54,37 @@ def test_a_script_run_prints_one_document_with_throughput_times_and_cost(
     assert "short-measurement" in warned(document)
 
 
+def test_results_are_labelled_with_every_script_that_was_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script in place of a test's own must not pass for that test."""
+    mine = "\\set aid random(1, 10)\nselect abalance from pgbench_accounts where aid = :aid;\n"
+    (folder / "mine.sql").write_text(mine)
+    (folder / "asked.toml").write_text(
+        'workload = "tpcb"\nscript = ["mine.sql"]\nsystems = ["sqlite"]\n'
+        "[drive]\ntransactions = 5\n"
+    )
+    (folder / "more.sql").write_text("select 4;\n")
+    for words, label, test in (
+        ("tpcb --script mine.sql --on sqlite -t 5", "tpcb with mine.sql", "mine.sql"),
+        ("asked.toml", "tpcb with mine.sql", "mine.sql"),
+        ("-f other.sql -f more.sql@2 --on null -t 5", "other.sql + more.sql@2", "script"),
+    ):
+        assert run_program(["run", *words.split(), "--records", "r.sqlite"]) == 0
+        printed = capsys.readouterr()
+        assert printed.out.startswith(f"{label}: ")
+        assert run_program(["list", "runs", "--records", "r.sqlite", "--format", "json"]) == 0
+        assert json.loads(capsys.readouterr().out)[0]["test"] == label
+        assert run_program(["report", "--records", "r.sqlite"]) == 0
+        report = capsys.readouterr().out
+        assert report.startswith(f"{label}\n")
+        assert "TPC-B" not in report + printed.out + printed.err
+        assert "tpcb-like" not in report + printed.out + printed.err
+        assert run_program(["report", "--records", "r.sqlite", "--format", "json"]) == 0
+        (run,) = json.loads(capsys.readouterr().out)["tables"]["runs"]
+        assert run["test"] == test
+
+
 def test_scripts_are_chosen_by_their_weights(capsys: pytest.CaptureFixture[str]) -> None:
     words = "read.sql@3 --script other.sql@1 --on null --set scale=1 --transactions 2000"
     document = ran(words, capsys)

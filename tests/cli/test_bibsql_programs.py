@@ -127,7 +127,7 @@ def test_an_output_file_is_complete_and_replaces_nothing_without_force(
     assert first.endswith("COMMIT;\n")
     again = program("bibtosql", "--output", str(script), str(bib))
     assert again.returncode == 2
-    assert "is there already" in again.stderr
+    assert "already exists" in again.stderr
     assert "--force" in again.stderr
     script.chmod(0o640)
     script.write_text("old")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,12 +21,19 @@ WORDS = ("--transactions", "20", "--records", "r.sqlite", "--format", "json")
 @contextmanager
 def null_server(*words: str) -> Iterator[str]:
     """The address of the null server."""
+    with null_server_process(*words) as (_, address):
+        yield address
+
+
+@contextmanager
+def null_server_process(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """The null server and its address."""
     with subprocess.Popen(
         [BIN / "assay", "null-server", "--port", "0", *words], stdout=subprocess.PIPE, text=True
     ) as server:
         try:
             assert server.stdout is not None
-            yield server.stdout.readline().strip()
+            yield server, server.stdout.readline().strip()
         finally:
             server.kill()
 
@@ -52,3 +60,33 @@ def test_a_service_without_readable_settings_is_driven(
         assert ended.returncode == (1 if "--fail" in how else 0), ended.stderr
         report = json.loads(ended.stdout)
         assert "settings-unknown" in [one["name"] for one in report["warnings"]]
+
+
+def test_a_server_that_dies_is_at_fault(tmp_path: Path) -> None:
+    """Status 3, whenever it dies; a server that only disconnects its clients fails the run."""
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+
+    def status(address: str, *, kill: subprocess.Popen[str] | None = None) -> tuple[int, str]:
+        words = ["--on", f"postgresql://u@{address}/d", "-T", "40", "--records", "r.sqlite"]
+        with subprocess.Popen(
+            [BIN / "assay", "run", "one.sql", *words],
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as program:
+            assert program.stderr is not None
+            if kill is not None:
+                next(line for line in program.stderr if "drive" in line)
+                time.sleep(0.5)
+                kill.kill()
+            out, err = program.communicate(timeout=120)
+            return program.returncode, out + err
+
+    with null_server_process("--protocol", "postgresql") as (server, address):
+        code, out = status(address, kill=server)
+        assert code == 3, out
+        assert "disconnected during the run" in out
+    with null_server_process("--protocol", "postgresql", "--lose", "#9") as (_, address):
+        code, out = status(address)
+        assert code == 1, out

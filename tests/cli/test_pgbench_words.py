@@ -87,3 +87,38 @@ def test_a_run_may_be_reported_without_quotes(capsys: pytest.CaptureFixture[str]
     without = capsys.readouterr().out
     assert run_program(["report", "run 1"]) == 0
     assert capsys.readouterr().out == without
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("-S", "tpcb.select-only"),
+        ("-N", "tpcb.simple-update"),
+        ("-C", "--connection 'per transaction'"),
+        ("-n", "leave it out"),
+        ("-r", "--per-statement"),
+        ("-P 5", "--progress SECONDS"),
+        ("-h localhost", "--on SYSTEM://USER@HOST:PORT/DATABASE"),
+        ("-U me", "--on SYSTEM://USER@HOST:PORT/DATABASE"),
+    ],
+)
+def test_other_options_of_pgbench_are_answered_with_ours(
+    words: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(["run", *words.split(), "--on", "null"]) == 2
+    out, message = capsys.readouterr()
+    assert said in message
+    assert out == ""
+
+
+def test_help_is_still_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["run", "-h"]) == 0
+    assert "Usage: " in capsys.readouterr().out
+
+
+def test_statements_for_another_client_name_the_values_to_replace(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("q.sql").write_text("\\set x 1\nSELECT ':no', :x::text;\n")
+    assert run_program(["explain", "q.sql", "--on", "null", "--format", "sql"]) == 0
+    assert capsys.readouterr().out.startswith("-- Assay sets :x; replace by values of your own.\n")

@@ -114,7 +114,7 @@ def test_a_foreign_source_fills_a_table(here: Path) -> None:
 def test_mistakes_of_a_foreign_source_are_reported(here: Path) -> None:
     for rows, message in [
         ("bolt,0.10\nnut,a dozen\n", "parts.csv:2: 'a dozen' is no price"),
-        ("bolt,0.10\nnut\n", "rows of the table parts: expected 2 cells, found 1 in row 2"),
+        ("bolt,0.10\nnut\n", "rows of the table parts: row 2: expected 2 cells, found 1"),
     ]:
         (here / "parts.csv").write_text(rows)
         done = assay(here, "run", "parts", "--on", "sqlite", "--input", "parts.csv")
@@ -123,6 +123,61 @@ def test_mistakes_of_a_foreign_source_are_reported(here: Path) -> None:
     done = assay(here, "run", "parts", "--on", "sqlite")
     assert done.returncode == 2
     assert "did you mean 'csv'?" in done.stderr
+
+
+YIELDED = "yield [name or None, *map(Decimal, price)]"
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("dict(name=name, price=1)", "row 1: expected a list or tuple of 2 cells, found dict {"),
+        ("'ab'", "row 1: expected a list or tuple of 2 cells, found str 'ab'"),
+        ("[object(), 2]", "row 1: cell 1: expected text, found object <object object at"),
+        ("[[1], 2]", "row 1: cell 1: expected text, found list [1]"),
+        ("['\\ud800', 2]", r"row 1: cell 1: expected text, found str '\ud800'"),
+        ("[name, 'notanumber']", "row 1: cell 2: expected decimal(9,2), found str 'notanumber'"),
+        ("[name, 2**70]", "row 1: cell 2: expected decimal(9,2), found int 1180591620717411303424"),
+        ("[name, float('nan')]", "row 1: cell 2: expected decimal(9,2), found float nan"),
+    ],
+)
+def test_rows_that_do_not_fit_the_table_are_refused(here: Path, row: str, message: str) -> None:
+    assert YIELDED in MODULE
+    (here / "package" / "csv_rows.py").write_text(MODULE.replace(YIELDED, f"yield {row}"))
+    done = assay(here, "run", "parts", "--on", "sqlite", "--input", "parts.csv")
+    expected = f"error: the source of rows 'csv': rows of the table parts: {message}"
+    assert (done.returncode, expected in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "(str(self.file),))",
+            "(str(self.file),), rows_expected={self.table: 4})",
+            "rows of the table parts: rows_expected says 4, the source made 3",
+        ),
+        (
+            "{self.table: self.rows()}",
+            "{'shelves': []}",
+            "rows for the table shelves, which is not",
+        ),
+        (
+            "{self.table: self.rows()}",
+            "{self.table: 3}",
+            "parts: expected something to iterate over",
+        ),
+        ("{self.table: self.rows()}", "[1]", "expected a mapping from table to rows, found list"),
+    ],
+)
+def test_tables_that_are_not_as_announced_are_refused(
+    here: Path, old: str, new: str, message: str
+) -> None:
+    assert old in MODULE
+    (here / "package" / "csv_rows.py").write_text(MODULE.replace(old, new))
+    done = assay(here, "run", "parts", "--on", "sqlite", "--input", "parts.csv")
+    assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+    assert "error: the source of rows 'csv': " in done.stderr
 
 
 @pytest.mark.parametrize("command", ["plan", "run"])

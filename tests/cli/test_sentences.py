@@ -94,6 +94,8 @@ def test_a_mistake_on_the_command_line_is_reported_in_a_sentence(
         ('workload = "tpcb', "1:17: the text is not closed: expected a quotation mark"),
         ('workload = "tpcb"\nworkload = "ssd"', "2:17: this key or table is given twice"),
         ("seed = 1 2", "1:10: expected the end of the line behind the value"),
+        ('workload = "tpcb"\nsystem = ["null"]', "2: system: expected tables [system.NAME] with "
+         "settings\n\nhint: did you mean 'systems'?"),
         ("[drive", "1:7: expected [TABLE], found no closing bracket"),
         ("seed = [1, 2", "1:13: the list is not closed"),
         ("workload", "1:9: expected KEY = VALUE"),
@@ -137,3 +139,95 @@ def test_a_pause_of_an_unknown_unit_is_answered_with_the_units(
 ) -> None:
     assert run_program(["plan", "one.sql", "--on", "null", "--keying-time", "constant:1h"]) == 2
     assert "units: ns, us, ms, s" in capfd.readouterr().err
+
+
+DESK = """title = "t"
+source = "s"
+default_test = "read"
+default_system = "sqlite"
+[data]
+source = "generated"
+[parameters.rate]
+type = "float"
+default = 2.0
+help = "h"
+[[tables]]
+name = "notes"
+rows = "10"
+primary_key = ["id"]
+[tables.columns]
+id = "int not null"
+[tables.values]
+id = ":row"
+[tests.read]
+title = "t"
+help = "h"
+scripts = ["read.sql"]
+transactions = 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("clients", "script", "said"),
+    [
+        ('"rate"', "SELECT 1;",
+         "desk/workload.toml:26: clients = 'rate': the parameter rate is of type float; expected "
+         'int\n\nhint: [parameters.rate] type = "int"'),
+        ('"four"', "SELECT 1;", "clients = 'four' is neither a number nor a parameter\n\n"
+         "hint: clients = 4, or add [parameters.four] with type = \"int\""),
+        ("1", "SELECT :x;", "desk/read.sql:1:8: "),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_workload_folder_is_reported_with_its_place_and_fix(
+    clients: str, script: str, said: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    steps = f'[[tests.read.steps]]\ndo = "drive"\nclients = {clients}\n'
+    text = DESK + steps
+    Path("desk").mkdir()
+    Path("desk/workload.toml").write_text(text)
+    Path("desk/read.sql").write_text(script)
+    assert run_program(["plan", "desk", "--on", "sqlite"]) == 2 or "desk/read.sql" in said
+    found = capfd.readouterr().err
+    if not found:
+        assert run_program(["run", "desk", "--on", "sqlite"]) == 2
+        found = capfd.readouterr().err
+    assert said in found
+
+
+def test_a_script_with_another_ending_is_a_script_with_an_option(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("one.txt").write_text("SELECT 1;\n")
+    assert run_program(["plan", "one.txt", "--on", "null"]) == 2
+    found = capfd.readouterr().err
+    assert "one.txt is a file" in found
+    assert "-f one.txt" in found
+    assert run_program(["plan", "-f", "one.txt", "--on", "null"]) == 0
+
+
+def test_a_group_without_a_rate_is_named_with_its_file_and_line(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    group = '[[tests.read.steps]]\ndo = "drive"\n\n[[tests.read.steps.groups]]\nname = "w"\n'
+    Path("desk").mkdir()
+    Path("desk/workload.toml").write_text(
+        DESK.replace('scripts = ["read.sql"]\n', "")
+        + group
+        + 'scripts = ["read.sql"]\narrival = "constant"\n'
+    )
+    Path("desk/read.sql").write_text("SELECT 1;")
+    assert run_program(["plan", "desk"]) == 2
+    found = capfd.readouterr().err
+    assert re.search(r"desk/workload.toml:\d+: group w: .* needs offered_rate_per_s", found), found
+    assert "hint: add offered_rate_per_s = 1000" in found
+
+
+def test_a_queue_beside_a_count_is_refused_with_its_line(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("desk").mkdir()
+    Path("desk/workload.toml").write_text(f"{DESK}queue = 200\n")
+    Path("desk/read.sql").write_text("SELECT 1;")
+    assert run_program(["plan", "desk"]) == 2
+    line = DESK.count("\n") + 1
+    assert f"desk/workload.toml:{line}: queue, which all" in capfd.readouterr().err

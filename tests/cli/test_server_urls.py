@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,10 @@ from test_foreign_servers import null_server
 from assay.errors import SystemRefused
 from assay.provision.deployment import Address
 from assay.systems import first_session
+from assay.systems.mariadb import MARIADB
+from assay.systems.mysql_protocol import url as mysql_url
 from assay.systems.postgresql.url import EXPECTED
+from assay.systems.postgresql.url import address_of as postgresql_address
 
 BIN = Path(sys.executable).parent
 
@@ -106,6 +110,67 @@ def test_a_refusal_is_explained(
     assert refusal.value.message.startswith("postgresql://h:1/nosuch: expected a PostgreSQL server")
     assert expected in refusal.value.message
     assert fix in str(refusal.value.hint)
+
+
+NO_LINE = 'no pg_hba.conf entry for host "h", user "me", database "d", no encryption'
+DENIED = "Access denied for user 'me'@'h' (using password: YES)"
+CORRECT = "correct user and password"
+
+
+@pytest.mark.parametrize(
+    ("url", "tls", "code", "message", "fix", "is_password_doubted"),
+    [
+        ("postgresql://h:1/d", "off", "28000", NO_LINE, "sslmode=require", False),
+        ("postgresql://h:1/d", "require", "28000", NO_LINE, "add a line for", False),
+        ("postgresql://h:1/d", "prefer", "clear text", "no", "sslmode=require", False),
+        ("postgresql://h:1/d", "off", "28P01", "no", CORRECT, True),
+        (
+            "postgresql://h:1/d",
+            "require",
+            "28000",
+            "connection requires a valid client certificate",
+            "sslcert=FILE&sslkey=FILE",
+            False,
+        ),
+        ("mysql://h:1/d", "off", "1045", DENIED, "ssl-mode=REQUIRED", True),
+        ("mysql://h:1/d", "prefer", "1045", DENIED, "ssl-cert=FILE&ssl-key=FILE", True),
+        ("mysql://h:1/d", "off", "3159", "no", "ssl-mode=REQUIRED", False),
+        ("mysql://localhost/d", "prefer", "1045", DENIED, "?socket=FILE", True),
+    ],
+)
+def test_a_refused_login_is_explained_by_what_the_server_misses(
+    monkeypatch: pytest.MonkeyPatch,
+    url: str,
+    tls: str,
+    code: str,
+    message: str,
+    fix: str,
+    is_password_doubted: bool,
+) -> None:
+    def refusing(_address: Address) -> nullcontext[None]:
+        raise SystemRefused(message, error_class="authentication", code=code)
+
+    monkeypatch.setattr(first_session, "session", refusing)
+    whole = url.replace("://", "://me:geheim@")
+    if url.startswith("postgresql"):
+        expected, address = EXPECTED, postgresql_address(whole)
+    else:
+        product = MARIADB.product
+        expected, address = mysql_url.expected(product), mysql_url.address_of(product, whole)
+    address = replace(address, tls=tls)
+    with (
+        pytest.raises(SystemRefused) as refusal,
+        first_session.first_session(url, address, expected),
+    ):
+        pass
+    hint = str(refusal.value.hint)
+    assert fix in hint
+    assert (CORRECT in hint) is is_password_doubted
+
+
+def test_a_missing_socket_is_named_by_its_parameter(tmp_path: Path) -> None:
+    _, printed = run(tmp_path, f"mysql://u@/d?socket={tmp_path}/no.sock")
+    assert "correct the socket's file (socket=FILE) in the URL" in printed
 
 
 def test_a_missing_database_is_explained(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ from assay.cli.program import run_program
 from assay.drive import silent_server
 from assay.errors import SystemDied
 from assay.experiment.values import SystemChoice
+from assay.provision import session
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.systems import first_session
+from assay.systems.abilities import Counters, SessionLimit
 
 
 def _message(kind: bytes, body: bytes) -> bytes:
@@ -73,6 +76,34 @@ def test_a_server_that_does_not_answer_ends_the_run(
             registry.system("postgresql").attach(SystemChoice("postgresql", url=url)),
         ):
             pass
+
+
+def test_a_server_that_does_not_answer_ends_the_questions_before_and_after_a_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session, "BRIEF_ANSWER_S", 0.3)
+    system = registry.system("postgresql")
+    assert isinstance(system, Counters)
+    assert isinstance(system, SessionLimit)
+    for ask in (system.counters, lambda deployment: system.refuse_too_many(deployment, 1)):
+        with impostor(b"") as port, pytest.raises(SystemDied, match="did not answer"):
+            ask(_deployment(port))
+
+
+def _deployment(port: int) -> Deployment:
+    address = Address("postgresql", host="127.0.0.1", port=port, user="u", database="d")
+    here = StorageFacts("here", "here", "/")
+    return Deployment(
+        system="postgresql",
+        label="postgresql",
+        nodes=(Node("node", here, None),),
+        endpoints=(address,),
+        version="15.1",
+        options={},
+        settings_asked={},
+        settings={},
+        connection_limit=1,
+    )
 
 
 def test_a_server_that_stops_answering_ends_a_run_without_a_duration(

@@ -35,6 +35,10 @@ def test_a_password_is_prompted_for_only_on_a_terminal(
         assert without.status == 3
         assert "password: none found" in without.err
 
+        status, message = at_a_terminal(working_folder, words, "")
+        assert status == 3, message
+        assert "password: none was typed" in message.replace("\r\n", " ")
+
         status, message = at_a_terminal(working_folder, words, str(address.password))
         assert status == 0, message
         assert re.search(f"Password for {server.name} {address.user}@{address.host}: ", message)

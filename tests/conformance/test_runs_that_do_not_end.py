@@ -97,7 +97,7 @@ def test_a_stopped_server_does_not_hold_a_run_beyond_its_limit(
     with started(working_folder, *words) as child:
         family = stopped(child)
         _, message = child.communicate(timeout=HANG_S)
-    assert child.returncode == 1, message
+    assert child.returncode == 3, message
     assert "waiting up to 1.5 s (--drain)" in message
     assert not [one for one in family if one.is_running()], message
     with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:

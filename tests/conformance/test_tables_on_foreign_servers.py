@@ -41,10 +41,14 @@ def url(system: System, storage: StorageFacts, working_folder: Path) -> Iterator
         yield f"{system.url_schemes[0]}:///{file}"
         return
     with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
-        to = deployment.address
-        password = quote(to.password or "", safe="")
-        place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
-        yield f"{system.url_schemes[0]}://{place}"
+        yield _url(system, deployment)
+
+
+def _url(system: System, deployment: Deployment) -> str:
+    to = deployment.address
+    password = quote(to.password or "", safe="")
+    place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
+    return f"{system.url_schemes[0]}://{place}"
 
 
 def reached(system: System, url: str) -> Deployment:
@@ -79,6 +83,9 @@ def test_only_tables_of_a_killed_assay_are_replaced(
     assert ask(deployment, f"SELECT count(*) FROM {TABLE}") == [("10",)]
     again = assay(*RUN, "--on", url, "--transactions", "1")
     assert again.status == 0, again.err
+    warned = next(line for line in again.err.splitlines() if line.startswith("warning: "))
+    assert "tables of an Assay that was killed: " in warned
+    assert TABLE in warned
     with pytest.raises(Exception, match=TABLE):
         ask(deployment, f"SELECT 1 FROM {TABLE}")
 
@@ -105,8 +112,58 @@ def test_tables_of_an_assay_that_may_be_running_are_kept(
         ask(deployment, f"DROP TABLE {TABLE}")
 
 
+def test_tables_that_cannot_all_be_dropped_are_all_kept(
+    storage: StorageFacts, assay: Assay, working_folder: Path
+) -> None:
+    system = _postgresql()
+    with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
+        url = _url(system, deployment)
+        kill_while_it_drives(url, working_folder)
+        ask(deployment, "CREATE VIEW mine AS SELECT count(*) FROM pgbench_accounts")
+        refused = assay(*RUN, "--on", url, "--transactions", "1")
+        assert refused.status == 2, refused.err
+        assert "cannot be dropped" in refused.err
+        assert "view mine depends on" in refused.err
+        assert "CASCADE" not in refused.err
+        for table in ("branches", "tellers", "accounts", "history"):
+            ask(deployment, f"SELECT count(*) FROM pgbench_{table}")
+
+
+def test_a_table_that_the_user_may_not_read_is_reported_with_a_fix(
+    storage: StorageFacts, assay: Assay
+) -> None:
+    system = _postgresql()
+    with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
+        ask(deployment, "CREATE TABLE pgbench_branches (mine INTEGER)")
+        ask(deployment, "CREATE ROLE guest LOGIN PASSWORD 'g'")
+        to = deployment.address
+        url = f"{system.url_schemes[0]}://guest:g@{to.host}:{to.port}/{to.database}"
+        refused = assay(*RUN, "--on", url, "--transactions", "1")
+        assert refused.status == 2, refused.err
+        assert "may not read the table pgbench_branches" in refused.err
+        assert "log in as a user who may create tables there" in refused.err
+
+
+def _postgresql() -> System:
+    need("postgresql")
+    return registry.system("postgresql")
+
+
 def _tellers() -> Table:
     from assay.workload import reader
 
     tables = reader.read("tpcb").tables_for(reader.read("tpcb").with_defaults({}))
     return next(one for one in tables if one.name == TABLE)
+
+
+def test_a_script_that_makes_its_own_tables_is_reported_with_the_protocol_to_use(
+    storage: StorageFacts, assay: Assay, working_folder: Path
+) -> None:
+    system = _postgresql()
+    text = "BEGIN; CREATE TEMP TABLE t (a int) ON COMMIT DROP; INSERT INTO t VALUES (1); COMMIT;"
+    (working_folder / "own.sql").write_text(text)
+    with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
+        run = ("run", "own.sql", "--on", _url(system, deployment), "--transactions", "1")
+        failed = assay(*run, "--protocol", "prepared")
+        assert (failed.status, "--protocol extended" in failed.err) == (1, True), failed.err
+        assert assay(*run, "--protocol", "extended").status == 0

@@ -188,8 +188,9 @@ def test_encryption_and_verification_follow_the_url(
 
         own = {"certificate": at.made.crt("client"), "key": at.made.key("client")}
         assert at.cipher(at.url(this_host, user=USER, authority=authority, **own))
-        with pytest.raises(SystemRefused):
+        with pytest.raises(SystemRefused) as refusal:
             at.cipher(at.url(this_host, user=USER, authority=authority))
+        assert f"{at.words.certificate}=FILE&{at.words.key}=FILE" in str(refusal.value.hint)
         other = {**own, "key": at.made.key("stranger")}
         with pytest.raises(InputError, match="expected the key of the certificate"):
             at.cipher(at.url(encrypted, user=USER, **other))
@@ -201,8 +202,9 @@ def test_a_self_signed_certificate_is_trusted_where_it_is_named(
     monkeypatch.setenv("HOME", str(tmp_path))
     with serving(server, storage, "alone") as at:
         assert at.cipher(at.url(2, authority=at.made.crt("alone")))
-        with pytest.raises(SystemRefused, match="certificate"):
+        with pytest.raises(SystemRefused, match="is self-signed") as refusal:
             at.cipher(at.url(1, authority=at.made.crt("authority")))
+        assert f"{at.words.authority}=FILE" in str(refusal.value.hint)
 
 
 def test_a_certificate_without_a_host_name_is_refused_by_its_cause(

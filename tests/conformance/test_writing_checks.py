@@ -45,6 +45,10 @@ def test_a_check_that_writes_is_refused_with_its_file(name: str, storage: Storag
                 ask(text)
         assert ask("SELECT * FROM t WHERE a <> :a;") == [(0, True)]
         assert ask("SELECT * FROM t;") == [(1, False)]
+        # The rows of every statement count.
+        assert ask("SELECT * FROM t; SELECT * FROM t WHERE a <> :a;") == [(1, False)]
+        assert ask("SELECT * FROM t; SELECT * FROM t;") == [(2, False)]
+        assert ask("\\set b 1") == [(None, False)]
         # Any other error is the check's own result.
         assert ask("SELECT nothing FROM t;") == [(None, False)]
         assert opened.execute("SELECT a FROM t").rows == [("1",)]

@@ -16,7 +16,7 @@ from assay.dialects.protocol import Table
 from assay.errors import SystemRefused
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.deployment import Deployment, StorageFacts
-from assay.storages.here import HERE
+from assay.storages.here import HERE, refuse_options
 from assay.systems import OptionSpec, ServerDirectory
 from assay.systems.null import NULL
 
@@ -81,7 +81,7 @@ class TracedStorage:
     name = "traced"
 
     def check(self, choice: StorageChoice) -> None:
-        del choice
+        refuse_options(choice)
 
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:

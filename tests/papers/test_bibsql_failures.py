@@ -32,7 +32,7 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
         time.sleep(1)
         server_of(running).kill()
         out, err = running.communicate(timeout=60)
-    assert running.returncode == 1, err
+    assert running.returncode == 3, err
     with Store(working_folder / DEFAULT_FILE_NAME, must_exist=True) as store:
         first, last = store.experiment(1).runs[0], store.experiment(2).runs[0]
     assert first.state == "done"

@@ -107,8 +107,8 @@ def test_a_missing_capability_is_refused_with_a_reason_and_is_no_failure(tmp_pat
     with Store(tmp_path / "assay-records.sqlite", must_exist=True) as store:
         (run,) = store.latest().runs
     reason = (
-        "documents has no transactions (several statements take effect together or not at all), "
-        "no restart (a private server can be stopped and started again on its data)"
+        "documents does not support transactions (several statements take effect together or not "
+        "at all), restart (a private server can be stopped and started again on its data)"
     )
     assert (run.state, run.reason) == ("refused", reason)
     assert run.site is None, "nothing was started"

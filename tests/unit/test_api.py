@@ -98,6 +98,9 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
         result.table("rnus")
     with pytest.raises(assay.errors.ArgumentError, match="no experiment 7"):
         records[7]
+    for wrong in ("a", slice(1, 3), 1.5):
+        with pytest.raises(assay.errors.ArgumentError, match="expected an experiment's number"):
+            records[wrong]  # type: ignore[index]
     with pytest.raises(assay.errors.ArgumentError, match="no records at nowhere"):
         assay.open("nowhere")
 
@@ -135,6 +138,19 @@ def test_a_run_that_fails_is_part_of_the_result() -> None:
         ({"arrival": "poison"}, "unknown arrival 'poison'"),
         ({"set": {"y": "a,b"}}, "no script uses the variable :y"),
         ({"on": "oracel"}, "unknown system 'oracel'"),
+        ({"on": 3}, "on: expected a name or several, found 3"),
+        ({"set": "scale=1"}, "set: expected names with their values, found 'scale=1'"),
+        ({"set": {"scale": None}}, "set: scale: expected a number, a text, True or False, found"),
+        ({"duration": 1}, "there is no argument 'duration'\ndid you mean 'duration_s'?"),
+        ({"think_time": 3}, "think_time: expected a text, found 3"),
+        ({"reconnect": "yes"}, "reconnect: expected True or False, found 'yes'"),
+        ({"records": 3}, "records: expected a path, found 3"),
+        ({"scripts": 3}, "scripts: expected a path, found 3"),
+        ({"clients": "1,x"}, "clients: expected a whole number"),
+        ({"clients": {"readers": 1}}, "has no groups of clients\nclients=8, or a test with"),
+        ({"arrival": "constant"}, "no rate is given\noffered_rate_per_s=1000"),
+        ({"offered_rate_per_s": 5, "arrival": "closed"}, 'arrival="constant" or arrival="poisson"'),
+        ({"set": {"scale": ""}}, 'set={"scale": VALUE}'),
     ],
 )
 def test_invalid_arguments_are_refused_before_anything_is_started(
@@ -143,5 +159,12 @@ def test_invalid_arguments_are_refused_before_anything_is_started(
     Path("one.sql").write_text("SELECT 1;\n")
     with pytest.raises(assay.errors.ArgumentError) as refused:
         assay.run("one.sql", **{"on": "sqlite", **asked})  # type: ignore[arg-type]
-    assert expected in refused.value.message
+    assert expected in f"{refused.value.message}\n{refused.value.hint}"
+    assert "--" not in f"{refused.value}{refused.value.hint}"
     assert not Path("assay-records.sqlite").exists()
+
+
+@pytest.mark.parametrize("wrong", ["", None, 3])
+def test_a_workload_that_is_none_is_refused(wrong: object) -> None:
+    with pytest.raises(assay.errors.ArgumentError, match="workload: expected"):
+        assay.run(wrong, on="sqlite")  # type: ignore[arg-type]

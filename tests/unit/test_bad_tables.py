@@ -92,19 +92,19 @@ class Bad:
 
 BAD = {
     "a type that is none": Bad(
-        '"int not null"\nname', '"integer"\nname', "integer", "not understood", "smallint, int"
+        '"int not null"\nname', '"integer"\nname', "integer", "not a column type", "smallint, int"
     ),
     "a flag that is none": Bad(
-        "text wide default", "text wied default", "wied", "not understood", "not null"
+        "text wide default", "text wied default", "wied", "not a column type", "not null"
     ),
     "a flag twice": Bad(
-        "text wide default", "text wide wide default", "wide wide", "not understood"
+        "text wide default", "text wide wide default", "wide wide", "not a column type"
     ),
     "more digits than there are": Bad(
-        "decimal(9,2)", "decimal(2,9)", "decimal(2,9)", "behind the point", "decimal"
+        "decimal(9,2)", "decimal(2,9)", "decimal(2,9)", "after the point", "decimal"
     ),
     "a text of no length": Bad(
-        "varchar(20)", "varchar(0)", "varchar(0)", "1 to 10000 characters", "no bound"
+        "varchar(20)", "varchar(0)", "varchar(0)", "1 to 10000 characters", "no limit"
     ),
     "a default of another type": Bad(
         'born = "date"', 'born = "date default 7"', "date default", "a text in single quotes"
@@ -116,7 +116,7 @@ BAD = {
         "expected a number",
     ),
     "a name that is too long": Bad(
-        'born = "date"', f'{"b" * 64} = "date"', "b" * 64, "64 bytes", "cut short"
+        'born = "date"', f'{"b" * 64} = "date"', "b" * 64, "64 bytes", "truncated"
     ),
     "two columns in two letter cases": Bad(
         'born = "date"', 'Name = "date"', 'Name = "date"', "same name as name"
@@ -135,9 +135,9 @@ BAD = {
         "born desc", "berth desc", "indexes", "unknown column 'berth'", "known: born"
     ),
     "an index that runs nowhere": Bad(
-        "born desc", "born down", "indexes", "not understood", "other desc"
+        "born desc", "born down", "indexes", "is not an index", "other desc"
     ),
-    "an index twice": Bad('["name, born desc"]', '["name", "name"]', "indexes", "there twice"),
+    "an index twice": Bad('["name, born desc"]', '["name", "name"]', "indexes", "declared twice"),
     "a condition of an index that is missing": Bad(
         '["name, born desc"]', '[{ columns = "name" }]', "indexes", "when is missing"
     ),
@@ -145,7 +145,7 @@ BAD = {
         'customer -> customers(id)"',
         'customer customers(id)"',
         "foreign_keys",
-        "not understood",
+        "is not a foreign key",
         "column -> table",
     ),
     "a foreign key to an unknown table": Bad(
@@ -185,11 +185,11 @@ BAD = {
         "unknown table 'costumers'",
         "did you mean 'customers'",
     ),
-    "parents in a circle": Bad(
+    "parents in a cycle": Bad(
         'rows = "10 * :scale"',
         'rows = "1"\nper = "orders"',
         'per = "orders"',
-        "circle: customers -> orders -> customers",
+        "cycle: customers -> orders -> customers",
     ),
     "a child of instances that has none": Bad(
         'per = "customers"\nrows = "random(0, 3)"\nforeign_keys',
@@ -201,8 +201,8 @@ BAD = {
     "a table twice": Bad(
         'name = "orders"', 'name = "Customers"', 'name = "Customers"', "second table"
     ),
-    "instances that are no range": Bad(
-        '"1..2 * :scale"', '"1 to 2"', "instances", "no range", "1..10"
+    "instances that are not a range": Bad(
+        '"1..2 * :scale"', '"1 to 2"', "instances", "not a range", "1..10"
     ),
     "instances from last to first": Bad(
         '"1..2 * :scale"', '"3..2"', "instances", "3 to 2: expected 1 to"
@@ -238,7 +238,7 @@ BAD = {
         "default",
     ),
     "values of no rows": Bad(
-        'rows = "5"\n', "", "[tables.values]\nplace", "how many rows", "rows ="
+        'rows = "5"\n', "", "[tables.values]\nplace", "no number of rows", "rows ="
     ),
     "an empty expression": Bad(
         'place = ":instance * 100 + :row"', 'place = ""', 'place = ""', "is empty", ":row + 1"
@@ -266,7 +266,7 @@ BAD = {
         "did you mean 'rows'",
     ),
     "rows of a workload that makes none": Bad(
-        'source = "generated"', 'source = "bib"', "rows =", "come from elsewhere", "generated"
+        'source = "generated"', 'source = "bib"', "rows =", "are not generated", "generated"
     ),
     "a source that is none": Bad(
         'source = "generated"',

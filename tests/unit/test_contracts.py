@@ -73,6 +73,17 @@ def test_violations_of_the_contract_of_a_system_are_reported(
     assert any(message in one for one in broken.value.violations), broken.value
 
 
+def test_a_broken_member_hides_no_other_violation() -> None:
+    system = null_but(capabilities=NULL.capabilities | {"magic"}, provision=lambda _choice: None)
+    system.dialect = None  # type: ignore[attr-defined]
+    with pytest.raises(ContractBroken) as broken:
+        systems.validate(system)
+    found = "\n".join(broken.value.violations)
+    assert "provision: expected provision(choice:" in found
+    assert "dialect: expected a Dialect, found NoneType: add_foreign_keys is missing" in found
+    assert "capabilities: 'magic' is none" in found
+
+
 def test_a_password_in_a_message_about_a_url_breaks_the_contract() -> None:
     def shows_the_password(text: str) -> None:
         raise ArgumentError(f"{text} cannot be right")
@@ -94,7 +105,7 @@ def test_all_violations_are_reported_together() -> None:
         (SimpleNamespace(name="x", check=lambda _choice: None), "prepare is missing"),
         (
             SimpleNamespace(name="x", check=lambda _choice: None, prepare=lambda _choice: None),
-            "takes an option that is none of its own",
+            "accepts an unknown option",
         ),
     ],
 )
@@ -108,8 +119,8 @@ def test_violations_of_the_contract_of_a_storage_are_reported(
 def test_a_test_that_needs_a_missing_capability_is_refused_with_the_reason() -> None:
     assert missing(["sql", "restart"], "sqlite", SQLITE.capabilities) is None
     assert missing(["sql", "restart", "foreign keys"], "null", NULL.capabilities) == (
-        "null has no restart (a private server can be stopped and started again on its data), "
-        "no foreign keys (a table can refer to rows of another)"
+        "null does not support restart (a private server can be stopped and started again on its "
+        "data), foreign keys (a table can refer to rows of another)"
     )
     with pytest.raises(ArgumentError, match="unknown capability 'tansactions'") as unknown:
         missing(["tansactions"], "null", NULL.capabilities)

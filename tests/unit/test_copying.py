@@ -102,7 +102,7 @@ def test_a_copy_is_found_only_by_its_facts(
     (made.folder / "notes.txt").touch()
     assert copies.find(facts) is None
     assert list(copies) == []
-    with pytest.raises(SystemUnderTestError, match="not the copy that its name says"):
+    with pytest.raises(SystemUnderTestError, match="does not hold the copy"):
         copies.make(facts, data, dataset())
 
 

@@ -133,8 +133,8 @@ def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
     ("words", "message", "hint"),
     [
         ({"arrival": "poisson", "think_time": "none"}, "no rate is given", "--offered-rate 1000"),
-        ({"offered_rate": "100"}, "think_time means nothing in an open", "--think-time none"),
-        ({"offered_rate": "100", "arrival": "closed"}, "nothing in a closed loop", "--arrival"),
+        ({"offered_rate": "100"}, "think_time has no effect in an open", "--think-time none"),
+        ({"offered_rate": "100", "arrival": "closed"}, "no effect in a closed loop", "--arrival"),
         ({"offered_rate": "ten"}, "found 'ten'", "--offered-rate 1000,2000"),
         (
             {"offered_rate": "0"},
@@ -162,11 +162,11 @@ def test_invalid_driving_is_refused_with_the_fix(
     ("wrong", "line", "complaint"),
     [
         ('duration_s = "second"', 21, "neither a number nor a parameter"),
-        ('duration_s = "pause"', 21, "neither a number nor a parameter"),
+        ('duration_s = "pause"', 21, "the parameter pause is of type text; expected int or float"),
         ("passes = 1", 21, "a mix has no passes"),
         ('duration_s = 1\narrival = "open"', 22, "invalid value"),
         ('duration_s = 1\nthink_tiem = "pause"', 22, "did you mean 'think_time'"),
-        ('duration_s = 1\nkeying_time = "1s"', 22, "no distribution of pauses"),
+        ('duration_s = 1\nkeying_time = "1s"', 22, "not a distribution of pauses"),
         ('duration_s = 1\nconnection = "new"', 22, "invalid value"),
         ("duration_s = 1\nramp_up_s = -1", 22, "of seconds from 0"),
         ('duration_s = 1\ndata = "some"', 22, "invalid value"),

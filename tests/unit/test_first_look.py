@@ -88,6 +88,41 @@ def test_a_refused_run_has_its_reason_where_the_verdict_would_be(tmp_path: Path)
     assert beginning(lines, "verdict") == "refused: the test needs isolation levels"
 
 
+def test_of_many_cells_every_refusal_is_shown_and_reasons_are_whole(tmp_path: Path) -> None:
+    """A reason may hold semicolons of its own, and ends with the fix."""
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL, invented.MARIADB])
+    broken = "after the load, a returned 1 row (expected none; the first: 2 = 2); see checks/a.sql"
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned)
+        store.begin_run(planned.runs[0])
+        store.end_run("refused", reason="no restart; use a private server")
+        for run in planned.runs[1:]:
+            store.begin_run(run)
+            store.end_run("failed", reason=broken, verdict=("invalid", broken))
+        lines = look(store.latest())
+    (place,) = [place for place, line in enumerate(lines) if line.startswith("verdict ")]
+    said = " ".join(line.strip() for line in lines[place:])
+    assert "1 refused: no restart; use a private server; 2 invalid: " + broken in said
+    assert said.count("see checks/a.sql") == 1
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 200])
+def test_the_line_of_a_group_has_its_maximum(
+    width: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL])
+    plain = invented.observation(planned.runs[0].cell, 2 * invented.S)
+    slow = invented.latency(1_234_500_000, 9000)
+    one = {"name": "S01", "outcome": "ok", "count": 9000, "latency": slow}
+    group = {"outcomes": plain["outcomes"], "transactions": [one]}
+    groups = [{"name": name, **group} for name in ("readers", "writers")]
+    path = tmp_path_factory.mktemp("r") / "r.sqlite"
+    found = invented.experiment(path, planned, 2.0, observation={"groups": groups})
+    line = beginning(look(found, width), "  readers")
+    assert line.endswith("s") and " max " in line.replace("\u00a0", " ")
+    assert ("p95" in line) == (width == 200)
+
+
 def test_a_wrong_answer_is_named(tmp_path: Path) -> None:
     lines = one_run(tmp_path, checks=invented.checks({"S01": 155}))
     assert beginning(lines, "checks") == "1 of 2 right; wrong: S01"

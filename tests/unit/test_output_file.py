@@ -62,7 +62,7 @@ def test_force_replaces_and_keeps_mode_and_link(tmp_path: Path) -> None:
     file.write_text("old")
     file.chmod(0o604)
     link.symlink_to("file")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write(link)
     write(link, force=True)
     assert file.read_text() == "new"
@@ -75,7 +75,7 @@ def test_force_replaces_and_keeps_mode_and_link(tmp_path: Path) -> None:
 def test_a_file_created_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     file = tmp_path / "file"
     with (
-        pytest.raises(InputError, match="is there already"),
+        pytest.raises(InputError, match="already exists"),
         output_file.written(file, force=False),
     ):
         file.write_text("of somebody else")

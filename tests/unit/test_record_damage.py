@@ -6,6 +6,7 @@ import json
 import lzma
 import shutil
 import sqlite3
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import invented_records as invented
 import pytest
 
 from assay.cli.program import run_program
-from assay.errors import SystemUnderTestError
+from assay.errors import ArgumentError, SystemUnderTestError
 from assay.record import Store
 
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
@@ -176,3 +177,96 @@ def test_valid_json_of_a_wrong_shape_is_reported(
     connection.close()
     assert not failed, "\n".join(failed)
     assert message <= {"", "error"}
+
+
+def _every_97th_byte(data: bytearray, first: int, last: int) -> None:
+    for place in range(first, min(last, len(data)), 97):
+        data[place] ^= 255
+
+
+def _block(data: bytearray, first: int, last: int) -> None:
+    data[first:last] = b"\xba" * (min(last, len(data)) - first)
+
+
+def test_damaged_bytes_are_never_an_internal_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wherever they are: of SQLite's own messages, some are not UTF-8 then."""
+    sound = lzma.decompress(OLD_RECORD.read_bytes())
+    path, bad = tmp_path / "r.sqlite", []
+    refused = 0
+    for damage in (_every_97th_byte, _block):
+        for first in (100, 4000, 8192, 40_000, 100_000, 200_000):
+            data = bytearray(sound)
+            damage(data, first, first + (50_000 if damage is _every_97th_byte else 3000))
+            for words in ("list runs", "show 3", "report 3", "merge", "write"):
+                path.write_bytes(data)
+                if words == "merge":
+                    new = tmp_path / "new.sqlite"
+                    status = run_program(["merge", str(path), "--records", str(new)])
+                    if status and new.exists():
+                        bad.append(f"{damage.__name__} from {first}: a new file was left")
+                    new.unlink(missing_ok=True)
+                elif words == "write":
+                    try:
+                        with Store(path) as store:
+                            fill(store)
+                    except ArgumentError as error:
+                        status = error.exit_code
+                        print(error.message, file=sys.stderr)
+                    else:
+                        status = 0
+                else:
+                    status = run_program([*words.split(), "--records", str(path)])
+                message = capsys.readouterr().err
+                refused += status == 2
+                if status not in (0, 2) or (status and str(path) not in message):
+                    bad.append(f"{damage.__name__} from {first}, {words}: {status} {message}")
+                if '{"' in message:
+                    bad.append(f"content of the file in {message}")
+    assert not bad, "\n".join(bad)
+    assert refused > 20
+
+
+def test_a_damaged_source_of_a_merge_is_named_and_nothing_is_written(
+    tmp_path: Path, sound: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where the rows that are read are whole, and only an index is damaged."""
+    source, target = tmp_path / "source.sqlite", tmp_path / "target.sqlite"
+    shutil.copy(sound, source)
+    connection = sqlite3.connect(source)
+    (page,) = connection.execute(
+        "SELECT rootpage FROM sqlite_master WHERE name = 'runs_by_cell'"
+    ).fetchone()
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    data = bytearray(source.read_bytes())
+    data[page * 4096 - 60 : page * 4096 - 20] = b"0" * 40
+    source.write_bytes(data)
+    for is_new in (True, False):
+        if not is_new:
+            shutil.copy(sound, target)
+        assert run_program(["merge", str(source), "--records", str(target)]) == 2
+        message = capsys.readouterr().err
+        assert f"{source}: this record file is damaged: " in message
+        assert str(target) not in message
+        assert "***" not in message
+        assert target.exists() is not is_new
+
+
+def test_a_run_whose_process_was_killed_is_merged_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "source.sqlite", tmp_path / "target.sqlite"
+    with Store(source) as store:
+        fill(store)
+    connection = sqlite3.connect(source)
+    connection.execute("UPDATE runs SET ended_unix_ns = NULL, state = 'driving', reason = ''")
+    connection.commit()
+    connection.close()
+    merged = []
+    for _ in range(2):
+        assert run_program(["merge", str(source), "--records", str(target)]) == 0
+        merged.append(capsys.readouterr().err)
+    assert merged[0].startswith("added 1 run")
+    assert merged[1] == f"{target} has everything that {source} holds\n"

@@ -86,6 +86,15 @@ def test_no_password_is_in_the_file(path: Path) -> None:
         assert not any(fragment.encode() in content for content in files)
 
 
+def test_no_password_of_a_reason_or_a_warning_is_in_the_file(path: Path) -> None:
+    said = f"it was given as password={PASSWORD}"
+    with Store(path) as store:
+        planned = begin(store)
+        store.begin_run(planned.runs[0])
+        store.end_run("failed", said, ("invalid", said), [("few-samples", said)])
+    assert PASSWORD.encode() not in path.read_bytes()
+
+
 def test_settings_with_password_in_their_name_are_kept(path: Path) -> None:
     with Store(path) as store:
         run_id = invented.write_run(store, begin(store).runs[0], invented.S)

@@ -78,6 +78,18 @@ def test_every_factor_that_varies_is_shown(path: Path) -> None:
     assert [row.block for row in found.rows] == [{"clients": 1}, {"clients": 2}]
 
 
+def test_the_reason_of_a_refused_cell_is_a_footnote(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL], test="load")
+    with begun(path, planned) as store:
+        store.begin_run(planned.runs[0])
+        store.end_run("refused", reason="sqlite has no restart")
+        invented.write_run(store, planned.runs[1], invented.S)
+        report = build(store.latest())
+    found = table(report, "load")
+    assert shown(found)[0][:3] == ["sqlite", "8", "refused [1]"]
+    assert "[1] refused: sqlite has no restart" in found.notes
+
+
 def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
     with begun(path, planned) as store:

@@ -30,6 +30,7 @@ OPEN = Driving(
     duration_s=20.0, warm_up_s=5.0, arrival="constant", offered_rate_per_s=100.0, retries=3
 )
 CLOSED = Driving(duration_s=20.0)
+COUNTED = Driving(transactions=20)
 OUTCOMES = {
     "scheduled": 2000,
     "ok": 1950,
@@ -273,7 +274,8 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
             Kind.ERRORS,
             "40 of 40 (100 %)",
         ),
-        (CLOSED, {"elapsed_s": 3.0}, Kind.SHORT_MEASUREMENT, "3.0 s"),
+        (CLOSED, {"elapsed_s": 3.0}, Kind.SHORT_MEASUREMENT, "3 s"),
+        (COUNTED, {"elapsed_s": 0.0008}, Kind.SHORT_MEASUREMENT, "800 µs"),
         (
             CLOSED,
             {"outcomes": {**OUTCOMES, "failed": 3, "ok": 1947}},
@@ -301,7 +303,7 @@ def test_a_long_drain_has_its_own_warning_only(
     warned = kinds(record)
     words = "2.0 s of the 6.0 s were waiting for the last transactions"
     assert words in warned[Kind.LONG_DRAIN.id]
-    assert warned[Kind.SHORT_MEASUREMENT.id] == "4.0 s"
+    assert warned[Kind.SHORT_MEASUREMENT.id] == "4 s"
     assert Kind.OFFERED_RATE_NOT_REACHED.id not in warned
     assert timeline.whole_seconds(driven(record)) == [100] * 4
 
@@ -322,6 +324,20 @@ def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: 
     assert Kind.OFFERED_RATE_NOT_REACHED.id not in warned
     assert "70.00/s of 100/s, 600 skipped" in warned[Kind.SKIPPED_BY_LATENCY_LIMIT.id]
     assert by_title(found(build(record), "driving"))["latency limit"] == "1 ns"
+
+
+@pytest.mark.parametrize(
+    ("driving", "fix"), [(CLOSED, "a longer --duration"), (COUNTED, "more --transactions")]
+)
+def test_a_short_run_is_made_longer_by_the_limit_that_ends_it(
+    tmp_path: Path, driving: Driving, fix: str
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], driving=[driving])
+    kept = [(Kind.SHORT_MEASUREMENT.id, "3 s")]
+    record = invented.experiment(tmp_path / "r.sqlite", planned, 3.0, warnings=kept)
+    notes = {note.name: note for note in build(record).warnings}
+    assert "(3 s)" in notes[Kind.SHORT_MEASUREMENT.id].sentence
+    assert notes[Kind.SHORT_MEASUREMENT.id].fix == fix
 
 
 def test_a_good_run_has_no_warning(tmp_path: Path) -> None:

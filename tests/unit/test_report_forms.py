@@ -192,7 +192,7 @@ warning     one-repetition: each cell was run once: the variation between
             fix: --repetitions 3 or more
 warning     few-samples: too few samples for some percentiles (p50, p90, p95,
             p99: 1 sample of a transaction type, p99 needs 368)
-            fix: more clients, more passes or a longer run
+            fix: more clients, or more passes
 warning     fits-in-memory: the data set fits in memory: few reads reach the
             storage (20.5 MB of 16 GB)
             fix: to measure the storage, load more rows than the machine has

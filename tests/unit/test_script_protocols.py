@@ -57,7 +57,7 @@ def test_scale_is_one_by_default(script: Path) -> None:
 def test_a_bound_parameter_within_quotes_is_a_warning_before_the_run_and_with_it(
     script: Path, protocol: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = "q.sql:2:9: :c_last stands within quotes"
+    place = "q.sql:2:9: :c_last is within quotes"
     words = [str(script), "--on", "null", "-M", protocol, "--transactions", "5"]
     assert run_program(["plan", *words]) == 0
     assert f"warning: {place}" in capsys.readouterr().err

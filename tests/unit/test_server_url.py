@@ -48,8 +48,12 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
         ("postgresql://me:geheim@::1/db", "port is not a number"),
         ("postgresql://me:geheim@host:99999/db", "port is not a number"),
         ("postgresql://me:geheim@host:port/db", "port is not a number"),
-        ("postgresql://me:geheim@host/db?geh,eim@x=1", "is not one of"),
-        ("postgresql://me:geheim@host/db#x", "holds a #"),
+        ("postgresql://me:geheim@host/db?geh,eim@x=1", "hold an @ unencoded"),
+        ("postgresql://me:geheim-@:/geheim@host/db", "hold an @ unencoded"),
+        ("postgresql://me:geheim@geheim?geheim@host/db", "hold an @ unencoded"),
+        ("postgresql://me:geheim@geheim#geheim@host/db", "hold an @ unencoded"),
+        ("host=db user=me password=geheim dbname=shop", "a connection string"),
+        ("postgresql://me:geheim@host/db#x", "contains a #"),
         ("mysql://me:geheim@host", "names no database"),
         ("sqlite://me:geheim@host/db", "expected sqlite:///"),
         ("oracel://me:geheim@host/db", "unknown URL scheme 'oracel'"),
@@ -72,3 +76,14 @@ def test_an_unreadable_url_is_reported_with_its_place_and_no_password() -> None:
     assert server_url.place(url) == "a URL that cannot be read"
     with pytest.raises(ArgumentError):
         server_url.parts(url)
+
+
+def test_an_at_sign_may_stand_behind_a_typed_password() -> None:
+    typed = server_url.with_password("postgresql://me@host/d@b", "ge@heim")
+    address = postgresql_address(typed)
+    assert (address.password, address.host, address.database) == ("ge@heim", "host", "d@b")
+
+
+def test_a_socket_is_named_as_its_path() -> None:
+    [choice] = system_choices(["postgresql://me@%2Ftmp%2FPG/db"])
+    assert choice.label == "postgresql at /tmp/pg"

@@ -97,7 +97,7 @@ def test_a_run_whose_system_lacks_what_it_needs_is_refused(tmp_path: Path) -> No
     declared = PLAIN + steps("load; drive; restart")
     refused, done = ran(folder_of(tmp_path, declared), "null,sqlite").runs
     assert (refused.state, done.state) == ("refused", "done")
-    assert refused.reason.startswith("null has no restart")
+    assert refused.reason.startswith("null does not support restart")
     assert refused.steps == ()
 
 

@@ -96,12 +96,12 @@ def test_a_procedure_is_a_list_of_steps(tmp_path: Path) -> None:
     ("right", "wrong", "line", "complaint"),
     [
         ('dump = "dump.sql"', 'dump = "dupm.sql"', 26, "invalid value"),
-        ('stagger = "stagger_s"', 'stagger = "size"', 28, "no float"),
+        ('stagger = "stagger_s"', 'stagger = "size"', 28, "not a float"),
         ("at_once = 3", "at_once = 0", 30, "from 1 to"),
         ('size = "least(', 'sise = "least(', 33, "unknown parameter 'sise'"),
         ('test = "fast"', 'test = "fsat"', 43, "invalid value"),
         ('unit = "min"', 'unit = "hour"', 43, "invalid value"),
-        ("[series.table]", "[series.fast]", 41, "as a test is"),
+        ("[series.table]", "[series.fast]", 41, "a series and a test"),
     ],
 )
 def test_a_mistake_is_placed(

@@ -68,7 +68,7 @@ def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wrong", "right", "line", "complaint"),
     [
-        ('"varchar(20)"', '"varchar(20) wied"', 21, "not understood"),
+        ('"varchar(20)"', '"varchar(20) wied"', 21, "not a column type"),
         ('"b", "a, b"', '"b", "a, c"', 17, "unknown column 'c'"),
         ('passes = "copies"', 'passes = "copeis"', 27, "neither a number nor a parameter"),
         ('passes = "copies"', "", 23, "never ends"),

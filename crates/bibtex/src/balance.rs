@@ -1,8 +1,8 @@
-//! Takes the bytes behind an opening delimiter; gives the place of the one that closes it.
+//! Takes the bytes after an opening delimiter; returns the offset of the closing delimiter.
 
 use memchr::memchr2_iter;
 
-/// Counts delimiters until the one that closes an item; goes on where the last window ended.
+/// Counts delimiters up to the one that closes an item; continues where the last window ended.
 pub(crate) struct Balance {
     opening: u8,
     depth: usize,

@@ -1,4 +1,4 @@
-//! Takes one byte; says which class of BibTeX it is in, and how a message names it.
+//! Takes one byte; returns its class in BibTeX, and its name in messages.
 
 pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C)
@@ -8,7 +8,7 @@ pub(crate) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'+' | b':' | b'*')
 }
 
-/// A byte as a message names it.
+/// The name of a byte in messages.
 pub(crate) fn describe(byte: Option<u8>) -> String {
     match byte {
         None => "the end of the file".to_owned(),

@@ -1,4 +1,4 @@
-//! Takes a stream of bytes; gives a window over it that grows at its end and is eaten at its front.
+//! Takes a stream of bytes; returns a window over it that grows at its end and is consumed at its front.
 
 use std::io::{self, Read};
 
@@ -6,16 +6,16 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::latin1;
 
-/// Bytes asked of the stream at once: larger than most pipes hold, small beside the caches.
+/// Bytes read at once: more than the capacity of most pipes, small compared with the processor's caches.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// The window. Indexes into it stay true while it grows; only [`Chunks::consume`] shifts them.
+/// The window. Indexes into it stay valid while it grows; only [`Chunks::consume`] shifts them.
 pub(crate) struct Chunks {
     input: Box<dyn Read + Send>,
     buffer: Vec<u8>,
     start: usize,
     end: usize,
-    /// What was read and not yet decoded; unused for UTF-8, which goes straight into the window.
+    /// Bytes read and not yet decoded; unused for UTF-8, which is read directly into the window.
     undecoded: Vec<u8>,
     is_latin1: bool,
     bytes_read: u64,
@@ -40,7 +40,7 @@ impl Chunks {
         }
     }
 
-    /// From now on every byte read goes into a digest of the content.
+    /// Also computes a digest of every byte read.
     pub(crate) fn with_digest(mut self) -> Self {
         self.digest = Some(Box::new(Xxh3::new()));
         self
@@ -54,12 +54,12 @@ impl Chunks {
         self.bytes_read
     }
 
-    /// Whether the window grows no further.
+    /// Whether the end of the stream is in the window.
     pub(crate) fn is_at_end(&self) -> bool {
         self.is_at_end
     }
 
-    /// Whether any byte read so far was a NUL, so that the search is skipped where there is none.
+    /// Whether any byte read so far was a NUL, so that the search is skipped if there is none.
     pub(crate) fn has_nul(&self) -> bool {
         self.has_nul
     }
@@ -69,7 +69,7 @@ impl Chunks {
         self.digest.as_ref().map_or(0, |digest| digest.digest128())
     }
 
-    /// Gives up the first `count` bytes of the window.
+    /// Removes the first `count` bytes of the window.
     pub(crate) fn consume(&mut self, count: usize) {
         debug_assert!(count <= self.end - self.start);
         self.start += count;
@@ -100,23 +100,23 @@ impl Chunks {
         Ok(true)
     }
 
-    /// Moves the window to the front of the buffer, and enlarges the buffer only where a chunk does
-    /// not fit behind it. A chunk of Latin-1 can double when it is decoded.
+    /// Moves the window to the front of the buffer, and enlarges the buffer only if a chunk does
+    /// not fit after it. A chunk of Latin-1 can double when it is decoded.
     fn make_room(&mut self) {
-        let wanted = if self.is_latin1 {
+        let needed = if self.is_latin1 {
             2 * CHUNK_BYTES
         } else {
             CHUNK_BYTES
         };
-        if self.end + wanted <= self.buffer.len() {
+        if self.end + needed <= self.buffer.len() {
             return;
         }
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
         self.start = 0;
-        if self.end + wanted > self.buffer.len() {
-            // Half as much again, so that a long entry is copied a few times and not once a chunk.
-            self.buffer.resize(self.end + self.end / 2 + wanted, 0);
+        if self.end + needed > self.buffer.len() {
+            // Grows by half, so that a long entry is copied a few times, not once per chunk.
+            self.buffer.resize(self.end + self.end / 2 + needed, 0);
         }
     }
 
@@ -139,7 +139,7 @@ fn read_some(
     let count = loop {
         match input.read(into) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            other => break other?,
+            result => break result?,
         }
     };
     if let Some(digest) = digest {

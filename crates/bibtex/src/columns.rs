@@ -1,6 +1,6 @@
-//! Takes the name of a field; gives the column of `bibtab` that it fills, and how it is written.
+//! Takes the name of a field; returns its column of `bibtab`, and how the column is computed.
 
-/// How a column comes by its text.
+/// How the value of a column is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {
     AuthorCount,
@@ -12,7 +12,7 @@ pub(crate) enum Rule {
     Author,
     Editor,
     Day,
-    /// The month's three letters; where none is named, the first three characters in lower case.
+    /// The month's three letters; if no month is named, the first three characters in lower case.
     Month,
     MonthNumber,
     Timestamp,
@@ -27,7 +27,7 @@ pub(crate) enum Rule {
 
 struct Column {
     name: &'static str,
-    /// The field that it is made of, in lower case; empty where it is made of something else.
+    /// The name of its field, in lower case; empty if it is not computed from a field.
     field: &'static str,
     rule: Rule,
 }
@@ -92,7 +92,7 @@ const TABLE: [Column; COLUMN_COUNT] = [
     column("entry", "", Rule::Entry),
 ];
 
-/// The columns of `bibtab` in their order. The first three are integers, the others texts.
+/// The columns of `bibtab`, in order. The first three are integers, the others texts.
 pub const COLUMNS: [&str; COLUMN_COUNT] = {
     let mut names = [""; COLUMN_COUNT];
     let mut at = 0;
@@ -121,7 +121,7 @@ pub(crate) const MONTH: usize = index_of("month");
 pub(crate) const BIBDATE: usize = index_of("bibdate");
 pub(crate) const REMARK: usize = index_of("remark");
 
-/// The column that the field `name` fills, in any case of letters; `None` for a field that lives in
+/// The column of the field `name` (case-insensitive); `None` for a field that is stored in
 /// column `entry` only.
 pub(crate) fn column_of(name: &[u8]) -> Option<usize> {
     if name.len() < 3 {
@@ -132,14 +132,14 @@ pub(crate) fn column_of(name: &[u8]) -> Option<usize> {
     name.eq_ignore_ascii_case(field).then_some(column)
 }
 
-/// Where [`SLOTS`] would hold the name: a function of its length and of its first, third and last
-/// letter, with factors found by trial that keep all fields apart.
+/// The slot of the name in [`SLOTS`], a perfect hash: a function of its length and of its first, third and
+/// last letter, with factors found by search so that no two fields share a slot.
 const fn slot(name: &[u8]) -> usize {
     let (first, third, last) = (name[0] | 0x20, name[2] | 0x20, name[name.len() - 1] | 0x20);
     (35 * name.len() + 77 * first as usize + 66 * third as usize + 36 * last as usize) % 128
 }
 
-/// Columns by the slots of their fields. A second field in a slot stops the compilation.
+/// Columns by the slots of their fields. Two fields in one slot are a compile-time error.
 #[expect(clippy::cast_possible_truncation, reason = "there are 49 columns")]
 const SLOTS: [u8; 128] = {
     let mut slots = [u8::MAX; 128];
@@ -166,13 +166,13 @@ const fn index_of(field: &str) -> usize {
     at
 }
 
-/// `==`, which constants cannot be made with.
-const fn is_same(one: &[u8], other: &[u8]) -> bool {
+/// `==` for slices, which is not available in constants.
+const fn is_same(left: &[u8], right: &[u8]) -> bool {
     let mut at = 0;
-    while at < one.len() && at < other.len() && one[at] == other[at] {
+    while at < left.len() && at < right.len() && left[at] == right[at] {
         at += 1;
     }
-    at == one.len() && at == other.len()
+    at == left.len() && at == right.len()
 }
 
 #[cfg(test)]
@@ -186,7 +186,7 @@ mod tests {
             column_of(b"TableOfContents").map(|at| COLUMNS[at]),
             Some("TOC")
         );
-        for other in [
+        for unknown in [
             "",
             "isbn13",
             "toc",
@@ -195,7 +195,7 @@ mod tests {
             "acknowledgement",
             "abstracts",
         ] {
-            assert_eq!(column_of(other.as_bytes()), None, "{other}");
+            assert_eq!(column_of(unknown.as_bytes()), None, "{unknown}");
         }
         for (at, column) in TABLE
             .iter()

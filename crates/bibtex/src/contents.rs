@@ -1,9 +1,9 @@
-//! Counts what one file holds, item by item.
+//! Takes the items of one file; counts them by kind.
 
 use crate::item::Kind;
 use crate::problems::{Flaw, Place};
 
-/// What one file turned out to hold.
+/// The numbers of items found in one file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contents {
     /// Index into the list of inputs.
@@ -16,7 +16,7 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
-    /// One more item of this kind.
+    /// Counts an item of this kind.
     pub(crate) fn count(&mut self, kind: Kind) {
         match kind {
             Kind::Entry => self.entries += 1,
@@ -25,13 +25,13 @@ impl Contents {
         }
     }
 
-    /// Whether the file held any item at all.
+    /// Whether the file has no items.
     pub(crate) fn is_empty(&self) -> bool {
         self.entries + self.strings + self.preambles == 0
     }
 }
 
-/// What is wrong with a file of so many bytes in which nothing was found.
+/// The error for a file of `bytes` bytes without items.
 pub(crate) fn nothing_found(bytes: u64) -> Flaw {
     Flaw {
         place: Place::default(),

@@ -1,4 +1,4 @@
-//! Takes a window over a BibTeX file; goes through its bytes, and knows the place of each and how much was
+//! Takes a window over a BibTeX file; advances over its bytes, and tracks the place of each and how much was
 //! left out.
 
 use std::io;
@@ -11,11 +11,11 @@ use crate::item::MAX_TYPE_BYTES;
 use crate::position::Position;
 use crate::problems::{Flaw, Place, Skipped};
 
-/// Why a text cannot be read on.
+/// Why reading cannot continue here.
 pub(crate) enum Failure {
-    /// One item is bad; reading can go on behind it.
+    /// One item is bad; reading can continue after it.
     Item(Flaw),
-    /// The file as a whole is bad from here on.
+    /// The rest of the file cannot be read.
     File(Flaw),
 }
 
@@ -42,7 +42,7 @@ impl Cursor {
         &self.chunks
     }
 
-    /// The bytes read and not yet left behind.
+    /// The bytes read and not yet consumed.
     pub(crate) fn window(&self) -> &[u8] {
         self.chunks.window()
     }
@@ -51,12 +51,12 @@ impl Cursor {
         &self.position
     }
 
-    /// The first NUL byte of the text that was eaten since this was last asked.
+    /// The first NUL byte of the text consumed since the last call.
     pub(crate) fn take_nul(&mut self) -> Option<Flaw> {
         self.nul.take()
     }
 
-    /// What has been left out so far.
+    /// How much has been left out so far.
     pub(crate) fn skipped(&self) -> Skipped {
         self.skipped
     }
@@ -65,19 +65,19 @@ impl Cursor {
         &mut self.skipped
     }
 
-    /// The place of a byte of the item under way.
+    /// The place of a byte of the current item.
     pub(crate) fn place(&self, at: usize) -> Place {
         self.position.place_behind(&self.chunks.window()[..at])
     }
 
-    /// Looks at the first bytes: text in UTF-16 has a NUL beside every letter.
-    pub(crate) fn insist_on_bytes(&mut self) -> Result<(), Failure> {
+    /// Rejects UTF-16 by the first bytes: it has a NUL next to every ASCII letter.
+    pub(crate) fn reject_utf16(&mut self) -> Result<(), Failure> {
         self.byte(3)?;
         let window = self.chunks.window();
         let is_nul = |at| window.get(at) == Some(&0);
         let is_utf_16 = window.starts_with(b"\xFF\xFE")
             || window.starts_with(b"\xFE\xFF")
-            // The same where they were read as Latin-1.
+            // The same bytes decoded as Latin-1.
             || window.starts_with(b"\xC3\xBF\xC3\xBE")
             || window.starts_with(b"\xC3\xBE\xC3\xBF")
             || (is_nul(0) && is_nul(2))
@@ -87,14 +87,14 @@ impl Cursor {
         }
         let flaw = Flaw {
             place: self.place(0),
-            message: "expected text in UTF-8, found UTF-16 or no text at all".to_owned(),
+            message: "expected UTF-8 text, found UTF-16 or binary data".to_owned(),
             hint: Some("convert it, for example: iconv -f UTF-16 -t UTF-8".to_owned()),
         };
         self.skip_all()?;
         Err(Failure::File(flaw))
     }
 
-    /// Eats text up to an `@` that no comment holds; false where the file ends before one.
+    /// Consumes text up to an `@` outside comments; returns false if the file ends first.
     pub(crate) fn find_at_sign(&mut self) -> Result<bool, Failure> {
         loop {
             let window = self.chunks.window();
@@ -133,7 +133,7 @@ impl Cursor {
         }
     }
 
-    /// The first byte from `at` on of which `test` does not hold; reads ahead as far as a type may be long.
+    /// The first byte from `at` on for which `test` is false; reads ahead up to the maximum length of a type.
     pub(crate) fn behind_while(
         &mut self,
         mut at: usize,
@@ -146,7 +146,7 @@ impl Cursor {
         Ok(at)
     }
 
-    /// The byte at `at` of the window; none behind the end of the file.
+    /// The byte at `at` of the window; `None` after the end of the file.
     pub(crate) fn byte(&mut self, at: usize) -> Result<Option<u8>, Failure> {
         while at >= self.chunks.window().len() {
             if !self.grow()? {
@@ -156,7 +156,7 @@ impl Cursor {
         Ok(Some(self.chunks.window()[at]))
     }
 
-    /// Reads on; false at the end of the file.
+    /// Reads more bytes; returns false at the end of the file.
     pub(crate) fn grow(&mut self) -> Result<bool, Failure> {
         self.chunks.grow().map_err(|error| self.unreadable(&error))
     }
@@ -169,7 +169,7 @@ impl Cursor {
         })
     }
 
-    /// Leaves `count` bytes of text that is no item behind.
+    /// Consumes `count` bytes of text outside items.
     pub(crate) fn eat(&mut self, count: usize) {
         if self.chunks.has_nul()
             && self.nul.is_none()
@@ -180,21 +180,21 @@ impl Cursor {
         self.consume(count);
     }
 
-    /// Leaves `count` bytes behind because they are bad.
+    /// Skips `count` bad bytes.
     pub(crate) fn skip(&mut self, count: usize) {
         self.skipped.entries += count_entries(&self.chunks.window()[..count]);
         self.skipped.bytes += count as u64;
         self.consume(count);
     }
 
-    /// Passes over everything from the `@` at the window to the next line that begins an entry, or
+    /// Skips everything from the `@` at the window to the next line that begins an entry, or
     /// to the end of the file.
     pub(crate) fn skip_to_head(&mut self) -> Result<(), Failure> {
         let mut from = 1;
         loop {
             let window = self.chunks.window();
             let next = next_head(window, from, self.position.is_blank_so_far());
-            // An `@` near the end of the window may begin an entry when more is known; it stays.
+            // An `@` near the end of the window may begin an entry once more bytes are read; it is kept.
             let held = window.len().saturating_sub(HEAD_BYTES).max(from);
             let held = memrchr(b'@', window.get(held..).unwrap_or_default()).map(|at| held + at);
             if let Some(next) = next
@@ -220,7 +220,7 @@ impl Cursor {
         next_head(self.chunks.window(), 0, is_blank) == Some(0)
     }
 
-    /// Passes over the rest of the file.
+    /// Skips the rest of the file.
     fn skip_all(&mut self) -> Result<(), Failure> {
         loop {
             self.skip(self.chunks.window().len());
@@ -230,7 +230,7 @@ impl Cursor {
         }
     }
 
-    /// Leaves `count` bytes behind.
+    /// Consumes `count` bytes.
     pub(crate) fn consume(&mut self, count: usize) {
         self.position.pass(&self.chunks.window()[..count]);
         self.chunks.consume(count);

@@ -1,4 +1,4 @@
-//! Takes files; gives the enlarged bibliography as one BibTeX file.
+//! Takes files; writes the enlarged bibliography as one BibTeX file.
 
 use std::io::Write;
 
@@ -16,20 +16,20 @@ use crate::sql::WriteError;
 /// What was written as BibTeX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Replicated {
-    /// Entries written, of all replicas.
+    /// Entries written, in all replicas.
     pub entries: u64,
-    /// Entries left out because an earlier file had used their key, which one file may do only once.
+    /// Entries left out because an earlier file has an entry with the same key.
     pub left_out: u64,
     /// Bytes of BibTeX written.
     pub bytes: u64,
 }
 
-/// Writes all replicas as one BibTeX file: definitions and preambles once, and every entry as it
-/// stands in the rows of a [`crate::BibSource`] of the same options, except those whose key an
+/// Writes all replicas as one BibTeX file: definitions and preambles once, and every entry as in
+/// the rows of a [`crate::BibSource`] with the same options, except entries whose key an
 /// earlier file has.
 ///
 /// # Errors
-/// As the reader finds them, and where `out` cannot be written.
+/// The errors of the reader, or if `out` cannot be written.
 pub fn write_replicated(
     options: &SourceOptions,
     out: &mut dyn Write,

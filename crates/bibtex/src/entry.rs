@@ -1,7 +1,7 @@
-//! Takes one item as it is written; gives its key and its fields as ranges of the item's bytes.
+//! Takes the bytes of one item; returns its key and its fields as ranges of these bytes.
 //!
-//! This file holds the order in which tokens may come. Everything is a range, so that one [`Entry`]
-//! serves all entries of a file without allocating.
+//! This file defines the grammar: the order of the tokens. Everything is a range, so that one [`Entry`]
+//! is reused for all entries of a file without allocating.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ impl Entry {
         if !tokens.take(b',') {
             return match tokens.peek() {
                 None => Ok(()),
-                // What looked like the key is the name of a field.
+                // The first word is not the key but the name of a field.
                 Some(b'=') => Err(no_key(self.key.start)),
                 found => Err(tokens.unexpected(KEY_END, found, KEY_HINT)),
             };
@@ -64,7 +64,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Reads `@String{name = value}`; the one field is the definition.
+    /// Reads `@String{name = value}`; its only field is the definition.
     pub(crate) fn read_string(&mut self, text: &[u8], item: &Item) -> Result<(), SyntaxError> {
         self.fields.clear();
         self.pieces.clear();
@@ -87,7 +87,7 @@ impl Entry {
         }
     }
 
-    /// The bytes of the value of `field` where it is one piece.
+    /// The bytes of the value of `field` if it is one piece.
     pub(crate) fn single<'t>(&self, text: &'t [u8], field: &Field) -> Option<&'t [u8]> {
         match &self.pieces[field.pieces.clone()] {
             [piece] => Some(&text[piece.text.clone()]),
@@ -124,7 +124,7 @@ const KEY_HINT: Option<&str> = Some("an entry begins with `@type{key,`");
 const VALUE_END: &str = "expected `,` or the end of the entry after a value";
 const VALUE_HINT: Option<&str> = Some("a comma or a quote may be missing before it");
 
-/// The citation key: as in BibTeX any bytes but white space, a comma and the end of the entry.
+/// The citation key: as in BibTeX, any bytes except white space, a comma and the end of the entry.
 fn key(text: &[u8], open: usize, end: usize) -> Result<Range<usize>, SyntaxError> {
     let start = open + 1 + leading_space(&text[open + 1..end]);
     let length = text[start..end]

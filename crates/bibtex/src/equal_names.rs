@@ -1,4 +1,4 @@
-//! Takes the paths of all inputs; gives a warning for each that ends in the name of another.
+//! Takes the paths of all inputs; returns a warning for each file whose base name equals that of another.
 
 use std::path::PathBuf;
 
@@ -7,20 +7,20 @@ use assay_values::SourceError;
 use crate::input::base_name;
 use crate::problems::{Flaw, Place};
 
-/// The column `filename` holds base names alone, and cannot tell such files apart.
+/// Warns because column `filename` contains only base names, which do not distinguish such files.
 pub(crate) fn equal_names(paths: &[&str]) -> Vec<SourceError> {
     let mut names: Vec<(&str, &str)> = paths.iter().map(|path| (base_name(path), *path)).collect();
     names.sort_unstable();
     names
-        .chunk_by(|one, next| one.0 == next.0)
+        .chunk_by(|left, right| left.0 == right.0)
         .filter(|same| same.len() > 1)
         .flat_map(|same| of_one_name(same.iter().map(|name| name.1)))
         .collect()
 }
 
-/// What is to be said of `paths`, which end in one name.
+/// The warnings for `paths`, which have the same base name.
 fn of_one_name<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<SourceError> {
-    // Each file under its first path, and how often it is given.
+    // Each file by its first path, and how often it was named.
     let mut files: Vec<(Option<PathBuf>, &str, u64)> = Vec::new();
     for path in paths {
         let real = std::fs::canonicalize(path).ok();
@@ -50,7 +50,7 @@ fn of_one_name<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<SourceError> {
     });
     let others = files.windows(2).map(|pair| {
         let message = format!(
-            "has the same name as {}; column `filename` does not tell them apart",
+            "has the same name as {}; column `filename` does not distinguish them",
             pair[0].1
         );
         warning(pair[1].1, message, "rename one")

@@ -1,4 +1,4 @@
-//! Takes an item as it is written; gives its parts, or what is wrong with it and where.
+//! Takes the bytes of an item; returns its parts, or an error with its place.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -13,30 +13,30 @@ use crate::problems::Flaw;
 use crate::splitter::Splitter;
 use crate::tokens::{PieceKind, SyntaxError};
 
-/// Beyond so many fields each is looked up and no longer compared with all before it.
+/// With more fields than this, duplicates are found with a hash table instead of pairwise comparison.
 const MANY_FIELDS: usize = 64;
 
-/// What must be remembered of the items before this one to judge it.
+/// The state from earlier items that is needed to check the next.
 #[derive(Default)]
 pub(crate) struct Examiner {
     /// The parts of the item that was examined last.
     pub(crate) entry: Entry,
     pub(crate) macros: Macros,
-    /// Keys of the file under way.
+    /// Keys of the current file.
     pub(crate) keys: Keys,
     scratch: Vec<u8>,
 }
 
-/// Why an item that has an end is no good all the same.
+/// Why an item that has an end is rejected.
 pub(crate) enum Rejection {
-    /// Its inside cannot be read, so its end is doubtful too.
+    /// It cannot be parsed, so its end is uncertain too.
     Unreadable(Flaw),
     Duplicate(Flaw),
 }
 
 impl Examiner {
-    /// Reads the item that `splitter` found last, in file number `file`. Gives warnings where the
-    /// item is good but odd.
+    /// Parses the item that `splitter` found last, in file number `file`. Returns the warnings of a valid
+    /// item.
     pub(crate) fn examine(
         &mut self,
         splitter: &Splitter,
@@ -82,7 +82,7 @@ impl Examiner {
         if let Some(at) = splitter.nul_in_item() {
             return Err(Flaw::nul_byte(splitter.place(at)));
         }
-        // Nearly all entries are ASCII, which is seen many bytes at a time.
+        // Nearly all entries are ASCII, which is checked many bytes at a time.
         if !text.is_ascii()
             && let Err(error) = std::str::from_utf8(text)
         {
@@ -90,9 +90,7 @@ impl Examiner {
             return Err(Flaw {
                 place: splitter.place(at),
                 message: format!("expected UTF-8, found the byte 0x{:02X}", text[at]),
-                hint: Some(
-                    "the file may be Latin-1: give --encoding latin-1, or convert it".into(),
-                ),
+                hint: Some("the file may be Latin-1: use --encoding latin-1, or convert it".into()),
             });
         }
         let read = match item.kind {
@@ -128,7 +126,7 @@ impl Examiner {
         Some(Flaw {
             place: splitter.place(again.start),
             message: format!(
-                "the field `{}` is given twice in `{}`; the first counts, as in BibTeX",
+                "the field `{}` occurs twice in `{}`; the first counts, as in BibTeX",
                 String::from_utf8_lossy(&text[again]),
                 String::from_utf8_lossy(&text[self.entry.key.clone()]),
             ),
@@ -147,7 +145,7 @@ fn first_repeated(text: &[u8], fields: &[Field]) -> Option<Range<usize>> {
         return again.map(|field| field.name.clone());
     }
     let name = |field: &Field| &text[field.name.clone()];
-    // Most entries have no two fields that agree in length and outer letters: one bit each shows that.
+    // Most entries have no two fields with the same length, first and last letter: one bit for each shows that.
     let mut seen = 0_u64;
     for (at, field) in fields.iter().enumerate() {
         let bytes = name(field);

@@ -1,4 +1,4 @@
-//! Takes an entry and the column that is wanted; gives the text of the field that fills it.
+//! Takes an entry and a column; returns the text of the field for that column.
 
 use crate::columns::{COLUMN_COUNT, PAGES, column_of};
 use crate::entry::{Entry, Field};
@@ -6,7 +6,7 @@ use crate::pages::{NoCount, page_count};
 use crate::tex::Cleaner;
 use crate::tokens::PieceKind;
 
-/// An entry and the bytes that its ranges mean.
+/// An entry and the bytes to which its ranges refer.
 #[derive(Clone, Copy)]
 pub(crate) struct Written<'t> {
     pub(crate) text: &'t [u8],
@@ -14,12 +14,12 @@ pub(crate) struct Written<'t> {
 }
 
 impl Written<'_> {
-    /// The type of the entry, in the letters it is written in.
+    /// The type of the entry, as written in the file.
     pub(crate) fn kind(&self) -> &[u8] {
         &self.text[self.entry.kind.clone()]
     }
 
-    /// Whether the entry is a work of its own and not a part of one.
+    /// Whether the entry is a whole work, such as a book, and not part of one.
     pub(crate) fn is_whole_work(&self) -> bool {
         let parts: [&[u8]; 5] = [
             b"article",
@@ -34,7 +34,7 @@ impl Written<'_> {
     }
 }
 
-/// The fields of an entry by the column they fill; of a field that is given twice the first counts,
+/// The fields of an entry by their columns; if a field occurs twice, the first counts,
 /// as in BibTeX.
 pub(crate) struct Fields<'t> {
     pub(crate) written: Written<'t>,
@@ -56,7 +56,7 @@ impl<'t> Fields<'t> {
         self.by_column[column]
     }
 
-    /// The text of the field with white space collapsed; false where there is none.
+    /// Appends the text of the field with white space collapsed; returns false if there is no text.
     pub(crate) fn write_plain(&self, column: usize, out: &mut Vec<u8>) -> bool {
         let Some(field) = self.by_column[column] else {
             return false;
@@ -76,7 +76,7 @@ impl<'t> Fields<'t> {
         let mut cleaner = Cleaner::new(out);
         for piece in &self.written.entry.pieces[field.pieces.clone()] {
             let text = &self.written.text[piece.text.clone()];
-            // The name of a macro is no TeX.
+            // The name of a macro is not TeX.
             match piece.kind {
                 PieceKind::Macro => cleaner.collapse(text),
                 _ => cleaner.unmark(text),
@@ -85,7 +85,7 @@ impl<'t> Fields<'t> {
         cleaner.finish()
     }
 
-    /// `hyphenated OR dehyphenated`; a text without hyphens as it is.
+    /// `hyphenated OR dehyphenated`; a text without hyphens is unchanged.
     pub(crate) fn write_hyphenated(&self, column: usize, out: &mut Vec<u8>) -> bool {
         let start = out.len();
         if !self.write_plain(column, out) {
@@ -130,7 +130,7 @@ impl<'t> Fields<'t> {
         page_count(text, self.written.is_whole_work())
     }
 
-    /// The raw text of the field, its pieces joined; `scratch` holds it where there are several.
+    /// The raw text of the field, its pieces joined; in `scratch` if there are several.
     pub(crate) fn joined<'s>(&self, column: usize, scratch: &'s mut Vec<u8>) -> Option<&'s [u8]>
     where
         't: 's,

@@ -1,10 +1,10 @@
-//! Takes short texts; gives their hashes to the tables of names, macros and keys.
+//! Takes short texts; returns their hashes, for the tables of names, macros and keys.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// XXH3 of every text as a whole, where the hasher of that crate prepares itself for a stream.
+/// XXH3 of each text in one call, which avoids the set-up cost of that crate's streaming hasher.
 #[derive(Default)]
 pub(crate) struct TextHasher(u64);
 
@@ -19,6 +19,6 @@ impl Hasher for TextHasher {
         self.0 = xxh3_64_with_seed(bytes, self.0);
     }
 
-    /// The length that comes before a text says nothing that the text does not.
+    /// The length, which precedes a text, adds no information.
     fn write_usize(&mut self, _: usize) {}
 }

@@ -1,6 +1,6 @@
-//! Takes text in which something is wrong; gives the places where entries begin in it.
+//! Takes text that contains an error; returns the offsets where entries seem to begin in it.
 //!
-//! Reading goes on at one of these behind a bad entry, and by them is counted what was passed over.
+//! After a bad entry, reading continues at the next of these; they also give the number of skipped entries.
 
 use std::ops::ControlFlow;
 
@@ -9,13 +9,13 @@ use memchr::{memchr_iter, memrchr};
 use crate::byte_class::{is_space, is_word_byte};
 use crate::item::MAX_TYPE_BYTES;
 
-/// So many bytes decide whether an `@` begins an entry; more white space than that around its type is
-/// not looked through.
+/// This many bytes decide whether an `@` begins an entry; its type is not searched for beyond more white
+/// space than this.
 pub(crate) const HEAD_BYTES: usize = MAX_TYPE_BYTES + 64;
 
-/// The next `@` from `from` on that probably begins an entry: the first of its line and followed by
-/// a word and a delimiter, or at the very beginning of its line and followed by a word.
-/// `starts_blank` says that nothing but white space comes before `text` in its line.
+/// The next `@` from `from` on that probably begins an entry: the first character of its line that is not
+/// white space, followed by a word and a delimiter; or in the first column, followed by a word.
+/// `starts_blank`: only white space precedes `text` in its line.
 pub(crate) fn next_head(text: &[u8], from: usize, starts_blank: bool) -> Option<usize> {
     let found = each_head(text, from, starts_blank, ControlFlow::Break);
     match found {
@@ -24,7 +24,7 @@ pub(crate) fn next_head(text: &[u8], from: usize, starts_blank: bool) -> Option<
     }
 }
 
-/// Whether more than `limit` entries seem to begin inside an entry, behind its own `@`.
+/// Whether more than `limit` entries seem to begin inside an entry, after its own `@`.
 pub(crate) fn has_more_heads_than(limit: usize, text: &[u8]) -> bool {
     let mut count = 0;
     each_head(text, 1, false, |at| {
@@ -38,7 +38,7 @@ pub(crate) fn has_more_heads_than(limit: usize, text: &[u8]) -> bool {
     .is_break()
 }
 
-/// How many entries begin in `text`, wherever in their lines; definitions are none.
+/// How many entries begin in `text`, anywhere in their lines; definitions are not counted.
 pub(crate) fn count_entries(text: &[u8]) -> u64 {
     memchr_iter(b'@', text)
         .filter(|&at| at == 0 || !is_word_byte(text[at - 1]))
@@ -46,7 +46,7 @@ pub(crate) fn count_entries(text: &[u8]) -> u64 {
         .count() as u64
 }
 
-/// Whether the type at the beginning of an item says that it is no entry.
+/// Whether the type of an item is not that of an entry.
 pub(crate) fn is_definition(word: &[u8]) -> bool {
     let others: [&[u8]; 3] = [b"string", b"preamble", b"comment"];
     others.iter().any(|other| word.eq_ignore_ascii_case(other))
@@ -58,7 +58,7 @@ fn each_head(
     starts_blank: bool,
     mut visit: impl FnMut(usize) -> ControlFlow<usize>,
 ) -> ControlFlow<usize> {
-    // The line that holds `from` counts only where nothing else stands before it in that line.
+    // The line that contains `from` counts only if nothing else precedes `from` in it.
     let line = memrchr(b'\n', &text[..from]).map(|end| end + 1);
     let before = &text[line.unwrap_or(0)..from];
     let is_first = (line.is_some() || starts_blank) && before.iter().all(|&b| is_space(b));
@@ -80,7 +80,7 @@ fn each_head(
     ControlFlow::Continue(())
 }
 
-/// Whether there is nothing before `at` in its line, as far as `text` goes.
+/// Whether `at` is at the beginning of its line, as far as `text` shows.
 fn before_is_line_start(text: &[u8], at: usize) -> bool {
     at == 0 || text[at - 1] == b'\n'
 }

@@ -1,4 +1,4 @@
-//! Takes the path of a file or an open stream; gives its bytes, or the reason why it has none.
+//! Takes the path of a file or an open stream; returns its bytes, or an error if it cannot be read.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -7,13 +7,13 @@ use std::path::Path;
 use assay_values::SourceError;
 use serde::{Deserialize, Serialize};
 
-/// The name that a stream without a file goes by in messages and in column `filename`.
+/// The name of a stream without a file in messages and in column `filename`.
 pub const STANDARD_INPUT: &str = "(standard input)";
 
-/// How the bytes of a file stand for characters.
+/// The character encoding of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Encoding {
-    /// UTF-8; an entry with bytes that are none is a problem with its place.
+    /// UTF-8; an entry with invalid bytes is reported with its place.
     #[default]
     #[serde(rename = "utf-8")]
     Utf8,
@@ -22,7 +22,7 @@ pub enum Encoding {
     Latin1,
 }
 
-/// One file to be read, or the one stream that can be read once.
+/// One file to be read, or a stream that can be read only once.
 pub(crate) enum Input {
     File {
         path: String,
@@ -53,17 +53,18 @@ impl Input {
         match self {
             Self::File { path } => Ok(Box::new(open_file(path)?)),
             Self::Stream { name, stream } => stream.take().ok_or_else(|| SourceError {
-                message: "expected a file that can be read again, found a stream".to_owned(),
+                message: "expected a file that can be read more than once, found a stream"
+                    .to_owned(),
                 file: name.clone(),
                 line: 0,
                 column: 0,
-                hint: Some("write it to a file and give the file's name".to_owned()),
+                hint: Some("write it to a file and pass the file's name".to_owned()),
             }),
         }
     }
 }
 
-/// What column `filename` holds: the last part of the path.
+/// The value of column `filename`: the last part of the path.
 pub(crate) fn base_name(path: &str) -> &str {
     Path::new(path)
         .file_name()
@@ -81,7 +82,7 @@ fn open_file(path: &str) -> Result<File, SourceError> {
             line: 0,
             column: 0,
             hint: Some(format!(
-                "give its files, for example {}/*.bib",
+                "name its files, for example {}/*.bib",
                 path.trim_end_matches('/')
             )),
         });
@@ -89,7 +90,7 @@ fn open_file(path: &str) -> Result<File, SourceError> {
     Ok(file)
 }
 
-/// The error for a file that the operating system does not let us read.
+/// The error for a file that cannot be read.
 pub(crate) fn unreadable(path: &str, error: &std::io::Error) -> SourceError {
     let (message, hint) = match error.kind() {
         ErrorKind::NotFound => (
@@ -102,7 +103,7 @@ pub(crate) fn unreadable(path: &str, error: &std::io::Error) -> SourceError {
         ),
         _ => (
             "the file cannot be read",
-            "the operating system gives the reason",
+            "the operating system reports the reason",
         ),
     };
     SourceError {

@@ -1,6 +1,6 @@
-//! Says what an item of a BibTeX file is, and how long it may be.
+//! Defines an item of a BibTeX file, and its maximum length.
 
-/// The longest entry that is read: whatever is longer is rather a brace that was never closed.
+/// The longest entry that is read: a longer one probably has an unclosed brace.
 pub const MAX_ENTRY_BYTES: usize = 8 * 1024 * 1024;
 
 /// The longest word after an `@` that is taken for the type of an entry.
@@ -13,7 +13,7 @@ pub(crate) enum Kind {
     Preamble,
 }
 
-/// What is known of the item under way; offsets count from its `@`.
+/// The current item; offsets count from its `@`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
     pub(crate) kind: Kind,

@@ -1,14 +1,14 @@
-//! Takes the citation keys of one file; gives the line where a key was met before.
+//! Takes the citation keys of one file; returns the line where a key was used before.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Hashes of the keys with the line of each: 12 bytes a key. That two of a million different keys
-/// share a 64-bit hash has a chance of 1 in 30 million.
+/// Hashes of the keys with the line of each: 12 bytes per key. The probability that two of a million different
+/// keys share a 64-bit hash is 1 in 30 million.
 pub(crate) struct Keys {
-    /// Many small tables instead of one, because a table is twice there while it grows.
+    /// Many small tables instead of one, because a table needs twice its memory while it grows.
     shards: Vec<HashMap<KeyHash, u32, BuildHasherDefault<AsItIs>>>,
 }
 
@@ -23,11 +23,11 @@ impl Default for Keys {
 }
 
 impl Keys {
-    /// The line where `key` was met first, if it was met before; else remembers `line`.
+    /// The line where `key` was first used, if it was; otherwise stores `line`.
     #[expect(clippy::cast_possible_truncation, reason = "the hash is cut in two")]
     pub(crate) fn add(&mut self, key: &[u8], line: u64) -> Option<u32> {
         let hash = xxh3_64(key);
-        // The lowest and the highest bits choose the place within a table.
+        // The table itself uses the lowest and the highest bits.
         let shard = &mut self.shards[(hash >> 32) as usize % SHARDS];
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         match shard.entry(KeyHash([hash as u32, (hash >> 32) as u32])) {
@@ -47,7 +47,7 @@ impl Keys {
     }
 }
 
-/// Two halves, so that a key and its line take 12 bytes and not 16.
+/// Two halves, so that a key and its line take 12 bytes instead of 16 (alignment).
 #[derive(PartialEq, Eq)]
 struct KeyHash([u32; 2]);
 
@@ -57,7 +57,7 @@ impl Hash for KeyHash {
     }
 }
 
-/// The keys are hashes already.
+/// A hasher that returns its input: the keys are hashes already.
 #[derive(Default)]
 struct AsItIs(u64);
 

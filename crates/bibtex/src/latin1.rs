@@ -1,6 +1,6 @@
-//! Takes Latin-1 bytes; gives the same text in UTF-8.
+//! Takes Latin-1 bytes; returns the same text in UTF-8.
 
-/// Decodes `from` into the beginning of `into`, which must hold twice as many bytes; gives the
+/// Decodes `from` into the beginning of `into`, which must hold twice as many bytes; returns the
 /// number of bytes written.
 pub(crate) fn decode(from: &[u8], into: &mut [u8]) -> usize {
     let mut at = 0;

@@ -1,10 +1,10 @@
-//! Takes BibTeX files or a stream of them; gives rows of three tables, SQL text, or more BibTeX.
+//! Takes BibTeX files or a stream of them; returns rows of three tables, SQL text, or more BibTeX.
 //!
 //! The tables are those of bibtosql 0.01 (N. H. F. Beebe, "BibTeX meets relational databases",
 //! TUGboat 30(2), 2009): `bibtab`, one row an entry with 49 columns; `strtab`, the `@String`
-//! definitions; `namtab`, authors and editors with the number of their uses.
+//! definitions; `namtab`, authors and editors with the number of their occurrences.
 //!
-//! The path of a byte, in the order to read the files:
+//! How the data flow, in the order in which to read the files:
 //!
 //! ```text
 //! input ─► chunks ─► splitter ─► entry ─► reader ─► row ─► source (RowSource) · sql (text)
@@ -13,8 +13,8 @@
 //!                                            macros
 //! ```
 //!
-//! Memory is bounded by one entry ([`MAX_ENTRY_BYTES`]), a window, the names and macros met, and 12
-//! bytes for every citation key of the file under way.
+//! Memory is bounded by one entry ([`MAX_ENTRY_BYTES`]), a window, the names and macros found, and 12
+//! bytes for every citation key of the current file.
 
 mod balance;
 mod byte_class;

@@ -1,4 +1,4 @@
-//! Takes definitions and uses of macros; gives those that are used and defined nowhere.
+//! Takes definitions and uses of macros; returns the macros that are used but not defined.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use crate::hash::TextHash;
 use crate::problems::Place;
 use crate::timestamp::MONTHS;
 
-/// What is known of every macro met; a name means the same in any case of letters.
+/// All macros defined or used so far; names are case-insensitive.
 #[derive(Default)]
 pub(crate) struct Macros {
     met: HashMap<Box<[u8]>, Macro, TextHash>,
@@ -17,7 +17,7 @@ pub(crate) struct Macros {
 struct Macro {
     is_defined: bool,
     uses: u64,
-    /// The file by its index, and the place of the first use.
+    /// The index of the file, and the place of the first use.
     first: (usize, Place),
 }
 
@@ -34,7 +34,7 @@ impl Macros {
         self.entry(name).is_defined = true;
     }
 
-    /// Counts a use; `place` is asked for only where it is the first.
+    /// Counts a use; `place` is called only for the first.
     pub(crate) fn use_name(&mut self, name: &[u8], file: usize, place: impl FnOnce() -> Place) {
         if is_month(name) {
             return;
@@ -47,7 +47,7 @@ impl Macros {
     }
 
     /// The macros that are used and that no file defines, in the order of their first use. A
-    /// definition counts wherever it stands, since the files may come in any order.
+    /// definition counts anywhere, since the files may be read in any order.
     pub(crate) fn unknown(&self) -> Vec<Unknown> {
         let mut unknown: Vec<Unknown> = self
             .met
@@ -74,7 +74,7 @@ impl Macros {
         }
         self.met
             .get_mut(self.lower.as_slice())
-            .expect("it was there or has just been added")
+            .expect("it existed or has just been added")
     }
 }
 

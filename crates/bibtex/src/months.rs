@@ -1,10 +1,10 @@
-//! Takes the text of a `month` field; gives the number of its month, and the days of it that it names.
+//! Takes the text of a `month` field; returns the number of the month, and the days it names.
 //!
-//! BibTeX's manual writes a day as `month = "10~" # jan`, bibclean as `jan # " 10"`; both are read, and
+//! BibTeX's manual writes a day as `month = "10~" # jan`, bibclean as `jan # " 10"`; both are accepted, and
 //! so are ranges of days (`"20--28~" # mar`), several months, of which the first counts
-//! (`"1~" # feb # "/" # mar`), names in full (`{September 15}`) and a number alone (`7`). One form is
-//! not: a day that `#` joins to a macro with a blank where a tie belongs (`"31 " # aug`). The sanity
-//! check of months reports it among those it does not know.
+//! (`"1~" # feb # "/" # mar`), full names (`{September 15}`) and a number alone (`7`). One form is
+//! not accepted: a day joined to a macro with a blank instead of a tie (`"31 " # aug`). The sanity
+//! check of months reports it as unknown.
 
 use std::ops::Range;
 
@@ -14,10 +14,10 @@ use crate::fields::Fields;
 use crate::timestamp::month_number;
 use crate::tokens::PieceKind;
 
-/// Stands for a blank that should be a tie; no text has this byte in a place where it matters.
+/// Marks a blank that should be a tie; this byte does not otherwise occur where it matters.
 const MISPLACED_BLANK: u8 = 0x1F;
 
-/// The month of one entry, and the memory that reading it takes.
+/// The month of one entry, and the buffers for reading it.
 #[derive(Default)]
 pub(crate) struct Month {
     text: Vec<u8>,
@@ -48,12 +48,12 @@ impl Month {
         self.found = find(&self.text);
     }
 
-    /// 1 to 12, where the field names a month.
+    /// 1 to 12, if the field names a month.
     pub(crate) fn number(&self) -> Option<u32> {
         self.found.as_ref().map(|found| found.number)
     }
 
-    /// A day or a range of days in the month, as it is written.
+    /// A day or a range of days in the month, as written.
     pub(crate) fn days(&self) -> Option<&[u8]> {
         Some(&self.text[self.found.as_ref()?.days.clone()?])
     }
@@ -83,7 +83,7 @@ fn find(text: &[u8]) -> Option<Found> {
             break;
         }
     }
-    // A number alone is that of a month.
+    // A number alone is the number of a month.
     let number = std::str::from_utf8(text.trim_ascii()).ok()?;
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
     let number: u32 = is_number.then(|| number.parse().ok())??;
@@ -92,7 +92,7 @@ fn find(text: &[u8]) -> Option<Found> {
         .then_some(Found { number, days: None })
 }
 
-/// What may stand between days and months: `~`, `--`, `/`, `\slash `, `, ` and the like.
+/// The length of the separators between days and months: `~`, `--`, `/`, `\slash `, `, ` and the like.
 fn separators(text: &[u8]) -> usize {
     let mut at = 0;
     while at < text.len() {
@@ -133,7 +133,7 @@ fn days_behind(text: &[u8], end_of_month: usize) -> Option<Range<usize>> {
     days(text, at)
 }
 
-/// A day, or two with a dash or a slash between them, at `at`.
+/// The range at `at` of a day, or of two days with a dash or a slash between them.
 fn days(text: &[u8], at: usize) -> Option<Range<usize>> {
     let first = day(text, at)?;
     let between = text[first..]
@@ -149,7 +149,7 @@ fn days(text: &[u8], at: usize) -> Option<Range<usize>> {
     Some(at..last.unwrap_or(first))
 }
 
-/// The end of the number from 1 to 31 that stands at `at`.
+/// The end of the number from 1 to 31 at `at`.
 fn day(text: &[u8], at: usize) -> Option<usize> {
     let digits = run(&text[at..], |byte| byte.is_ascii_digit());
     if digits == 0 || digits > 2 {

@@ -1,4 +1,4 @@
-//! Takes the text of an author or editor field; gives its names, and counts how often each is used.
+//! Takes the text of an author or editor field; returns its names, and counts how often each occurs.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use crate::hash::TextHash;
 use crate::tex::Cleaner;
 
 /// Appends the names in `text`, without TeX markup and joined by ` and `, to `out`; `parts` receives
-/// the place of each in `out`. False where the text says nothing.
+/// the range of each in `out`. Returns false if the text has no content.
 ///
 /// Names are split as BibTeX splits them, at the word `and` outside braces: `{Barnes and Noble}` is
-/// one author. The word `others` stands for names that are not given, and is none.
+/// one author. The word `others`, for unnamed authors, is not counted.
 pub(crate) fn write_names(text: &[u8], out: &mut Vec<u8>, parts: &mut Vec<Range<usize>>) -> bool {
     parts.clear();
     let start = out.len();
@@ -37,8 +37,8 @@ pub(crate) fn write_names(text: &[u8], out: &mut Vec<u8>, parts: &mut Vec<Range<
     out[start..].iter().any(|&byte| byte != b'?')
 }
 
-/// Whether a name in `text` is empty, as the one between the words of `A and and B`; no matter where
-/// the text says nothing at all.
+/// Whether a name in `text` is empty, as between the two `and` of `A and and B`; false if
+/// the whole text has no content.
 pub(crate) fn has_empty_name(text: &[u8], scratch: &mut Vec<u8>) -> bool {
     let mut from = 0;
     let mut is_list = false;
@@ -49,7 +49,7 @@ pub(crate) fn has_empty_name(text: &[u8], scratch: &mut Vec<u8>) -> bool {
             return false;
         }
         let name = &text[from..end.as_ref().map_or(text.len(), |and| and.start)];
-        if says_nothing(name, scratch) {
+        if is_without_content(name, scratch) {
             return true;
         }
         match end {
@@ -59,8 +59,8 @@ pub(crate) fn has_empty_name(text: &[u8], scratch: &mut Vec<u8>) -> bool {
     }
 }
 
-fn says_nothing(name: &[u8], scratch: &mut Vec<u8>) -> bool {
-    // Nearly all names begin with a letter, which is seen without cleaning them.
+fn is_without_content(name: &[u8], scratch: &mut Vec<u8>) -> bool {
+    // Nearly all names begin with a letter, which can be checked without removing markup.
     if name
         .trim_ascii_start()
         .first()
@@ -75,7 +75,7 @@ fn says_nothing(name: &[u8], scratch: &mut Vec<u8>) -> bool {
     scratch.is_empty()
 }
 
-/// The next ` and ` of `text` behind `from`, outside braces and with white space on both sides.
+/// The next ` and ` of `text` after `from`, outside braces and with white space on both sides.
 fn next_and(text: &[u8], from: usize) -> Option<Range<usize>> {
     let mut depth = 0_usize;
     for at in from..text.len() {
@@ -96,7 +96,7 @@ fn next_and(text: &[u8], from: usize) -> Option<Range<usize>> {
     None
 }
 
-/// The number of uses of every name.
+/// The number of occurrences of every name.
 #[derive(Default)]
 pub(crate) struct Names {
     uses: HashMap<Box<[u8]>, u64, TextHash>,
@@ -115,7 +115,7 @@ impl Names {
         }
     }
 
-    /// All names in the order of their bytes, whatever the order of the files was.
+    /// All names sorted by their bytes, independent of the order of the files.
     pub(crate) fn into_sorted(self) -> Vec<(Box<[u8]>, u64)> {
         let mut sorted: Vec<_> = self.uses.into_iter().collect();
         sorted.sort_unstable();

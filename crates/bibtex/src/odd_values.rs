@@ -1,18 +1,18 @@
-//! Takes an entry; gives the values that a number column cannot show as they are written.
+//! Takes an entry; returns the fields whose values a number column cannot represent, with a message for each.
 
 use crate::columns::{AUTHOR, EDITOR, PAGES};
 use crate::fields::{Fields, Written};
 use crate::names::has_empty_name;
 use crate::pages::NoCount;
 
-/// A field with an odd value.
+/// A field whose value cannot be represented.
 pub(crate) struct Odd {
     /// Offset of the field's name from the `@`.
     pub(crate) at: usize,
     pub(crate) message: String,
 }
 
-/// Shorter texts of `pages` hold no number that is too large.
+/// Shorter texts of `pages` cannot hold a number that is too large.
 const LONG_PAGES: usize = "2147483648".len();
 
 pub(crate) fn odd_values(written: Written<'_>, scratch: &mut Vec<u8>) -> Vec<Odd> {
@@ -26,7 +26,7 @@ pub(crate) fn odd_values(written: Written<'_>, scratch: &mut Vec<u8>) -> Vec<Odd
             odd.push(Odd {
                 at: field.name.start,
                 message: format!(
-                    "the field `{name}` of `{}` has an empty name beside an `and`; it is not counted",
+                    "the field `{name}` of `{}` has an empty name next to an `and`; it is not counted",
                     key(written)
                 ),
             });

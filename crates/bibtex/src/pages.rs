@@ -1,20 +1,20 @@
-//! Takes the text of `pages`; returns the number of pages where it is known.
+//! Takes the text of `pages`; returns the number of pages, or the reason why it is unknown.
 //!
 //! Items between commas, semicolons or the word `and` add up, and so do parts joined by `+`: `20--32`
 //! is 13, `17:1--17:13` is 13, `xxiv + 324` is 348, `1--10, 20--25` is 16, `3, 7--9` is 4. A number
-//! alone is the length of a book, but one page of an article. Open ranges, everything with other words
-//! in it, and more pages than an `int` column holds have no number.
+//! alone is the length of a book, but one page of an article. Open ranges, texts with other words,
+//! and counts above the range of an `int` column are unknown.
 
 /// Why a text has no number of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoCount {
-    /// It says no number: an open range, or words.
+    /// It is an open range, or contains words.
     Unclear,
-    /// A number in it, or their sum, is more than an `int` column holds.
+    /// A number in it, or the sum, exceeds the range of an `int` column.
     TooLarge,
 }
 
-/// The number of pages in `text`. `is_whole` says that the entry is a work of its own, so that
+/// The number of pages in `text`. `is_whole`: the entry is a whole work, so that
 /// a number alone is its length.
 pub(crate) fn page_count(text: &str, is_whole: bool) -> Result<i32, NoCount> {
     let is_list = items(text).nth(1).is_some();
@@ -38,14 +38,14 @@ fn added(sum: u64, more: u64) -> Result<u64, NoCount> {
     sum.checked_add(more).ok_or(NoCount::TooLarge)
 }
 
-/// What a list of pages lists.
+/// The items of a list of pages.
 fn items(text: &str) -> impl Iterator<Item = &str> {
     text.split([',', ';'])
         .flat_map(|item| item.split(" and "))
         .map(|item| item.trim_matches([' ', '~']))
 }
 
-/// The ends of `20--32`, also with the dash itself or with three hyphens.
+/// The ends of `20--32`, also written with an en dash or with three hyphens.
 fn range(item: &str) -> Option<(&str, &str)> {
     let (first, last) = item
         .split_once("--")
@@ -53,7 +53,7 @@ fn range(item: &str) -> Option<(&str, &str)> {
     Some((first.trim(), last.strip_prefix('-').unwrap_or(last).trim()))
 }
 
-/// One part of a sum: a length, in brackets where its pages bear no numbers, or a range.
+/// One part of a sum: a length, in brackets if its pages are unnumbered, or a range.
 fn part_count(part: &str) -> Result<u64, NoCount> {
     if let Some((first, last)) = range(part) {
         return range_count(first, last);
@@ -65,9 +65,9 @@ fn part_count(part: &str) -> Result<u64, NoCount> {
     )
 }
 
-/// A page by itself, which must have a number somewhere: `45`, `iv`, `e12`, `17:3`.
+/// A single page, which must contain a number: `45`, `iv`, `e12`, `17:3`.
 fn single_page(page: &str) -> Result<u64, NoCount> {
-    // `12-15` may be a range with its hyphen lost, or page 15 of section 12.
+    // `12-15` may be a range written with one hyphen, or page 15 of section 12.
     if page.contains('-') || (page.contains(' ') && roman(page).is_none()) {
         return Err(NoCount::Unclear);
     }
@@ -109,7 +109,7 @@ fn parsed(digits: &str) -> Result<u64, NoCount> {
     digits.parse().map_err(|_| NoCount::TooLarge)
 }
 
-/// The value of a Roman number in lower or upper case, written as such numbers are.
+/// The value of a valid Roman numeral in lower or upper case.
 fn roman(text: &str) -> Option<u64> {
     const STEPS: [(&str, u64); 13] = [
         ("m", 1000),
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_fits_an_int_column_or_is_none() {
+    fn a_count_that_does_not_fit_an_int_column_is_too_large() {
         for text in [
             "1--2147483648",
             "1--99999999999",
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn roman_numbers_are_those_that_are_written_rightly() {
+    fn only_valid_roman_numerals_are_accepted() {
         for (text, value) in [
             ("iv", 4),
             ("XLVIII", 48),

@@ -1,18 +1,18 @@
-//! Takes the bytes of a file as they pass; gives line and column of what comes next.
+//! Takes the bytes of a file in order; returns line and column of the next byte.
 
 use memchr::{memchr_iter, memrchr};
 
 use crate::byte_class::is_space;
 use crate::problems::Place;
 
-/// A place between two bytes, and what the line before it looks like.
+/// A position between two bytes, and what precedes it in its line.
 pub(crate) struct Position {
     lines: u64,
-    /// Since the last line feed.
+    /// The width of the text since the last line feed.
     columns: u64,
     is_blank_so_far: bool,
     previous: u8,
-    /// Columns are characters instead of bytes: for a file that has one byte a character and was
+    /// Whether columns count characters instead of bytes: for a single-byte encoding that was
     /// decoded.
     counts_characters: bool,
 }
@@ -29,22 +29,22 @@ impl Position {
         }
     }
 
-    /// Whether no byte has passed yet.
+    /// Whether this is the beginning of the file.
     pub(crate) fn is_start(&self) -> bool {
         self.lines == 0 && self.columns == 0
     }
 
-    /// Whether nothing but white space stands between the last line feed and here.
+    /// Whether only white space is between the last line feed and this position.
     pub(crate) fn is_blank_so_far(&self) -> bool {
         self.is_blank_so_far
     }
 
-    /// The byte before; a line feed at the beginning.
+    /// The previous byte; a line feed at the beginning.
     pub(crate) fn previous(&self) -> u8 {
         self.previous
     }
 
-    /// The place behind `bytes`, which come next.
+    /// The place after `bytes`, which come next.
     pub(crate) fn place_behind(&self, bytes: &[u8]) -> Place {
         let lines = self.lines + memchr_iter(b'\n', bytes).count() as u64;
         let columns = match memrchr(b'\n', bytes) {
@@ -57,7 +57,7 @@ impl Position {
         }
     }
 
-    /// Moves behind `bytes`, which come next.
+    /// Advances over `bytes`, which come next.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         let Some(&last) = bytes.last() else { return };
         let Place { line, column } = self.place_behind(bytes);

@@ -1,12 +1,12 @@
-//! Takes what is wrong with an input; gives it a place, keeps the first of it and counts the rest.
+//! Takes the errors and warnings of an input; keeps the first hundred with their places, and counts all.
 
 use assay_values::SourceError;
 use serde::{Deserialize, Serialize};
 
-/// Problems kept word for word; the others are only counted.
+/// Problems kept in full; the others are only counted.
 const KEPT: usize = 100;
 
-/// Something wrong at one place of the file under way.
+/// An error or warning at one place of the current file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flaw {
     pub(crate) place: Place,
@@ -14,7 +14,7 @@ pub(crate) struct Flaw {
     pub(crate) hint: Option<String>,
 }
 
-/// Line and column count from 1; 0 stands for the file, or the line, as a whole.
+/// Line and column count from 1; 0 means the whole file, or the whole line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) line: u64,
@@ -42,46 +42,46 @@ impl Flaw {
     }
 }
 
-/// What a problem means for the rows.
+/// Whether a problem affects the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something is left out of the rows because of it.
+    /// Rows are missing because of it.
     Error,
-    /// The rows are whole, but the author of the file may want to know.
+    /// The rows are complete, but the file should be corrected.
     Warning,
 }
 
-/// One thing that is wrong with a file and did not stop the reading.
+/// One error or warning that did not stop the reading.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Problem {
     /// Whether rows are missing because of it.
     pub severity: Severity,
     /// The path of the file, as it was given.
     pub file: String,
-    /// 1-based; 0 where the place is the file as a whole.
+    /// The line, from 1; 0 if the problem concerns the whole file.
     pub line: u64,
-    /// 1-based; 0 where the place is the line as a whole.
+    /// The column, from 1; 0 if the problem concerns the whole line.
     pub column: u64,
     /// What was expected and what was found.
     pub message: String,
-    /// How to mend it, where that is known.
+    /// The fix, if one is known.
     pub hint: Option<String>,
 }
 
-/// The first hundred problems in the order of their discovery, the number of all of them, and how
+/// The first hundred problems in the order in which they were found, the number of all problems, and how
 /// much of the files was left out because of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Problems {
-    /// The first problems, in the order of their discovery.
+    /// The first problems, in the order in which they were found.
     pub kept: Vec<Problem>,
-    /// How many errors there are in all, those not kept included.
+    /// The number of all errors, including those not kept.
     pub errors: u64,
-    /// How many warnings there are in all, those not kept included.
+    /// The number of all warnings, including those not kept.
     pub warnings: u64,
     /// Entries that are left out of the rows.
     pub skipped_entries: u64,
-    /// From the beginning of what is bad to the place where reading went on.
+    /// Bytes from the beginning of bad text to the place where reading continued.
     pub skipped_bytes: u64,
 }
 
@@ -103,7 +103,7 @@ impl Problems {
         self.keep(Severity::Warning, warning);
     }
 
-    /// Takes over what was left out of all files so far.
+    /// Sets how much was left out of all files so far.
     pub(crate) fn skipped(&mut self, of_ended: Skipped, of_open: Skipped) {
         self.skipped_entries = of_ended.entries + of_open.entries;
         self.skipped_bytes = of_ended.bytes + of_open.bytes;
@@ -130,7 +130,7 @@ impl Problems {
     }
 }
 
-/// A number with what is counted: `1 file`, `2 files`.
-pub(crate) fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+/// A number with its noun: `1 file`, `2 files`.
+pub(crate) fn counted(number: u64, singular: &str, plural: &str) -> String {
+    format!("{number} {}", if number == 1 { singular } else { plural })
 }

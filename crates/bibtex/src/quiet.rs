@@ -1,10 +1,10 @@
-//! Takes a text; gives the length of its front that can be copied as it is.
+//! Takes a text; returns the length of its prefix that can be copied unchanged.
 
-/// How many bytes at the front of `text`, which begins with none of them, come before the first
-/// white space that is not a single blank between words and, where `STOPS_AT_MARKUP`, before the
+/// The number of bytes of `text`, which does not begin with white space or markup, before the first
+/// white space that is not a single blank between words and, if `STOPS_AT_MARKUP`, before the
 /// first of `{` `}` `\\` `~`.
 ///
-/// Most of a bibliography passes here, so eight bytes are looked at together.
+/// Most text of a bibliography is scanned here, so eight bytes are examined at once.
 pub(crate) fn quiet_length<const STOPS_AT_MARKUP: bool>(text: &[u8]) -> usize {
     let mut length = 0;
     let mut words = text.chunks_exact(8);
@@ -14,7 +14,7 @@ pub(crate) fn quiet_length<const STOPS_AT_MARKUP: bool>(text: &[u8]) -> usize {
         if stops != 0 {
             return without_blank(text, length + stops.trailing_zeros() as usize / 8);
         }
-        // Two blanks may meet where two words of eight bytes do.
+        // Two adjacent blanks may be in two words of eight bytes.
         if word[7] == b' ' && text.get(length + 8).is_none_or(|&next| next == b' ') {
             return without_blank(text, length + 8);
         }
@@ -23,7 +23,7 @@ pub(crate) fn quiet_length<const STOPS_AT_MARKUP: bool>(text: &[u8]) -> usize {
     let mut rest = [b' '; 8];
     rest[..words.remainder().len()].copy_from_slice(words.remainder());
     let stops = stops::<STOPS_AT_MARKUP>(u64::from_le_bytes(rest));
-    // Behind the text come blanks, which stop it at its end.
+    // The text is padded with blanks, which end the scan.
     let quiet = if stops == 0 {
         8
     } else {
@@ -32,7 +32,7 @@ pub(crate) fn quiet_length<const STOPS_AT_MARKUP: bool>(text: &[u8]) -> usize {
     without_blank(text, length + quiet.min(words.remainder().len()))
 }
 
-/// A blank before a stop belongs to the white space or markup behind it.
+/// A blank before the stop belongs to the white space or markup after it.
 fn without_blank(text: &[u8], length: usize) -> usize {
     if length > 0 && text[length - 1] == b' ' {
         length - 1
@@ -44,9 +44,9 @@ fn without_blank(text: &[u8], length: usize) -> usize {
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// A word whose lowest set bit lies in the first byte that stops; bits above it mean nothing.
+/// A word whose lowest set bit is in the first byte at which to stop; higher bits have no meaning.
 fn stops<const STOPS_AT_MARKUP: bool>(word: u64) -> u64 {
-    // Control characters, of which only white space matters, but the others are rare.
+    // All control characters: only white space matters, but the others are rare.
     let mut stops = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
     let blanks = equal(word, b' ');
     stops |= blanks & (blanks >> 8);
@@ -56,7 +56,7 @@ fn stops<const STOPS_AT_MARKUP: bool>(word: u64) -> u64 {
     stops
 }
 
-/// The high bit of every byte of `word` that is `byte`, and of no other.
+/// Sets the high bit of exactly those bytes of `word` that equal `byte`.
 fn equal(word: u64, byte: u8) -> u64 {
     let differing = word ^ (ONES * u64::from(byte));
     !(((differing & !HIGH) + !HIGH) | differing) & HIGH
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_bytes_together_say_what_each_says() {
+    fn eight_bytes_at_once_give_the_same_as_byte_by_byte() {
         let mut random = assay_values::Random::stream(7, 0);
         let letters = b"abc   {}\\~\n\t\xC3\xA9\x7F|xyzxyzxyzxyzxyzxyzxyz";
         for _ in 0..200_000 {

@@ -1,4 +1,4 @@
-//! Takes files; gives their entries and definitions one by one, and keeps account of what is wrong.
+//! Takes files; returns their entries and definitions in order, and collects errors and warnings.
 
 use assay_values::SourceError;
 
@@ -13,13 +13,13 @@ use crate::item::Kind;
 use crate::problems::{Flaw, Place, Problems, Severity, Skipped, counted};
 use crate::splitter::Splitter;
 
-/// How files are to be read.
+/// How files are read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
     pub(crate) encoding: Encoding,
-    /// Bad entries are skipped and listed instead of ending the reading.
+    /// Whether bad entries are skipped and listed instead of ending the reading.
     pub(crate) keep_going: bool,
-    /// Macros that no file defines are errors instead of warnings.
+    /// Whether macros that no file defines are errors instead of warnings.
     pub(crate) strict: bool,
     pub(crate) with_digest: bool,
 }
@@ -32,12 +32,12 @@ pub(crate) struct Reader {
     ended: Vec<Contents>,
     examiner: Examiner,
     problems: Problems,
-    /// What was left out of the files that have ended.
+    /// How much was left out of the files read to their end.
     skipped: Skipped,
     is_finished: bool,
 }
 
-/// The file under way.
+/// The current file.
 struct Open {
     splitter: Splitter,
     file_name: String,
@@ -52,7 +52,7 @@ impl Reader {
             let flaw = Flaw {
                 place: Place::default(),
                 message: "expected at least one BibTeX file, found none".to_owned(),
-                hint: Some("name the files to be read".to_owned()),
+                hint: Some("name the files to read".to_owned()),
             };
             return Err(flaw.in_file("(no file)"));
         }
@@ -74,7 +74,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// Finds the next item that can be used; `None` at the end of the last file.
+    /// Finds the next valid item; `None` at the end of the last file.
     pub(crate) fn advance(&mut self) -> Result<Option<Kind>, SourceError> {
         loop {
             let file = self.next_input.wrapping_sub(1);
@@ -124,12 +124,12 @@ impl Reader {
         }
     }
 
-    /// The item that was found last, as it is written.
+    /// The bytes of the item that was found last.
     pub(crate) fn text(&self) -> &[u8] {
         self.under_way().splitter.item().0
     }
 
-    /// The base name of the file under way.
+    /// The base name of the current file.
     pub(crate) fn file_name(&self) -> &str {
         &self.under_way().file_name
     }
@@ -161,7 +161,7 @@ impl Reader {
     fn under_way(&self) -> &Open {
         self.open
             .as_ref()
-            .expect("asked for only after an item was found")
+            .expect("called only after an item was found")
     }
 
     fn open_next(&mut self) -> Result<bool, SourceError> {
@@ -193,7 +193,7 @@ impl Reader {
         Ok(false)
     }
 
-    /// Closes the file under way; `is_whole` says that it was read to its end.
+    /// Closes the current file; `is_whole`: it was read to its end.
     fn end_file(&mut self, is_whole: bool) -> Result<(), SourceError> {
         let Some(open) = self.open.take() else {
             return Ok(());
@@ -215,7 +215,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Judges what can be judged only when all files have been read.
+    /// Makes the checks that need all files: undefined macros, and no entries.
     fn finish(&mut self) -> Result<(), SourceError> {
         if std::mem::replace(&mut self.is_finished, true) {
             return Ok(());
@@ -224,7 +224,7 @@ impl Reader {
             let flaw = Flaw {
                 place: unknown.place,
                 message: format!(
-                    "the macro `{}` is defined in none of the files; it is used {}, here first",
+                    "the macro `{}` is not defined in any of the files; it is used {}, first here",
                     unknown.name,
                     counted(unknown.uses, "time", "times")
                 ),
@@ -262,7 +262,7 @@ impl Reader {
         Err(flaw.in_file(self.inputs[0].name()))
     }
 
-    /// Ends the reading with `flaw`, or notes it where the reading is to go on.
+    /// Returns `flaw` as the error, or records it if reading continues after errors.
     fn fail(&mut self, file: usize, flaw: Flaw) -> Result<(), SourceError> {
         let error = flaw.in_file(self.inputs[file].name());
         if !self.reading.keep_going {

@@ -1,13 +1,13 @@
-//! Takes entries; gives them again and again, each time a little different, to enlarge a bibliography.
+//! Takes entries; returns modified copies of them, to enlarge a bibliography.
 //!
 //! N. Beebe's report on bibsql with solid-state storage (section 7) proposes to replicate and randomise
 //! the data, so that new entries have additional fields and keep their original content. Replica *r*
-//! of an entry has the key `Key-rNNN`, belongs to the file `name-rNNN.bib`, bears another valid
-//! `bibdate` in the ten years before its own (where it has a valid one), 20 to 200 random characters
+//! of an entry has the key `Key-rNNN`, belongs to the file `name-rNNN.bib`, and has another valid
+//! `bibdate` in the ten years before the original date (if that is valid), 20 to 200 random characters
 //! at the end of `remark`, and a field `replica`.
 //!
-//! The choices are a function of the seed, the entry's own text and *r*: two files that hold the same
-//! entry also hold the same replicas, so that whatever compares entries finds as many differences in
+//! The random choices are a function of the seed, the entry's text and *r*: two files that contain the same
+//! entry also contain the same replicas, so that a comparison of entries finds the same differences in
 //! every replica as in the original.
 
 use std::collections::HashSet;
@@ -29,13 +29,13 @@ use assay_values::calendar::{DAY_S, moment_of, seconds_of};
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Replicas {
-    /// The number of replicas; 1 is the plain data.
+    /// The number of replicas; 1 means the original data.
     pub count: u32,
     /// How the copies differ from the original.
     pub variant: Variant,
     /// The seed of all random edits.
     pub seed: u64,
-    /// What sanity checks report of the plain data: file name and key, of which `null` means any.
+    /// The entries of the original data that sanity checks report: file name and key, where `null` means any.
     pub reported: Vec<(Option<String>, Option<String>)>,
 }
 
@@ -43,11 +43,11 @@ pub struct Replicas {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
-    /// All entries are replicated, so every check reports `count` times as many.
+    /// All entries are replicated, so every check reports `count` times as many entries.
     #[default]
     Full,
-    /// Replicas after the first are made only of entries that no check reports, so the answers keep
-    /// their length whatever the size of the data.
+    /// Replicas after the first are made only of entries that no check reports, so the answers have
+    /// the same length for any number of replicas.
     Clean,
 }
 
@@ -62,7 +62,7 @@ impl Default for Replicas {
     }
 }
 
-/// Makes replicas, and keeps the memory that this takes.
+/// Makes replicas, and reuses its buffers.
 pub(crate) struct Replicator {
     count: u32,
     seed: u64,
@@ -75,13 +75,13 @@ pub(crate) struct Replicator {
     scratch: Vec<u8>,
 }
 
-/// A replica, or the entry itself where there is only one.
+/// A replica, or the original entry if there is only one.
 pub(crate) struct Edited<'t> {
     pub(crate) written: Written<'t>,
     pub(crate) file_name: &'t str,
 }
 
-/// Bytes of the entry that give way to others.
+/// A range of the entry's bytes and its replacement.
 struct Edit {
     at: usize,
     removed: usize,
@@ -104,7 +104,7 @@ impl Replicator {
                 file: "(replicas)".to_owned(),
                 line: 0,
                 column: 0,
-                hint: Some("1 is the plain data".to_owned()),
+                hint: Some("1 means the original data".to_owned()),
             });
         }
         Ok(Self {
@@ -124,7 +124,7 @@ impl Replicator {
         self.count
     }
 
-    /// Replica `replica` of an entry, or nothing where it is to be left out.
+    /// Replica `replica` of an entry, or `None` if it is left out.
     pub(crate) fn edit<'t>(
         &'t mut self,
         written: Written<'t>,
@@ -139,7 +139,7 @@ impl Replicator {
             && self
                 .reported
                 .as_ref()
-                .is_some_and(|them| them.holds(file_name, key))
+                .is_some_and(|reported| reported.contains(file_name, key))
         {
             return None;
         }
@@ -239,19 +239,19 @@ impl Replicator {
 
 impl Reported {
     fn from(reported: Vec<(Option<String>, Option<String>)>) -> Self {
-        let mut them = Self::default();
+        let mut all = Self::default();
         for pair in reported {
             match pair {
-                (Some(file), Some(key)) => them.entries.insert((file, key)),
-                (Some(file), None) => them.files.insert(file),
-                (None, Some(key)) => them.keys.insert(key),
+                (Some(file), Some(key)) => all.entries.insert((file, key)),
+                (Some(file), None) => all.files.insert(file),
+                (None, Some(key)) => all.keys.insert(key),
                 (None, None) => false,
             };
         }
-        them
+        all
     }
 
-    fn holds(&self, file: &str, key: &[u8]) -> bool {
+    fn contains(&self, file: &str, key: &[u8]) -> bool {
         let key = String::from_utf8_lossy(key);
         self.files.contains(file)
             || self.keys.contains(key.as_ref())
@@ -259,14 +259,14 @@ impl Reported {
     }
 }
 
-/// A date between one day and ten years before `date`, with the same zone.
+/// A date between one day and ten years before `date`, with the same time zone.
 fn earlier(date: &Bibdate<'_>, random: &mut Random) -> String {
     let own = seconds_of(date.year.into(), date.month.into(), date.day.into());
     let back = random.between(DAY_S, 3652 * DAY_S);
     moment_of(own - back).as_date_prints(date.zone)
 }
 
-/// 20 to 200 characters of small letters and blanks.
+/// 20 to 200 lower-case letters and blanks.
 fn random_words(random: &mut Random) -> String {
     let length = length_between(random, 20, 200);
     let mut words = String::with_capacity(length);

@@ -1,4 +1,4 @@
-//! Takes an entry whose fields have been found; gives its row of `bibtab`.
+//! Takes a parsed entry; returns its row of `bibtab`.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::months::Month;
 use crate::names::{Names, write_names};
 use crate::timestamp::{Bibdate, MONTHS};
 
-/// Writes rows one after the other and keeps the memory that this takes.
+/// Writes rows, and reuses its buffers.
 #[derive(Default)]
 pub(crate) struct RowWriter {
     authors: People,
@@ -19,7 +19,7 @@ pub(crate) struct RowWriter {
     scratch: Vec<u8>,
 }
 
-/// The names of one field: joined by ` and `, and where each begins and ends.
+/// The names of one field: joined by ` and `, and the range of each.
 #[derive(Default)]
 struct People {
     text: Vec<u8>,
@@ -75,7 +75,7 @@ impl RowWriter {
                     }
                     None => fields.write_first_letters(column, out),
                 }),
-                // A text: the column is one.
+                // As a text, which is the column's type.
                 Rule::MonthNumber => match self.month.number() {
                     Some(number) => row.push_with(|out| write_int(number.into(), out)),
                     None => row.push_null(),
@@ -126,7 +126,7 @@ impl People {
     }
 
     fn push_count(&self, row: &mut Row) {
-        // An empty name, as between the words of `A and and B`, is not a person.
+        // An empty name, as between the two `and` of `A and and B`, is not counted.
         let count = self.parts.iter().filter(|part| !part.is_empty()).count();
         push_int(
             row,

@@ -1,4 +1,4 @@
-//! Takes the names of files; gives what they hold and what is wrong with them, and loads nothing.
+//! Takes the names of files; returns their contents in numbers, errors and warnings, without making rows.
 
 use std::ops::ControlFlow;
 use std::time::UNIX_EPOCH;
@@ -17,45 +17,45 @@ use crate::reader::{Reader, Reading};
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScanOptions {
-    /// Paths, in the order in which their rows are wanted.
+    /// Paths, in the order in which they are read.
     pub files: Vec<String>,
-    /// How the bytes of the files are to be read.
+    /// The character encoding of the files.
     pub encoding: Encoding,
-    /// Skip bad entries and list them, instead of ending at the first.
+    /// Whether to skip and list bad entries, instead of stopping at the first.
     pub keep_going: bool,
-    /// Take a macro that no file defines for an error and not for a warning.
+    /// Whether a macro that no file defines is an error instead of a warning.
     pub strict: bool,
 }
 
-/// What a set of files holds.
+/// The contents of a set of files.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Scan {
     /// The files in the order in which they were given.
     pub files: Vec<ScannedFile>,
     /// Bytes of all files.
     pub bytes: u64,
-    /// Entries of all files, those left out aside.
+    /// Entries of all files, without those left out.
     pub entries: u64,
-    /// Definitions as they stand in the files; `strtab` holds equal ones once.
+    /// `@String` definitions of all files; `strtab` contains equal definitions once.
     pub strings: u64,
     /// `@Preamble` items of all files.
     pub preambles: u64,
-    /// What is wrong with the files.
+    /// The errors and warnings of the files.
     pub problems: Problems,
-    /// 128 bits in hexadecimal over the base names and contents of all files, in their order.
+    /// A 128-bit hash, in hexadecimal, of the base names and contents of all files, in order.
     pub fingerprint: String,
 }
 
-/// What one file holds.
+/// The contents of one file.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ScannedFile {
     /// The path, as it was given.
     pub path: String,
-    /// What column `filename` holds.
+    /// The value of column `filename`.
     pub name: String,
-    /// Bytes of the file, as it is stored.
+    /// Size of the file.
     pub bytes: u64,
-    /// Entries that can be used.
+    /// Valid entries.
     pub entries: u64,
     /// `@String` definitions.
     pub strings: u64,
@@ -63,18 +63,18 @@ pub struct ScannedFile {
     pub preambles: u64,
     /// Time of the last change before the file was read, in nanoseconds since 1970.
     pub mtime_ns: u64,
-    /// XXH3, 128 bits in hexadecimal, of the bytes of the file.
+    /// The 128-bit XXH3 hash of the file's bytes, in hexadecimal.
     pub fingerprint: String,
 }
 
 /// Bytes between two calls of `progress`.
 const PROGRESS_BYTES: u64 = 1 << 20;
 
-/// Reads all files once and keeps no row. `progress` receives the bytes read and the bytes to read.
+/// Reads all files once without making rows. `progress` receives the bytes read and the bytes to read.
 ///
 /// # Errors
-/// The first error of the files, unless they are to be kept going; an error where no file has an
-/// entry; and `interrupted` where `progress` breaks.
+/// The first error of the files, unless bad entries are skipped; an error if no file has an
+/// entry; and `interrupted` if `progress` breaks.
 pub fn scan(
     options: &ScanOptions,
     progress: &mut dyn FnMut(u64, u64) -> ControlFlow<()>,
@@ -118,7 +118,7 @@ pub fn scan(
     })
 }
 
-/// The file system's facts of a file; zeros where there are none, since opening it reports why.
+/// Size and modification time of a file; zeros if they are not available, since opening the file reports why.
 struct Facts {
     bytes: u64,
     mtime_ns: u64,

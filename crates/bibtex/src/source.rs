@@ -1,4 +1,4 @@
-//! Takes files; gives the rows of the three tables, one by one, in the form that loaders take.
+//! Takes files; returns the rows of the three tables, in order, as a [`RowSource`].
 
 use std::io::Read;
 
@@ -14,7 +14,7 @@ use crate::replicate::{Replicas, Replicator};
 use crate::row::RowWriter;
 use crate::strings::Strings;
 
-/// Indexes of the tables, as [`BibSource`] gives them.
+/// Indexes of the tables in [`BibSource`].
 pub(crate) const BIBTAB: usize = 0;
 pub(crate) const STRTAB: usize = 1;
 pub(crate) const NAMTAB: usize = 2;
@@ -23,18 +23,18 @@ pub(crate) const NAMTAB: usize = 2;
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SourceOptions {
-    /// Paths, in the order in which their rows are wanted.
+    /// Paths, in the order in which their rows are returned.
     pub files: Vec<String>,
-    /// Base names of the files whose `bibtab` rows are wanted; all where absent. `strtab` and
-    /// `namtab` are always those of all files, so that an update can replace them whole.
+    /// Base names of the files whose `bibtab` rows are returned; all if absent. `strtab` and
+    /// `namtab` always have the rows of all files, so that an update can replace these tables.
     pub only: Option<Vec<String>>,
-    /// How the bytes of the files are to be read.
+    /// The character encoding of the files.
     pub encoding: Encoding,
-    /// Skip bad entries and list them, instead of ending at the first.
+    /// Whether to skip and list bad entries, instead of stopping at the first.
     pub keep_going: bool,
-    /// Take a macro that no file defines for an error and not for a warning.
+    /// Whether a macro that no file defines is an error instead of a warning.
     pub strict: bool,
-    /// Copies of the bibliography in place of the original; absent: the original once.
+    /// How to enlarge the bibliography; if absent, the original data.
     pub replicas: Option<Replicas>,
 }
 
@@ -51,12 +51,12 @@ impl SourceOptions {
 
 /// The rows of a bibliography: table 0 is `bibtab`, 1 `strtab`, 2 `namtab`.
 ///
-/// Replicas come one after the other, each in the order of the files, as if they were so many
-/// bibliographies; the files are read once for each.
+/// Replicas follow each other, each in the order of the files, as if each were a separate
+/// bibliography; the files are read once for each replica.
 pub struct BibSource {
     options: SourceOptions,
     reader: Reader,
-    /// The replica under way, from 1.
+    /// The current replica, from 1.
     replica: u32,
     replicator: Replicator,
     bytes_of_ended_replicas: u64,
@@ -79,12 +79,12 @@ enum Stage {
 
 impl BibSource {
     /// # Errors
-    /// Where no file is named, or the options contradict each other.
+    /// If no file is named, or the options contradict each other.
     pub fn new(options: &SourceOptions) -> Result<Self, SourceError> {
         Self::over(options, Input::files(&options.files), options.reading())
     }
 
-    /// Reads one stream, which goes by `name`, instead of files.
+    /// Reads one stream, called `name` in messages, instead of files.
     ///
     /// # Errors
     /// As [`BibSource::new`]; also for more than one replica, because a stream cannot be read twice.
@@ -120,7 +120,7 @@ impl BibSource {
         })
     }
 
-    /// What was wrong and did not end the reading; complete after the last row of `bibtab`.
+    /// The errors and warnings that did not stop the reading; complete after the last row of `bibtab`.
     #[must_use]
     pub fn problems(&self) -> &Problems {
         self.problems

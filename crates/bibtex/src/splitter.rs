@@ -1,11 +1,11 @@
-//! Takes a window over a BibTeX file; gives its items one by one, each as the bytes it is written in.
+//! Takes a window over a BibTeX file; returns its items in order, each as its bytes in the file.
 //!
-//! An item is `@word{…}` or `@word(…)`, found by counting braces as BibTeX does: a backslash protects
-//! no brace, and braces inside quotes count. Everything else is text that BibTeX ignores, with two
-//! differences. A `%` begins a comment up to the end of its line, so that entries which someone has
-//! commented out stay out, as in biber and in bibtosql. And an `@` inside a word (an address of mail)
-//! or followed by no `word{` is text, unless it begins its line. `@Comment` is dropped as BibTeX drops
-//! it: the word alone, so an entry within its braces is an entry.
+//! An item is `@word{…}` or `@word(…)`, found by counting braces as BibTeX does: a backslash does not
+//! escape a brace, and braces inside quotes count. Everything else is text that BibTeX ignores, with two
+//! differences. A `%` begins a comment up to the end of its line, so that commented-out entries
+//! stay out, as in biber and in bibtosql. And an `@` inside a word (an e-mail address)
+//! or not followed by `word{` is text, unless it begins its line. `@Comment` is dropped as in BibTeX:
+//! only the word, so an entry within its braces is an entry.
 
 use memchr::memchr;
 
@@ -18,24 +18,24 @@ use crate::item::{Item, Kind, MAX_ENTRY_BYTES, MAX_TYPE_BYTES};
 use crate::problems::{Flaw, Place, Skipped};
 use crate::unclosed::never_ends;
 
-/// An entry that has not ended after so many bytes, and after every doubling of them, must not hold
-/// more lines that look like the beginning of an entry than this: a brace is missing. Without that,
-/// each of many entries with a missing brace would be read up to the greatest length.
+/// An entry that has not ended after this many bytes (and after each doubling of them) is taken to lack a
+/// brace if more than this many of its lines look like the beginning of an entry. Without this check,
+/// each of many entries with a missing brace would be read up to the maximum length.
 const DOUBTFUL_BYTES: usize = 4 * 1024;
 const MAX_HEADS_INSIDE: usize = 100;
 
 pub(crate) struct Splitter {
     cursor: Cursor,
-    /// The item that begins at the window and was given last.
+    /// The item at the beginning of the window, which was returned last.
     item: Option<Item>,
-    /// The item at the window is bad: it is to be passed over.
+    /// Set if the item at the window is bad and must be skipped.
     bad: Option<Bad>,
 }
 
-/// What is known of a bad item at the window.
+/// A bad item at the window.
 struct Bad {
     is_entry: bool,
-    /// Where its braces say that it ends.
+    /// Its end according to its braces.
     length: Option<usize>,
 }
 
@@ -54,21 +54,21 @@ impl Splitter {
 
     /// The bytes of the item that [`Splitter::advance`] found last, and its parts.
     pub(crate) fn item(&self) -> (&[u8], Item) {
-        let item = self.item.expect("asked for only after an item was found");
+        let item = self.item.expect("called only after an item was found");
         (&self.cursor.window()[..item.length], item)
     }
 
-    /// What has been passed over so far because it is bad.
+    /// The bad text skipped so far.
     pub(crate) fn skipped(&self) -> Skipped {
         self.cursor.skipped()
     }
 
-    /// The place of a byte of the item under way.
+    /// The place of a byte of the current item.
     pub(crate) fn place(&self, at: usize) -> Place {
         self.cursor.place(at)
     }
 
-    /// Says that the item given last is bad inside, whatever its braces seemed to say.
+    /// Marks the last item as bad inside, so that its braces cannot be trusted.
     pub(crate) fn reject(&mut self) {
         if let Some(item) = self.item.take() {
             self.bad = Some(Bad {
@@ -78,7 +78,7 @@ impl Splitter {
         }
     }
 
-    /// Says that the item given last is whole, and left out all the same.
+    /// Marks the last item as complete but left out.
     pub(crate) fn leave_out(&mut self) {
         if let Some(item) = &self.item {
             let skipped = self.cursor.skipped_mut();
@@ -87,19 +87,19 @@ impl Splitter {
         }
     }
 
-    /// Where the first NUL byte of the item given last is.
+    /// The offset of the first NUL byte of the last item.
     pub(crate) fn nul_in_item(&self) -> Option<usize> {
-        // Nearly all files have none, and are not searched again.
+        // Nearly all files have none, and are not searched.
         if !self.cursor.chunks().has_nul() {
             return None;
         }
         memchr(0, self.item().0)
     }
 
-    /// Finds the next item, or nothing at the end of the file.
+    /// Finds the next item; `None` at the end of the file.
     pub(crate) fn advance(&mut self) -> Result<Option<Item>, Failure> {
         if self.cursor.position().is_start() {
-            self.cursor.insist_on_bytes()?;
+            self.cursor.reject_utf16()?;
         }
         if let Some(item) = self.item.take() {
             self.cursor.consume(item.length);
@@ -184,7 +184,7 @@ impl Splitter {
         }))
     }
 
-    /// The length of the item at the window, whose delimiter opens at `open`.
+    /// The length of the item at the window, whose opening delimiter is at `open`.
     fn close(&mut self, open: usize, is_entry: bool) -> Result<usize, Failure> {
         let mut balance = Balance::new(self.cursor.window()[open]);
         let mut at = open + 1;
@@ -212,7 +212,7 @@ impl Splitter {
         }
     }
 
-    /// The reason why the item at the window has no end, once it is known that it has none.
+    /// The error for the item at the window, which has no end.
     fn unclosed(&mut self, open: usize, is_entry: bool) -> Failure {
         self.bad = Some(Bad {
             is_entry,
@@ -226,8 +226,8 @@ impl Splitter {
         }))
     }
 
-    /// Passes over the bad item at the window: up to the next line that begins an entry, but where
-    /// its braces end it before that, only to its end.
+    /// Skips the bad item at the window: up to the next line that begins an entry, or only to its
+    /// end if its braces close before that line.
     fn pass_over(&mut self, bad: &Bad) -> Result<(), Failure> {
         let before = self.cursor.skipped().entries;
         match bad.length {
@@ -236,7 +236,7 @@ impl Splitter {
                 match next_head(item, 1, false) {
                     Some(next) => self.cursor.skip(next),
                     None => {
-                        // What looks like entries inside a value is part of this one.
+                        // Text inside a value that looks like an entry is part of this item.
                         self.cursor.skip(length);
                         self.cursor.skipped_mut().entries = before;
                     }
@@ -252,7 +252,7 @@ impl Splitter {
 }
 
 enum Head {
-    /// An `@` that begins nothing.
+    /// An `@` that begins no item.
     Text,
     /// `@comment`, which ends at `end`.
     Comment { end: usize },

@@ -1,4 +1,4 @@
-//! Takes the rows of a bibliography; gives the script that loads them, as bibtosql prints it.
+//! Takes the rows of a bibliography; writes the SQL script that loads them, as bibtosql does.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -11,34 +11,34 @@ use crate::problems::Problems;
 use crate::source::{BIBTAB, BibSource, STRTAB, SourceOptions};
 use crate::{NAME_COLUMNS, STRING_COLUMNS};
 
-/// The script in the order in which it is written; every text is written as it is, with a line feed
-/// behind it. What the server is called and wants is said here and known nowhere else.
+/// The parts of the script in the order in which they are written; every text is written unchanged, followed
+/// by a line feed. Everything specific to a server is given here.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SqlOptions {
-    /// Where the rows come from; no files means standard input.
+    /// The source of the rows; no files means standard input.
     pub source: SourceOptions,
-    /// How the server wants text literals to be written.
+    /// How the server's text literals are written.
     pub literal_style: LiteralStyle,
-    /// The expression for a carriage return, where the server's client drops those within literals.
+    /// The expression for a carriage return, if the server's client drops carriage returns within literals.
     pub carriage_return: Option<String>,
     /// Comments at the top.
     pub header: Vec<String>,
     /// Statements that drop and create tables.
     pub create: Vec<String>,
-    /// Statements that set the session up.
+    /// Statements that set up the session.
     pub prologue: Vec<String>,
     /// The statement that begins the transaction.
     pub begin: String,
     /// The statement that commits it.
     pub commit: String,
-    /// Written instead of `commit` where the input turns out to be bad.
+    /// The statement written instead of `commit` if the input is bad.
     pub rollback: String,
-    /// `bibtab`, `strtab` and `namtab` as the server wants them named.
+    /// The names of `bibtab`, `strtab` and `namtab` on the server.
     pub tables: Option<[TableName; 3]>,
 }
 
-/// A table with its columns, quoted where the server needs it.
+/// The names of a table and its columns, quoted if the server requires it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableName {
@@ -61,9 +61,9 @@ pub struct WriteSqlReport {
     pub bytes_read: u64,
     /// Bytes of SQL text written.
     pub bytes_written: u64,
-    /// What is wrong with the files and did not stop the writing.
+    /// The errors and warnings of the files that did not stop the writing.
     pub problems: Problems,
-    /// The reader of the script went away before its end.
+    /// Whether the reader of the output closed it before the end.
     pub is_broken_pipe: bool,
 }
 
@@ -78,14 +78,14 @@ pub enum WriteError {
     Output(#[from] io::Error),
 }
 
-/// Statements are gathered to this many bytes before they are written.
+/// Statements are buffered up to this many bytes before they are written.
 const GATHERED_BYTES: usize = 64 * 1024;
 
-/// Writes the script for the files of `options`, or for standard input where it names none.
+/// Writes the script for the files of `options`, or for standard input if there are none.
 ///
 /// # Errors
-/// [`WriteError::Source`] where the input is bad: the script then ends with `rollback`.
-/// [`WriteError::Output`] where `out` cannot be written; that it was closed is no error.
+/// [`WriteError::Source`] if the input is bad: the script then ends with `rollback`.
+/// [`WriteError::Output`] if `out` cannot be written; it is not an error if its reader closed it.
 pub fn write_sql(options: &SqlOptions, out: &mut dyn Write) -> Result<WriteSqlReport, WriteError> {
     if options.source.files.is_empty() {
         write_sql_from(options, STANDARD_INPUT, Box::new(io::stdin()), out)
@@ -95,7 +95,7 @@ pub fn write_sql(options: &SqlOptions, out: &mut dyn Write) -> Result<WriteSqlRe
     }
 }
 
-/// Writes the script for one stream, which goes by `name`.
+/// Writes the script for one stream, called `name` in messages.
 ///
 /// # Errors
 /// As [`write_sql`].
@@ -153,7 +153,7 @@ impl Script<'_> {
             Ok(()) => self.line(&options.commit),
             Err(WriteError::Source(error)) => {
                 self.line(&options.rollback);
-                // The bad input matters more than an output that fails as well.
+                // The bad input is reported rather than an output error that follows it.
                 let _ = self.flush();
                 return Err(error.into());
             }

@@ -1,4 +1,4 @@
-//! Takes `@String` definitions; gives the rows of `strtab`, each definition once.
+//! Takes `@String` definitions; returns the rows of `strtab`, each definition once.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use assay_values::Row;
 use crate::entry::Entry;
 use crate::tex::Cleaner;
 
-/// The definitions in the order of their first appearance. Two that differ only in white space are
-/// one; two that give one key different values are two.
+/// The definitions in the order of their first occurrence. Definitions that differ only in white space are
+/// one row; definitions of one key with different values are separate rows.
 #[derive(Default)]
 pub(crate) struct Strings {
     definitions: Vec<Definition>,
@@ -24,7 +24,7 @@ struct Definition {
 }
 
 impl Strings {
-    /// Adds the definition that `text` is and `entry` has read.
+    /// Adds the definition with the bytes `text`, parsed as `entry`.
     pub(crate) fn add(&mut self, text: &[u8], entry: &Entry) {
         self.scratch.clear();
         Cleaner::new(&mut self.scratch).collapse(text);
@@ -48,7 +48,7 @@ impl Strings {
         self.definitions.len()
     }
 
-    /// Fills `row` with key, value (NULL where it is empty) and the definition as it is written.
+    /// Fills `row` with key, value (NULL if empty) and the definition's text.
     pub(crate) fn write(&self, index: usize, row: &mut Row) {
         let definition = &self.definitions[index];
         row.clear();

@@ -1,15 +1,15 @@
-//! Takes the text of a field; gives it with white space collapsed and, where asked, without TeX markup.
+//! Takes the text of a field; returns it with white space collapsed and, on request, without TeX markup.
 //!
 //! Removed are braces, accents (the letter stays), escapes (`\&` becomes `&`), ties, discretionary
-//! hyphens and the names of commands that mark a text up (`\emph{x}` and `{\em x}` become `x`). A
-//! command that stands for a text keeps its name (`\TeX` becomes `TeX`), special letters become plain
-//! ones (`\ss` becomes `ss`), and dash macros become ` -- `.
+//! hyphens and the names of markup commands (`\emph{x}` and `{\em x}` become `x`). A
+//! command that prints a text is replaced by its name (`\TeX` becomes `TeX`), special letters by plain
+//! letters (`\ss` becomes `ss`), and dash macros by ` -- `.
 
 use crate::byte_class::is_space;
 use crate::quiet::quiet_length;
 use crate::tex_commands::{is_accent, is_switch, special_letters};
 
-/// Appends to a buffer and remembers whether a blank is due before whatever comes next.
+/// Appends to a buffer and remembers whether a blank must precede the next character.
 pub(crate) struct Cleaner<'o> {
     out: &'o mut Vec<u8>,
     start: usize,
@@ -50,7 +50,7 @@ impl<'o> Cleaner<'o> {
         }
     }
 
-    /// Whether the text says anything: an empty one and one of question marks say nothing.
+    /// Whether the text has content: an empty text and a text of question marks have none.
     pub(crate) fn finish(self) -> bool {
         self.out[self.start..].iter().any(|&byte| byte != b'?')
     }
@@ -64,7 +64,7 @@ impl<'o> Cleaner<'o> {
                 at += 1;
                 continue;
             }
-            // A control character stops the run and is copied by itself.
+            // A control character ends the run and is copied separately.
             let run = quiet_length::<false>(&text[at..]).max(1);
             self.push(&text[at..at + run]);
             at += run;
@@ -91,7 +91,7 @@ impl<'o> Cleaner<'o> {
         }
     }
 
-    /// Handles what follows a backslash at `at`; gives where to go on.
+    /// Handles what follows a backslash at `at`; returns the offset at which to continue.
     fn escape(&mut self, text: &[u8], at: usize) -> usize {
         let Some(&first) = text.get(at) else {
             self.push(b"\\");
@@ -107,7 +107,7 @@ impl<'o> Cleaner<'o> {
                 return at + 3;
             }
             b'\'' | b'`' | b'^' | b'"' | b'~' | b'=' | b'.' => {
-                // The letter may stand apart from its accent: `\' e`.
+                // White space may separate the letter from its accent: `\' e`.
                 return at + 1 + spaces(&text[at + 1..]);
             }
             b'-' | b'/' | b'!' | b'@' => {}
@@ -122,7 +122,7 @@ impl<'o> Cleaner<'o> {
         at + 1
     }
 
-    /// Handles the command `name`, which ends at `at`; gives where to go on.
+    /// Handles the command `name`, which ends at `at`; returns the offset at which to continue.
     fn command(&mut self, text: &[u8], name: &[u8], at: usize) -> usize {
         let behind_space = at + spaces(&text[at..]);
         match name {
@@ -156,7 +156,7 @@ impl<'o> Cleaner<'o> {
         behind_empty_group(text, at)
     }
 
-    /// `\verb|text|`: what stands between two equal marks, as it is.
+    /// `\verb|text|`: the text between two equal delimiters, unchanged.
     fn verbatim(&mut self, text: &[u8], at: usize) -> usize {
         let Some(&mark) = text.get(at).filter(|mark| mark.is_ascii_punctuation()) else {
             return at;
@@ -202,7 +202,7 @@ fn behind_empty_group(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// The end of the group that begins at `at`, or `at` where none begins.
+/// The end of the group that begins at `at`, or `at` if none begins there.
 fn behind_group(text: &[u8], at: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, &byte) in text[at..].iter().enumerate() {

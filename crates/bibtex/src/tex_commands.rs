@@ -1,6 +1,6 @@
-//! Takes the name of a TeX command; gives what it stands for.
+//! Takes the name of a TeX command; returns its plain text.
 
-/// The letters or signs that a command stands for, as ASCII.
+/// The letters or symbols that a command prints, as ASCII.
 pub(crate) fn special_letters(name: &[u8]) -> Option<&'static [u8]> {
     Some(match name {
         b"i" => b"i",
@@ -29,7 +29,7 @@ pub(crate) fn special_letters(name: &[u8]) -> Option<&'static [u8]> {
         b"underscore" | b"textunderscore" => b"_",
         b"textasciitilde" => b"~",
         b"textasciicircum" => b"^",
-        // Quotes as they are typed where no command is used.
+        // Quotes as they are typed without a command.
         b"textquoteleft" | b"lq" | b"textasciigrave" => b"`",
         b"textquoteright" | b"rq" | b"textquotesingle" => b"'",
         b"textquotedblleft" => b"``",
@@ -61,7 +61,7 @@ pub(crate) fn is_accent(name: &[u8]) -> bool {
     )
 }
 
-/// Commands that change what follows them and stand for no text.
+/// Commands that change the style of the following text and print nothing.
 pub(crate) fn is_switch(name: &[u8]) -> bool {
     matches!(
         name,

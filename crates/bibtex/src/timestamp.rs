@@ -1,6 +1,6 @@
-//! Takes a date as the `date` program prints it; gives a time stamp that sorts as text.
+//! Takes a date as the `date` program prints it; returns a timestamp whose text sorts by time.
 
-/// A `bibdate` that could be read, in its parts.
+/// The parts of a valid `bibdate`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bibdate<'t> {
     pub(crate) year: u32,
@@ -62,7 +62,7 @@ impl<'t> Bibdate<'t> {
         })
     }
 
-    /// Appends `2011.03.04 17:53:38 MST`; a zone that is not known is `???`.
+    /// Appends `2011.03.04 17:53:38 MST`; an unknown time zone is `???`.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let digit = |number: u32| b'0' + u8::try_from(number % 10).expect("a remainder of 10");
         let Self {
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_become_stamps_or_nothing() {
+    fn valid_dates_become_timestamps() {
         let table = [
             (
                 "Fri Mar 4 17:53:38 MST 2011",

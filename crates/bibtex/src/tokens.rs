@@ -1,7 +1,7 @@
-//! Takes the inside of an item; gives its tokens one by one, each with its place.
+//! Takes the bytes of an item; returns its tokens in order, each with its offset.
 //!
-//! The tokens are read by `serde_bibtex`, which returns slices of the text and no places. The address of a slice
-//! is its place; the place of what is wrong is found from the last token before it.
+//! The tokens are read by `serde_bibtex`, which returns slices of the text without offsets. The offset is
+//! computed from the address of the slice; that of an error, from the last token before it.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ pub(crate) enum PieceKind {
     Macro,
 }
 
-/// What does not belong where it stands.
+/// An unexpected token or a missing delimiter.
 #[derive(Debug)]
 pub(crate) struct SyntaxError {
     /// Offset from the `@`.
@@ -38,7 +38,7 @@ pub(crate) struct SyntaxError {
 pub(crate) struct Tokens<'t> {
     text: &'t [u8],
     reader: SliceReader<'t>,
-    /// Behind the last name, number or value.
+    /// The offset after the last name, number or value.
     at: usize,
     /// Single bytes (`,` `=` `#`) taken since then.
     taken: usize,
@@ -135,7 +135,7 @@ impl<'t> Tokens<'t> {
         start..self.at
     }
 
-    /// Where the next token begins, which the reader knows and does not tell.
+    /// Where the next token begins, which `serde_bibtex` does not expose.
     fn position_of_next(&self) -> usize {
         let mut at = self.behind_space(self.at);
         for _ in 0..self.taken {
@@ -176,7 +176,7 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// The error at a delimiter that opens the value at hand and has no partner.
+    /// The error at the delimiter that opens the current value and is not closed.
     fn unclosed(&self, message: &str) -> SyntaxError {
         SyntaxError {
             at: self.position_of_next(),

@@ -1,4 +1,4 @@
-//! Takes an item that has no end; gives what to tell of it: the delimiter to blame, and the next entry.
+//! Takes an item that has no end; returns the error, which names the unclosed delimiter and the next entry.
 
 use crate::byte_class::is_word_byte;
 use crate::heads::next_head;
@@ -21,7 +21,7 @@ pub(crate) fn never_ends(
             message: format!(
                 "expected an entry of at most {MAX_ENTRY_BYTES} bytes, found more after `{begins}`"
             ),
-            hint: Some("a closing brace may be missing; or split the entry".to_owned()),
+            hint: Some("a closing brace may be missing; otherwise split the entry".to_owned()),
         };
     }
     let culprit = never_closed(&text[..next.unwrap_or(text.len())], open);
@@ -36,19 +36,19 @@ pub(crate) fn never_ends(
         ),
         hint: Some(match next {
             Some(next) => format!(
-                "add what closes it before line {}, where the next entry begins",
+                "close it before line {}, where the next entry begins",
                 place(next).line
             ),
-            None => "add what closes it before the end of the file".to_owned(),
+            None => "close it before the end of the file".to_owned(),
         }),
     }
 }
 
-/// Which delimiter of `text` is most probably the one that lacks its partner.
+/// The delimiter of `text` that is most probably not closed.
 ///
-/// With a brace missing inside a value, the brace that ends the entry closes the value instead, and
-/// formally the entry's own brace is left over. So the value is named during which a line begins
-/// that looks like another field.
+/// If a brace is missing inside a value, the brace that ends the entry closes the value instead, and
+/// formally the entry's own brace remains open. So the error names the value within which a line
+/// looks like another field.
 fn never_closed(text: &[u8], open: usize) -> usize {
     let mut opened = vec![open];
     let mut line_start = open;

@@ -3,14 +3,17 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_engine::LoadDocument;
-use assay_values::{Row, RowSource, SourceError};
+use assay_values::{ColumnType, Row, RowSource, SourceError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyIterator, PyMapping, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyIterator, PyMapping, PySequence, PyString};
 
 use crate::failure::Failure;
 
 /// Rows read each time the interpreter lock is held: enough to make its cost per row negligible.
 const BATCH_ROWS: usize = 256;
+
+/// The most characters of a wrong value that a message shows.
+const LONGEST_SHOWN: usize = 60;
 
 /// The exception raised while iterating, for the caller to raise again.
 pub type Raised = Arc<Mutex<Option<PyErr>>>;
@@ -28,8 +31,8 @@ pub struct PythonRows {
 struct Table {
     number: usize,
     name: String,
-    /// 0 if the document does not define them.
-    columns: usize,
+    /// Of its columns; empty if the document does not define them.
+    types: Vec<ColumnType>,
     rows: Py<PyIterator>,
     /// Rows read so far.
     count: u64,
@@ -37,20 +40,28 @@ struct Table {
 
 impl PythonRows {
     /// # Errors
-    /// If the mapping has a table that the document does not have, or a value that cannot be iterated over.
+    /// If the mapping has a table that the document does not have, or rows that cannot be iterated over.
     pub fn new(document: &LoadDocument, rows: &Bound<'_, PyMapping>) -> PyResult<Self> {
         let mut tables = Vec::new();
         for key in rows.keys()?.iter() {
-            let name: String = key.extract()?;
+            let name = key.str()?.to_string();
             let place = document.tables.iter().position(|table| table.name == name);
             let Some(number) = place else {
-                let message = format!("source: rows for the table {name}, which is not loaded");
-                return Err(Failure::document(message).into_exception());
+                let message = format!("rows for the table {name}, which is not loaded");
+                return Err(Failure::from(of_source(message)).into_exception());
+            };
+            let found = rows.get_item(&key)?;
+            let Ok(iterator) = found.try_iter() else {
+                let message = format!(
+                    "rows of the table {name}: expected something to iterate over, found {}",
+                    shown(&found)
+                );
+                return Err(Failure::from(of_source(message)).into_exception());
             };
             tables.push(Table {
                 number,
-                columns: document.tables[number].types.len(),
-                rows: rows.get_item(&name)?.try_iter()?.unbind(),
+                types: document.tables[number].types.clone(),
+                rows: iterator.unbind(),
                 name,
                 count: 0,
             });
@@ -76,7 +87,7 @@ impl PythonRows {
             return Ok(());
         };
         let batch = &mut self.batch;
-        let filled = Python::attach(|py| -> PyResult<usize> {
+        let filled = Python::attach(|py| -> Result<usize, Wrong> {
             let mut rows = table.rows.bind(py).clone();
             let mut filled = 0;
             while filled < BATCH_ROWS {
@@ -84,32 +95,24 @@ impl PythonRows {
                 if filled == batch.len() {
                     batch.push(Row::new());
                 }
-                read(&cells?, &mut batch[filled])?;
+                table.count += 1;
+                let row = &mut batch[filled];
+                read(&cells?, &table.types, row).map_err(|wrong| wrong.in_row(table.count))?;
                 filled += 1;
             }
             Ok(filled)
         });
-        let of_table = |message: String| SourceError {
-            message: format!("rows of the table {}: {message}", table.name),
-            file: String::new(),
-            line: 0,
-            column: 0,
-            hint: None,
-        };
-        self.filled = filled.map_err(|error| {
-            let message = error.to_string();
-            *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            of_table(message)
+        self.filled = filled.map_err(|wrong| {
+            let message = match wrong {
+                Wrong::Row(message) => message,
+                Wrong::Raised(error) => {
+                    let message = error.to_string();
+                    *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    message
+                }
+            };
+            of_source(format!("rows of the table {}: {message}", table.name))
         })?;
-        for row in &batch[..self.filled] {
-            table.count += 1;
-            if table.columns > 0 && row.len() != table.columns {
-                let (found, expected, number) = (row.len(), table.columns, table.count);
-                return Err(of_table(format!(
-                    "expected {expected} cells, found {found} in row {number}"
-                )));
-            }
-        }
         Ok(())
     }
 }
@@ -138,27 +141,128 @@ impl RowSource for PythonRows {
     }
 }
 
-fn read(cells: &Bound<'_, PyAny>, row: &mut Row) -> PyResult<()> {
+/// Why a row cannot be loaded.
+enum Wrong {
+    /// The iterator raised this.
+    Raised(PyErr),
+    /// The row or a cell of it is not what the table needs.
+    Row(String),
+}
+
+impl From<PyErr> for Wrong {
+    fn from(error: PyErr) -> Self {
+        Self::Raised(error)
+    }
+}
+
+impl Wrong {
+    fn in_row(self, number: u64) -> Self {
+        match self {
+            Self::Row(message) => Self::Row(format!("row {number}: {message}")),
+            raised @ Self::Raised(_) => raised,
+        }
+    }
+}
+
+/// An error without a place in a file, which Python gets with the name of the source.
+fn of_source(message: String) -> SourceError {
+    SourceError {
+        message,
+        file: String::new(),
+        line: 0,
+        column: 0,
+        hint: None,
+    }
+}
+
+fn read(cells: &Bound<'_, PyAny>, types: &[ColumnType], row: &mut Row) -> Result<(), Wrong> {
     row.clear();
-    for cell in cells.try_iter()? {
+    let is_text = cells.is_instance_of::<PyString>() || cells.is_instance_of::<PyBytes>();
+    let Some(cells) = cells.cast::<PySequence>().ok().filter(|_| !is_text) else {
+        return Err(Wrong::Row(format!(
+            "expected a list or tuple of {} cells, found {}",
+            types.len(),
+            shown(cells)
+        )));
+    };
+    let found = cells.len()?;
+    if !types.is_empty() && found != types.len() {
+        let expected = types.len();
+        return Err(Wrong::Row(format!(
+            "expected {expected} cells, found {found}"
+        )));
+    }
+    for (index, cell) in cells.try_iter()?.enumerate() {
         let cell = cell?;
-        if cell.is_none() {
-            row.push_null();
-        } else if let Ok(text) = cell.cast::<PyString>() {
-            row.push_bytes(text.to_cow()?.as_bytes());
-        } else if let Ok(truth) = cell.cast::<PyBool>() {
-            row.push_bool(truth.is_true());
-        } else if let Some(whole) = whole(&cell) {
-            row.push_int(whole);
-        } else if let Ok(real) = cell.cast::<PyFloat>() {
-            row.push_double(real.value());
-        } else if let Ok(bytes) = cell.cast::<PyBytes>() {
-            row.push_bytes(bytes.as_bytes());
-        } else {
-            row.push_bytes(cell.str()?.to_cow()?.as_bytes());
+        let expected = types.get(index).copied();
+        let wrong = || {
+            let (number, found) = (index + 1, shown(&cell));
+            Wrong::Row(match expected {
+                Some(expected) => format!("cell {number}: expected {expected}, found {found}"),
+                None => format!("cell {number}: {found} has no text form"),
+            })
+        };
+        if !push(&cell, row)? || expected.is_some_and(|kind| !kind.accepts(row.cell(index))) {
+            return Err(wrong());
         }
     }
     Ok(())
+}
+
+/// Appends the cell; returns whether it has a form that systems can store.
+fn push(cell: &Bound<'_, PyAny>, row: &mut Row) -> PyResult<bool> {
+    if cell.is_none() {
+        row.push_null();
+    } else if let Ok(text) = cell.cast::<PyString>() {
+        return Ok(push_text(text, row));
+    } else if let Ok(truth) = cell.cast::<PyBool>() {
+        row.push_bool(truth.is_true());
+    } else if let Some(whole) = whole(cell) {
+        row.push_int(whole);
+    } else if let Ok(real) = cell.cast::<PyFloat>() {
+        row.push_double(real.value());
+    } else if let Ok(bytes) = cell.cast::<PyBytes>() {
+        row.push_bytes(bytes.as_bytes());
+    } else if has_text(cell)? {
+        return Ok(push_text(&cell.str()?, row));
+    } else {
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// False for half of a surrogate pair, which UTF-8 has no bytes for.
+fn push_text(text: &Bound<'_, PyString>, row: &mut Row) -> bool {
+    let Ok(text) = text.to_cow() else {
+        return false;
+    };
+    row.push_bytes(text.as_bytes());
+    true
+}
+
+/// Whether its class defines a text, as those of decimal numbers and dates do; the inherited text is a
+/// description for programmers (`<object object at 0x7f…>`).
+fn has_text(cell: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let text = pyo3::intern!(cell.py(), "__str__");
+    let inherited = cell.py().get_type::<PyAny>().getattr(text)?;
+    Ok(!cell.get_type().getattr(text)?.is(&inherited))
+}
+
+/// What was found, for a message: its type and the beginning of its value.
+fn shown(value: &Bound<'_, PyAny>) -> String {
+    let kind = value.get_type();
+    let kind = kind
+        .name()
+        .map_or_else(|_| "a value".to_owned(), |name| name.to_string());
+    let text = value.repr().map_or_else(
+        |_| String::new(),
+        |text| text.to_string_lossy().into_owned(),
+    );
+    let mut beginning: String = text.chars().take(LONGEST_SHOWN).collect();
+    if beginning.len() < text.len() {
+        beginning.push('…');
+    }
+    format!("{kind} {beginning}")
 }
 
 /// An integer of 64 bits; a larger one is sent as text.

@@ -9,7 +9,7 @@
 mod answer;
 pub mod cassandra;
 mod error;
-mod lexis;
+mod lexer;
 pub mod mysql;
 pub mod null;
 pub mod null_documents;
@@ -24,7 +24,7 @@ mod transaction_status;
 pub use answer::{Answer, Keep};
 pub use error::{Certainty, ErrorClass, SystemError};
 pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
-pub use server::{Demand, WireServer};
+pub use server::{ServerEvent, WireServer};
 pub use transaction_status::TransactionStatus;
 
 use std::collections::BTreeMap;

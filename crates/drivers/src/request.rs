@@ -71,6 +71,9 @@ pub enum BulkForm {
     MultiRow,
 }
 
+/// The code of the refusal to send a password in clear text over a session that is not private.
+pub(crate) const IN_CLEAR_TEXT: &str = "clear text";
+
 /// User, password, database and session settings. The engine knows the server's address.
 #[derive(Clone, Debug, Default)]
 pub struct ConnectOptions {

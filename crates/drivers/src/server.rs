@@ -3,11 +3,11 @@
 //! keeps no clock; the caller decides what to answer and when.
 
 use crate::SystemError;
-use crate::null::{Given, Statement};
+use crate::null::{ResultSize, Statement};
 
 /// What the bytes read so far require next.
 #[derive(Debug)]
-pub enum Demand<'a> {
+pub enum ServerEvent<'a> {
     /// Read more bytes; what was written may be sent.
     More,
     /// Execute a statement: call [`WireServer::answer`] or [`WireServer::fail`] next.
@@ -40,14 +40,14 @@ pub trait WireServer: Send {
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Demand<'a>), SystemError>;
+    ) -> Result<(usize, ServerEvent<'a>), SystemError>;
 
     /// Answers the current statement. Appends rows up to about [`PIECE_BYTES`], subtracts them from
     /// `given`, and returns whether the answer is complete; otherwise it is called again.
-    fn answer(&mut self, given: &mut Given, out: &mut Vec<u8>) -> bool;
+    fn answer(&mut self, given: &mut ResultSize, out: &mut Vec<u8>) -> bool;
 
     /// Answers the current statement with an error. Where that ends the session, the next demand is
-    /// [`Demand::Over`].
+    /// [`ServerEvent::Over`].
     fn fail(&mut self, error: &SystemError, out: &mut Vec<u8>);
 }
 

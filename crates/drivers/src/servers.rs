@@ -1,8 +1,8 @@
 //! The only list of protocols that the null server supports, by the names of their drivers: the enum
 //! below, the names in Python and the calibration are made from it.
 
-use crate::null::Given;
-use crate::server::{Demand, WireServer};
+use crate::null::ResultSize;
+use crate::server::{ServerEvent, WireServer};
 use crate::{SystemError, cassandra, mysql, postgresql};
 
 /// Makes the server side of a session: from its number, or from the error that refuses it.
@@ -33,12 +33,12 @@ macro_rules! servers {
                 &'a mut self,
                 input: &[u8],
                 out: &mut Vec<u8>,
-            ) -> Result<(usize, Demand<'a>), SystemError> {
+            ) -> Result<(usize, ServerEvent<'a>), SystemError> {
                 match self { $(Self::$server(server) => server.receive(input, out),)* }
             }
 
             #[inline]
-            fn answer(&mut self, given: &mut Given, out: &mut Vec<u8>) -> bool {
+            fn answer(&mut self, given: &mut ResultSize, out: &mut Vec<u8>) -> bool {
                 match self { $(Self::$server(server) => server.answer(given, out),)* }
             }
 

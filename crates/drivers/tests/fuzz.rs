@@ -1,6 +1,6 @@
-//! The fuzz targets of the wire codecs for a few seconds and without a fuzzer: conversations broken at
-//! random, and noise, with fixed seeds. `ASSAY_TEST_SEEDS=FOLDER` writes whole conversations there, for a
-//! fuzzer to begin with.
+//! Runs the fuzz targets of the wire codecs for a few seconds without a fuzzer, on randomly mutated
+//! conversations and random bytes, with fixed seeds. `ASSAY_TEST_SEEDS=FOLDER` writes unmutated conversations
+//! there, as seeds for a fuzzer.
 
 #[path = "../../../fuzz/src/wire.rs"]
 mod wire;
@@ -11,7 +11,7 @@ use assay_values::Random;
 const ROUNDS: u64 = 4_000;
 
 #[expect(clippy::cast_possible_truncation, reason = "any byte will do")]
-/// A few bytes changed, cut out, put in, or all behind a place left out.
+/// Changes, removes or inserts a few bytes, or truncates.
 fn broken(bytes: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for _ in 0..=below(3, random) {
@@ -20,7 +20,7 @@ fn broken(bytes: &[u8], random: &mut Random) -> Vec<u8> {
             0 => bytes.truncate(at),
             1 => bytes.insert(at, random.next() as u8),
             2 if !bytes.is_empty() => drop(bytes.remove(at)),
-            // Small bytes more often: they are the lengths and the counts.
+            // Small bytes more often: they are lengths and counts.
             3 if !bytes.is_empty() => bytes[at] = below(6, random) as u8,
             _ if !bytes.is_empty() => bytes[at] ^= 1 << below(8, random),
             _ => {}
@@ -38,7 +38,7 @@ fn below(end: usize, random: &mut Random) -> usize {
 fn run(body: fn(&str, &[u8]), protocol: &str, conversation: &[u8]) {
     for seed in 0..ROUNDS {
         let mut random = Random::stream(seed, 0);
-        // As it is put together, so that every message can be the broken one.
+        // A random prefix, so that every message can be the mutated one.
         let mut data = vec![random.next() as u8, random.next() as u8];
         if seed % 8 == 0 {
             data.extend((0..below(300, &mut random)).map(|_| random.next() as u8));
@@ -53,7 +53,7 @@ fn protocols() -> impl Iterator<Item = &'static str> {
     SERVERS.iter().map(|(name, _)| *name).chain(wire::VARIANTS)
 }
 
-/// Gives the conversation, and writes it down where that is asked for.
+/// Returns the conversation; writes it to a file if `ASSAY_TEST_SEEDS` is set.
 fn seeded(target: &str, conversation: Vec<u8>) -> Vec<u8> {
     if let Ok(folder) = std::env::var("ASSAY_TEST_SEEDS") {
         let folder = std::path::Path::new(&folder).join(target);
@@ -82,15 +82,15 @@ fn broken_bytes_from_a_client_are_refused_and_never_panic() {
     }
 }
 
-/// Found by the fuzzer: a server may claim to have changed more rows than can be counted.
+/// Found by the fuzzer: a server may report more changed rows than 64 bits can count.
 #[test]
-fn counts_beyond_all_bounds_do_not_overflow() {
+fn row_counts_of_a_server_do_not_overflow() {
     const READY: &[u8] = b"Z\0\0\0\x05I";
     let (_, received) = wire::conversation("postgresql");
     let mut ends = (received.windows(READY.len()).enumerate())
         .filter(|(_, window)| *window == READY)
         .map(|(at, _)| at + READY.len());
-    // The second is that of the session's own statement; a text is asked for next.
+    // The second ends the answer to the session statement; a text statement is sent next.
     let opening = &received[..ends.nth(1).expect("there are many")];
     let changed = b"C\0\0\0\x20UPDATE 18446744073709551615\0";
     let data = [&[255, 130], opening, changed, changed, READY].concat();

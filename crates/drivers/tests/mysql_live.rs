@@ -1,5 +1,5 @@
-//! The driver against real servers: MariaDB where this machine has it, MySQL where the environment
-//! names its program (`ASSAY_TEST_MYSQLD`). Each server is started once and taken down at the end.
+//! Tests the driver with real servers: MariaDB if it is installed, MySQL if `ASSAY_TEST_MYSQLD`
+//! names its program. Each server is started once and stopped at the end.
 
 #[path = "mysql_live/bulk.rs"]
 mod bulk;
@@ -16,26 +16,26 @@ mod types;
 use mysql_support::server::Server;
 
 #[test]
-fn the_driver_speaks_with_mariadb() {
+fn the_driver_works_with_mariadb() {
     match Server::mariadb() {
-        Ok(server) => speak_with(&server, "MariaDB "),
-        Err(reason) => say_skipped(&reason),
+        Ok(server) => test_with(&server, "MariaDB "),
+        Err(reason) => report_skipped(&reason),
     }
 }
 
 #[test]
-fn the_driver_speaks_with_mysql() {
+fn the_driver_works_with_mysql() {
     match Server::mysql() {
-        Ok(server) => speak_with(&server, "MySQL "),
-        Err(reason) => say_skipped(&reason),
+        Ok(server) => test_with(&server, "MySQL "),
+        Err(reason) => report_skipped(&reason),
     }
 }
 
-fn speak_with(server: &Server, name: &str) {
+fn test_with(server: &Server, name: &str) {
     connecting::greets_and_runs_the_sessions_statements(server, name);
-    connecting::proves_a_password_over_an_open_line(server);
-    connecting::is_told_when_the_server_is_full(server);
-    statements::gives_rows_counts_and_names(server);
+    connecting::proves_a_password_without_tls(server);
+    connecting::is_refused_when_the_server_is_full(server);
+    statements::returns_rows_counts_and_names(server);
     statements::takes_several_results(server);
     statements::executes_every_kind_of_value(server);
     statements::keeps_the_columns_that_the_server_does_not_send_again(server);
@@ -45,15 +45,15 @@ fn speak_with(server: &Server, name: &str) {
     errors::are_classed_and_leave_the_session_good(server);
     errors::deadlocks_and_waits_have_their_classes(server);
     errors::a_killed_session_is_lost(server);
-    bulk::a_file_arrives_as_it_was(server);
+    bulk::a_native_load_stores_the_rows_unchanged(server);
     bulk::a_row_that_the_server_changed_is_an_error(server);
-    bulk::a_load_that_is_given_up_leaves_nothing(server);
-    bulk::what_is_no_load_is_refused(server);
-    bulk::inserts_of_many_rows_arrive_as_they_were(server);
+    bulk::an_aborted_load_leaves_no_rows(server);
+    bulk::statements_that_are_not_loads_are_refused(server);
+    bulk::multi_row_inserts_store_the_rows_unchanged(server);
 }
 
-/// Past the test harness, which keeps to itself what a test that passes prints.
-fn say_skipped(reason: &str) {
+/// Writes to standard error directly, because the test harness hides the output of passing tests.
+fn report_skipped(reason: &str) {
     use std::io::Write as _;
     writeln!(std::io::stderr(), "skipped: {reason}").expect("standard error is open");
 }

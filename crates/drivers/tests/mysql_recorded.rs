@@ -1,7 +1,7 @@
-//! The driver against conversations recorded from real servers: the same bytes must go out, and the
-//! same answers come of what came in, however it was cut; damaged bytes must be refused.
+//! Replays conversations recorded from real servers: the driver must send the same bytes and return the
+//! same answers, however the received bytes are cut; damaged bytes must be refused.
 //!
-//! `ASSAY_TEST_RECORD=1` records anew from the servers that this machine has (see `mysql_live.rs`).
+//! `ASSAY_TEST_RECORD=1` records them again from the installed servers (see `mysql_live.rs`).
 
 mod mysql_support;
 
@@ -14,7 +14,7 @@ use mysql_support::conversation::{self, Recording, SERVERS, Step};
 use mysql_support::pieces::pieces;
 use mysql_support::server::Server;
 
-/// Plays the server's side, `cut` bytes at a time, and insists on the client's.
+/// Replays the server's side, `cut` bytes at a time, and checks the client's side.
 struct Replay {
     bytes: std::vec::IntoIter<(char, Vec<u8>)>,
     now: Option<(char, Vec<u8>)>,
@@ -31,7 +31,7 @@ impl Replay {
         }
     }
 
-    /// Up to `count` bytes of what `side` says now.
+    /// Up to `count` bytes of what `side` sends next.
     fn take(&mut self, side: char, count: usize) -> Vec<u8> {
         let Some((speaker, bytes)) = &mut self.now else {
             return Vec::new();
@@ -70,13 +70,14 @@ impl Write for Replay {
 }
 
 #[test]
-fn recorded_conversations_go_as_they_went_whole_and_byte_by_byte() {
+fn recorded_conversations_replay_whole_and_byte_by_byte() {
     for server in SERVERS {
         let recording = Recording::read(server);
         for cut in [usize::MAX, 1, 3] {
             let hold = |keep| {
                 let replay = Replay::new(&recording, cut);
-                let mut client = Client::over(replay, conversation::opening()).expect("let in");
+                let mut client =
+                    Client::over(replay, conversation::opening()).expect("the session is accepted");
                 conversation::hold(&mut client, &conversation::steps(), keep)
             };
             let expected = &recording.answers;
@@ -94,7 +95,7 @@ fn recorded_conversations_go_as_they_went_whole_and_byte_by_byte() {
     }
 }
 
-/// The recorded greeting of a server that offers TLS, or not.
+/// The recorded greeting of a server, with or without the offer of TLS.
 fn greeting(server: &str, offers_tls: bool) -> Vec<u8> {
     let mut greeting = Recording::read(server).bytes[0].1.clone();
     let version = greeting[5..]
@@ -106,13 +107,13 @@ fn greeting(server: &str, offers_tls: bool) -> Vec<u8> {
     greeting
 }
 
-/// Before TLS is up nothing goes out but the wish for it.
+/// Before TLS is established the client sends only the request for it.
 #[test]
-fn tls_begins_before_anything_is_told() {
-    let mut asked = conversation::opening();
-    asked.wants_tls = true;
+fn tls_begins_before_the_user_name_is_sent() {
+    let mut with_tls = conversation::opening();
+    with_tls.wants_tls = true;
     for server in SERVERS {
-        let (mut wire, mut out) = (MysqlWire::new(asked.clone()), Vec::new());
+        let (mut wire, mut out) = (MysqlWire::new(with_tls.clone()), Vec::new());
         let greeting = greeting(server, true);
         let received = wire.receive(&greeting, &mut out, &mut Answer::default());
         assert_eq!(
@@ -130,7 +131,7 @@ fn tls_begins_before_anything_is_told() {
         assert!(out.windows(5).any(|part| part == b"guest"));
 
         let injected = [&greeting[..], &[7, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]].concat();
-        let mut wire = MysqlWire::new(asked.clone());
+        let mut wire = MysqlWire::new(with_tls.clone());
         let refused = wire.receive(&injected, &mut Vec::new(), &mut Answer::default());
         assert!(
             refused
@@ -141,23 +142,23 @@ fn tls_begins_before_anything_is_told() {
     }
 }
 
-/// An impostor on an open line asks for the password itself, in three ways; or he hides that the server
-/// offers TLS, which was to make the line private.
+/// A man in the middle requests the plain password, in three ways; or hides that the server
+/// offers TLS.
 #[test]
-fn a_password_never_goes_out_in_the_clear_on_an_open_line() {
+fn a_password_is_never_sent_in_clear_text_without_tls() {
     let open = conversation::opening();
     let mut hoped_for_tls = conversation::opening();
     (hoped_for_tls.wants_tls, hoped_for_tls.is_private) = (true, true);
     for options in [open, hoped_for_tls] {
-        let ask = |asked: &[u8]| {
+        let ask = |request: &[u8]| {
             let (mut wire, mut out) = (MysqlWire::new(options.clone()), Vec::new());
             let mut answer = Answer::default();
             let greeting = greeting("mysql", false);
             wire.receive(&greeting, &mut out, &mut answer)
                 .expect("a greeting");
             out.clear();
-            let length = u8::try_from(asked.len()).expect("short");
-            let message = [&[length, 0, 0, 2], asked].concat();
+            let length = u8::try_from(request.len()).expect("short");
+            let message = [&[length, 0, 0, 2], request].concat();
             (
                 wire.receive(&message, &mut out, &mut answer).map(|_| ()),
                 out,
@@ -166,31 +167,31 @@ fn a_password_never_goes_out_in_the_clear_on_an_open_line() {
         let (switched, out) = ask(b"\xfemysql_clear_password\0");
         assert!(
             switched
-                .expect_err("it must not")
+                .expect_err("the driver must refuse")
                 .message
-                .contains("unencrypted")
+                .contains("clear text")
         );
         assert!(out.is_empty());
         let (old, _) = ask(b"\xfe");
         assert!(
-            old.expect_err("nobody has it")
+            old.expect_err("the method is obsolete")
                 .message
                 .contains("mysql_old_password")
         );
         let (needed, out) = ask(b"\x01\x04");
-        needed.expect("the server may want it");
+        needed.expect("the server may require it");
         assert_eq!(
             out,
             [1, 0, 0, 3, 2],
-            "a wish for the server's key, not the password"
+            "a request for the server's key, not the password"
         );
     }
 }
 
-/// Whatever is changed in what a server said, the driver answers or refuses; it never panics, and never
-/// goes on for ever. The changes come from a fixed stream.
+/// For any change of a server's bytes, the driver returns an answer or an error; it never panics or
+/// hangs. The changes come from a fixed stream.
 #[test]
-fn damaged_bytes_are_refused_or_passed_but_never_fatal() {
+fn damaged_bytes_never_cause_a_panic() {
     const ROUNDS: usize = 40_000;
     let mut state = 0x2545_F491_4F6C_DD1D_u64;
     let mut random = move |below: usize| {
@@ -202,16 +203,16 @@ fn damaged_bytes_are_refused_or_passed_but_never_fatal() {
     let mut refused = 0;
     for server in SERVERS {
         let recording = Recording::read(server);
-        let said: Vec<u8> = recording
+        let sent: Vec<u8> = recording
             .bytes
             .iter()
             .filter(|(side, _)| *side == 'S')
             .flat_map(|(_, bytes)| bytes.clone())
             .collect();
         for round in 0..ROUNDS {
-            // Every other time lengths stay, so that the damage gets past the packets' headers.
+            // Every other time lengths are unchanged, so that the damage is not found in the packet headers.
             let kinds = if round % 2 == 0 { 2 } else { 5 };
-            let mut damaged = said.clone();
+            let mut damaged = sent.clone();
             for _ in 0..1 + random(4) {
                 let at = random(damaged.len().max(1));
                 match random(kinds) {
@@ -225,20 +226,20 @@ fn damaged_bytes_are_refused_or_passed_but_never_fatal() {
                         .for_each(drop),
                 }
             }
-            refused += usize::from(talk(&damaged).is_err());
+            refused += usize::from(run_steps(&damaged).is_err());
         }
     }
     let all = ROUNDS * SERVERS.len();
     assert!(
         refused > all / 2 && refused < all,
-        "{refused} of {all} were found out"
+        "{refused} of {all} were refused"
     );
 }
 
-/// The steps against bytes that no longer fit them; everything is taken as it comes.
-fn talk(said: &[u8]) -> Result<(), SystemError> {
+/// Runs the steps with bytes that no longer match them.
+fn run_steps(sent: &[u8]) -> Result<(), SystemError> {
     let mut wire = MysqlWire::new(conversation::opening());
-    let (mut out, mut answer, mut rest) = (Vec::new(), Answer::new(Keep::Rows), said);
+    let (mut out, mut answer, mut rest) = (Vec::new(), Answer::new(Keep::Rows), sent);
     let mut hear = |wire: &mut MysqlWire, out: &mut Vec<u8>| loop {
         let (used, progress) = wire.receive(rest, out, &mut answer)?;
         rest = &rest[used..];
@@ -274,7 +275,7 @@ fn talk(said: &[u8]) -> Result<(), SystemError> {
             },
         };
         if wire.request(&request, &mut out).is_err() {
-            continue; // a statement that was not prepared, as the damaged answer said
+            continue; // the damaged answer reported that the statement was not prepared
         }
         if let (Progress::BulkReady, Step::Load(_, _, rows)) = (hear(&mut wire, &mut out)?, step) {
             rows.iter()
@@ -286,9 +287,9 @@ fn talk(said: &[u8]) -> Result<(), SystemError> {
     Ok(())
 }
 
-/// Not a test of the driver: makes the recordings, where it is asked to.
+/// Not a test of the driver: makes the recordings if `ASSAY_TEST_RECORD` is set.
 #[test]
-fn recordings_are_made_where_asked_for() {
+fn recordings_are_made_on_request() {
     if std::env::var_os("ASSAY_TEST_RECORD").is_none() {
         return;
     }
@@ -303,13 +304,14 @@ fn recordings_are_made_where_asked_for() {
                 continue;
             }
         };
-        let mut root = Client::unix(&server, options("root", None, "")).expect("root may");
+        let mut root = Client::unix(&server, options("root", None, "")).expect("root is accepted");
         root.rows("CREATE DATABASE own");
         root.rows("CREATE USER 'guest'@'127.0.0.1' IDENTIFIED BY 'pass wörd'");
         root.rows("GRANT ALL ON own.* TO 'guest'@'127.0.0.1'");
-        // Once before, so that the proof is cached: nothing random may be in a recording.
-        drop(Client::tcp(&server, conversation::opening()).expect("let in"));
-        let mut client = Client::recorded(&server, conversation::opening()).expect("let in");
+        // A login before the recording, so that the server has cached the proof: a recording must not contain random bytes.
+        drop(Client::tcp(&server, conversation::opening()).expect("the session is accepted"));
+        let mut client =
+            Client::recorded(&server, conversation::opening()).expect("the session is accepted");
         let answers = conversation::hold(&mut client, &conversation::steps(), Keep::Rows);
         let bytes = client.record.take().expect("it was recorded");
         Recording { bytes, answers }.write(name);

@@ -1,4 +1,4 @@
-//! The null system does what it is told, no more and no less.
+//! The null system answers, delays and fails exactly as its options say.
 
 mod pieces;
 
@@ -32,7 +32,7 @@ fn text(session: &mut NullConnection, sql: &str) -> Answer {
     let mut answer = Answer::new(Keep::Rows);
     session
         .request(&Request::Text(sql), &mut answer)
-        .expect("the session goes on");
+        .expect("the session stays open");
     answer
 }
 
@@ -52,18 +52,20 @@ fn load(session: &mut NullConnection, table: &str, rows: u64) -> Answer {
     let mut answer = Answer::default();
     session
         .request(&request, &mut answer)
-        .expect("the session goes on");
+        .expect("the session stays open");
     for _ in 0..rows {
-        session.bulk_row(&Row::new()).expect("the session goes on");
+        session
+            .bulk_row(&Row::new())
+            .expect("the session stays open");
     }
     session
         .bulk_end(None, &mut answer)
-        .expect("the session goes on");
+        .expect("the session stays open");
     answer
 }
 
 #[test]
-fn it_accepts_any_statement_and_answers_the_rows_it_was_told() {
+fn it_accepts_any_statement_and_returns_the_configured_rows() {
     let mut session = open(&[("rows", "3"), ("site", "any")]);
     for nonsense in ["", "?", "BEGIN", "frobnicate é", "INSERT INTO t VALUES (1)"] {
         let answer = text(&mut session, nonsense);
@@ -81,7 +83,7 @@ fn it_accepts_any_statement_and_answers_the_rows_it_was_told() {
     };
     session
         .request(&prepare, &mut answer)
-        .expect("the session goes on");
+        .expect("the session stays open");
     for _ in 0..2 {
         answer.clear(Keep::Count);
         let execute = Request::Execute {
@@ -90,7 +92,7 @@ fn it_accepts_any_statement_and_answers_the_rows_it_was_told() {
         };
         session
             .request(&execute, &mut answer)
-            .expect("the session goes on");
+            .expect("the session stays open");
         assert_eq!(answer.rows, 3);
     }
 }
@@ -100,7 +102,7 @@ fn a_load_can_be_verified_by_another_session_of_the_same_site() {
     let mut session = open(&[("site", "load")]);
     text(&mut session, "CREATE TABLE Bibtab (a INTEGER)");
     assert_eq!(load(&mut session, "bibtab", 12).affected, 12);
-    let mut other = open(&[("site", "load")]);
+    let mut second = open(&[("site", "load")]);
     let count = |session: &mut NullConnection| {
         let answer = text(session, "select COUNT(*)\n from bibtab;");
         answer
@@ -108,39 +110,39 @@ fn a_load_can_be_verified_by_another_session_of_the_same_site() {
             .first()
             .map(|row| row[0].clone().expect("a count is not NULL"))
     };
-    assert_eq!(count(&mut other).as_deref(), Some(&b"12"[..]));
+    assert_eq!(count(&mut second).as_deref(), Some(&b"12"[..]));
     assert_eq!(count(&mut open(&[("site", "elsewhere")])), None);
     text(&mut session, "DELETE FROM bibtab WHERE a = 1");
     assert_eq!(
-        count(&mut other).as_deref(),
+        count(&mut second).as_deref(),
         Some(&b"12"[..]),
-        "single rows are not followed"
+        "single rows are not tracked"
     );
     assert_eq!(text(&mut session, "DELETE FROM bibtab").affected, 12);
-    assert_eq!(count(&mut other).as_deref(), Some(&b"0"[..]));
+    assert_eq!(count(&mut second).as_deref(), Some(&b"0"[..]));
     text(&mut session, "DROP TABLE IF EXISTS bibtab");
-    assert_eq!(count(&mut other), None);
+    assert_eq!(count(&mut second), None);
 }
 
 #[test]
-fn delays_are_at_least_what_was_told_and_a_stall_is_not_lost() {
-    // Only ever compared downwards: a busy machine may be late, but nothing may be early.
+fn delays_and_stalls_are_at_least_as_long_as_configured() {
+    // Only lower bounds: a busy machine may be late, but nothing may be early.
     assert!(timed(&mut open(&[("delay", "constant:3ms")])) >= Duration::from_millis(3));
     assert!(timed(&mut open(&[("delay", "uniform:2ms..3ms")])) >= Duration::from_millis(2));
     let mut session = open(&[("stall", "30ms@#2,20ms@#4")]);
     let times = [(); 4].map(|()| timed(&mut session));
     assert!(times[1] >= Duration::from_millis(30) && times[3] >= Duration::from_millis(20));
 
-    // The whole site stands still from 20 ms to 60 ms: who is there then comes out after it.
+    // The whole site stalls from 20 ms to 60 ms: a session that enters the stall leaves it after its end.
     let options = [
         ("stall", "40ms@20ms"),
         ("delay", "constant:1ms"),
         ("site", "stall"),
     ];
-    let (mut one, mut two) = (open(&options), open(&options));
+    let (mut first, mut second) = (open(&options), open(&options));
     let began = Instant::now();
     std::thread::scope(|scope| {
-        for session in [&mut one, &mut two] {
+        for session in [&mut first, &mut second] {
             scope.spawn(move || {
                 let mut longest = Duration::ZERO;
                 while began.elapsed() < Duration::from_millis(80) {
@@ -156,8 +158,8 @@ fn delays_are_at_least_what_was_told_and_a_stall_is_not_lost() {
 }
 
 #[test]
-fn a_share_of_failures_is_that_share() {
-    // The stream is seeded, so the count is always the same.
+fn the_configured_share_of_statements_fails() {
+    // The random stream is seeded, so the count is always the same.
     let failures = |seed: &str| {
         let mut session = open(&[
             ("fail", "deadlock@0.25"),
@@ -172,7 +174,7 @@ fn a_share_of_failures_is_that_share() {
 }
 
 #[test]
-fn failures_and_losses_come_when_they_were_told_to() {
+fn failures_and_lost_connections_come_when_configured() {
     let mut session = open(&[
         ("fail", "deadlock@#2,too-many-connections@#3"),
         ("lose", "#5"),
@@ -192,12 +194,12 @@ fn failures_and_losses_come_when_they_were_told_to() {
     assert!(text(&mut session, "COMMIT").error.is_some());
     assert!(
         text(&mut session, "COMMIT").error.is_none(),
-        "a time comes once"
+        "a failure at a time happens once"
     );
 }
 
 #[test]
-fn the_schema_is_made_at_once_and_without_fail() {
+fn schema_statements_are_neither_delayed_nor_failed() {
     let mut session = open(&[
         ("delay", "constant:3600s"),
         ("fail", "data@#1"),
@@ -211,11 +213,11 @@ fn the_schema_is_made_at_once_and_without_fail() {
         assert_eq!(text(&mut session, schema).error, None);
     }
     let lost = session.request(&Request::Text("SELECT 1"), &mut Answer::default());
-    assert!(lost.is_err(), "the first statement that counts");
+    assert!(lost.is_err(), "schema statements are not counted");
 }
 
 #[test]
-fn a_full_site_refuses_one_more_session_until_one_has_left() {
+fn a_full_site_refuses_a_further_session_until_a_session_ends() {
     let options = [("refuse_after", "2"), ("site", "full")];
     let _first = open(&options);
     let second = open(&options);
@@ -226,7 +228,7 @@ fn a_full_site_refuses_one_more_session_until_one_has_left() {
 }
 
 #[test]
-fn a_long_statement_can_be_broken_off() {
+fn a_long_statement_can_be_cancelled() {
     let mut session = open(&[("delay", "constant:3600s")]);
     let cancel = session.canceller().expect("there is one");
     let is_done = std::sync::atomic::AtomicBool::new(false);
@@ -239,14 +241,14 @@ fn a_long_statement_can_be_broken_off() {
         });
         let error = text(&mut session, "SELECT 1")
             .error
-            .expect("it was broken off");
+            .expect("it was cancelled");
         assert_eq!(error.class, ErrorClass::Timeout);
         is_done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }
 
 #[test]
-fn an_option_that_says_nothing_possible_is_refused_by_name() {
+fn an_invalid_option_is_refused_by_name() {
     for (key, value) in [
         ("delay", "1ms"),
         ("delay", "uniform:3ms..1ms"),

@@ -13,11 +13,11 @@ pub(crate) struct Assembler<'p, 'a> {
     pub program: &'p mut Program,
     pub variables: &'p mut Variables<'a>,
     pub lines: &'p Lines<'a>,
-    /// The item of the script under way.
+    /// The script item being assembled.
     pub position: Position,
 }
 
-/// Stands in a jump until its target is known.
+/// Placeholder in a jump until its target is known.
 pub(crate) const UNKNOWN: Target = Target(u32::MAX);
 
 impl Assembler<'_, '_> {
@@ -109,14 +109,14 @@ impl Assembler<'_, '_> {
         self.variables.resolve(name, self.position)
     }
 
-    /// Appends an instruction and gives its index.
+    /// Appends an instruction and returns its index.
     pub fn put(&mut self, at: usize, instruction: Instruction) -> usize {
         self.program.places.push(self.lines.place(at));
         self.program.instructions.push(instruction);
         self.program.instructions.len() - 1
     }
 
-    /// Lets a jump that was put before go to the next instruction.
+    /// Sets the target of an earlier jump to the next instruction.
     pub fn aim(&mut self, jump: usize) {
         let here = Target(short(self.program.instructions.len()));
         self.program.instructions[jump].set_target(here);

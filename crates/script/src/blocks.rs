@@ -1,5 +1,5 @@
-//! Takes the meta commands that open, divide and close blocks, in order; gives the jumps whose
-//! targets are known now, or says which block stands in the way.
+//! Takes the meta commands that open, divide and close blocks, in order; returns the jumps whose
+//! targets are now known, or an error that names the block still open.
 
 use crate::operand::Slot;
 use crate::place::{Defect, Lines};
@@ -10,13 +10,13 @@ pub(crate) struct Blocks<'p, 'a> {
     lines: &'p Lines<'a>,
 }
 
-/// Jumps are known by their index in the list of instructions.
+/// A jump is identified by its index in the list of instructions.
 enum Block {
     If {
         at: usize,
-        /// The jump over the branch under way to the next one; none in the branch of `\else`.
+        /// The jump over the current branch to the next branch; none in the branch of `\else`.
         skip: Option<usize>,
-        /// The jumps from the ends of the branches before to the end of the block.
+        /// The jumps from the ends of earlier branches to the end of the block.
         leaves: Vec<usize>,
     },
     For {
@@ -30,7 +30,7 @@ enum Block {
 }
 
 impl Block {
-    /// Its opening, its end and its place.
+    /// Its opening command, its closing command and its place.
     fn names(&self) -> (&'static str, &'static str, usize) {
         match self {
             Self::If { at, .. } => ("\\if", "\\endif", *at),
@@ -64,7 +64,7 @@ impl<'p, 'a> Blocks<'p, 'a> {
         });
     }
 
-    /// `\elif` or `\else` ends a branch with the jump `leave`; gives the jump over that branch.
+    /// `\elif` or `\else` ends a branch with the jump `leave`; returns the jump that skips that branch.
     pub fn next_branch(&mut self, at: usize, found: &str, leave: usize) -> Result<usize, Defect> {
         match self.open.last_mut() {
             Some(Block::If { skip: Some(_), .. } | Block::For { .. } | Block::Pipeline { .. })
@@ -84,14 +84,14 @@ impl<'p, 'a> Blocks<'p, 'a> {
         }
     }
 
-    /// The condition of `\elif` jumps over its branch with `skip`.
+    /// Records `skip`, the jump of an `\elif` condition over its branch.
     pub fn skip_with(&mut self, skip: usize) {
         if let Some(Block::If { skip: open, .. }) = self.open.last_mut() {
             *open = Some(skip);
         }
     }
 
-    /// `\endif`: gives all the jumps to the end.
+    /// `\endif`: returns all jumps to the end of the block.
     pub fn close_if(&mut self, at: usize) -> Result<Vec<usize>, Defect> {
         match self.open.pop() {
             Some(Block::If {
@@ -107,7 +107,7 @@ impl<'p, 'a> Blocks<'p, 'a> {
         }
     }
 
-    /// `\endfor`: gives the instruction that enters the loop, and the loop's variable.
+    /// `\endfor`: returns the instruction that enters the loop, and the loop's variable.
     pub fn close_for(&mut self, at: usize) -> Result<(usize, Slot), Defect> {
         match self.open.pop() {
             Some(Block::For {
@@ -140,7 +140,7 @@ impl<'p, 'a> Blocks<'p, 'a> {
         }
     }
 
-    /// Where the pipeline begins that is open here, if one is.
+    /// Where the open pipeline begins, if there is one.
     pub fn pipeline(&self) -> Option<usize> {
         self.open.iter().find_map(|block| match block {
             Block::Pipeline { at } => Some(*at),
@@ -148,7 +148,7 @@ impl<'p, 'a> Blocks<'p, 'a> {
         })
     }
 
-    /// The end of the script: nothing may be open.
+    /// At the end of the script: an error if a block is still open.
     pub fn all_closed(&self) -> Result<(), Defect> {
         self.open.last().map_or(Ok(()), |block| {
             let (opening, end, at) = block.names();

@@ -1,5 +1,5 @@
-//! Takes commands of scripts; runs each as a process group of its own, so that it and whatever it has
-//! started can be ended when the run does not wait any longer.
+//! Takes shell commands of scripts; runs each in its own process group, so that the command and every
+//! process it started can be ended when the run no longer waits for it.
 
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::unix::process::CommandExt as _;
@@ -7,12 +7,12 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Between the polite signal and the one that nobody survives.
+/// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
-/// Of what a command prints, so much of its first line is looked at.
+/// At most this much of the first line of a command's output is read.
 const LONGEST_LINE: u64 = 64 * 1024;
 
-/// The commands that run now, of all clients of one run.
+/// The commands running now, of all clients of one run.
 #[derive(Debug, Default)]
 pub struct Children {
     state: Mutex<State>,
@@ -20,23 +20,23 @@ pub struct Children {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Each is the process, and the process group, of a command that has not been waited for: its number
-    /// is still its own.
+    /// Process (and process group) ids of commands that have not been waited for, so the ids cannot have been
+    /// reused.
     running: Vec<libc::pid_t>,
-    /// When they were first asked to end; from then on none is begun.
+    /// When the commands were first sent SIGTERM; after that no command is started.
     ended: Option<Instant>,
 }
 
 impl Children {
-    /// Runs a command line of `/bin/sh` to its end; gives the first line it printed, where that is
-    /// wanted. Everything else it prints goes to standard error: standard output is ours, for data.
+    /// Runs a command line with `/bin/sh` to its end; returns the first line of its output if `wants_answer`.
+    /// All other output goes to standard error: standard output is reserved for Assay's data.
     ///
     /// # Errors
-    /// Where it cannot be started, or the run has ended.
+    /// If the command cannot be started, or the run has ended.
     pub fn run(&self, line: &str, wants_answer: bool) -> io::Result<(ExitStatus, Option<String>)> {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(line);
-        // A background process group that reads a terminal is stopped, so there is nothing to read.
+        // A background process group that reads from a terminal is stopped, so standard input is empty.
         command.stdin(Stdio::null()).process_group(0);
         if wants_answer {
             command.stdout(Stdio::piped());
@@ -55,9 +55,9 @@ impl Children {
         let printed = child.stdout.take().map(first_line);
         await_end(number(child.id()));
         let mut state = self.state();
-        state.running.retain(|&one| one != number(child.id()));
+        state.running.retain(|&group| group != number(child.id()));
         if state.ended.is_some() {
-            // What it has started may outlive it; it is not waited for yet, so the number is its own.
+            // Processes it started may outlive it; it has not been waited for, so its id cannot have been reused.
             send(number(child.id()), libc::SIGKILL);
         }
         drop(state);
@@ -65,8 +65,8 @@ impl Children {
         Ok((status, printed.transpose()?))
     }
 
-    /// Asks every command under way to end, and kills what has not done so a moment later: to be called
-    /// again and again. No further one is begun.
+    /// Sends SIGTERM to every running command, and SIGKILL to those still running after the grace period: call
+    /// it repeatedly. No further command is started.
     pub fn end_all(&self) {
         let mut state = self.state();
         let asked = *state.ended.get_or_insert_with(Instant::now);
@@ -94,7 +94,7 @@ fn number(id: u32) -> libc::pid_t {
     libc::pid_t::try_from(id).expect("the kernel's process numbers are positive")
 }
 
-/// The first line; the others are read, so that nobody writes into a closed pipe, and forgotten.
+/// The first line; the others are read and dropped, so that the command does not write into a closed pipe.
 fn first_line(from: impl io::Read) -> io::Result<String> {
     let mut from = BufReader::new(from);
     let mut line = Vec::new();
@@ -105,8 +105,7 @@ fn first_line(from: impl io::Read) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&line).trim().to_owned())
 }
 
-/// Waits until the process has ended, and leaves it to be waited for: until then nobody else gets its
-/// number.
+/// Waits until the process has ended without reaping it, so that its id is not reused yet.
 fn await_end(process: libc::pid_t) {
     let id = libc::id_t::try_from(process).expect("it is positive");
     loop {
@@ -128,7 +127,7 @@ fn await_end(process: libc::pid_t) {
 }
 
 fn send(group: libc::pid_t, signal: libc::c_int) {
-    // SAFETY: the call takes plain numbers. Nothing is wrong where the group has just ended.
+    // SAFETY: the call takes plain numbers. An error because the group has just ended is harmless.
     unsafe { libc::kill(-group, signal) };
 }
 
@@ -137,18 +136,18 @@ mod tests {
     use super::*;
 
     fn is_alive(process: libc::pid_t) -> bool {
-        // A zombie that its new parent has not waited for is as good as gone.
+        // A zombie that its new parent has not reaped counts as ended.
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
         !stat.is_empty() && !stat.contains(") Z ")
     }
 
     #[test]
-    fn a_command_ends_with_all_that_it_has_started_and_none_follows() {
+    fn ending_a_command_ends_all_its_processes_and_no_new_command_starts() {
         let children = Children::default();
         let folder = std::env::temp_dir().join(format!("assay-children-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("the folder for temporary files takes one more");
         let file = folder.join("pid");
-        // Deaf to the polite signal, as is the one that it has started.
+        // The command and its child both ignore SIGTERM.
         let line = format!(
             "trap '' TERM; sleep 600 & echo $! > {0}.new; mv {0}.new {0}; wait",
             file.display()
@@ -171,7 +170,7 @@ mod tests {
         while is_alive(started) && begun.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(10));
         }
-        assert!(!is_alive(started), "process {started} has outlived us");
+        assert!(!is_alive(started), "process {started} is still running");
         assert!(children.run("true", false).is_err(), "the run has ended");
         std::fs::remove_dir_all(&folder).expect("it is ours");
     }

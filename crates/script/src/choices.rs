@@ -1,5 +1,5 @@
-//! Takes a statement with identifiers chosen at run time, and the lists they are chosen from; gives every
-//! choice, and which variables choose.
+//! Takes a statement with identifiers chosen at run time, and the lists they are chosen from; returns every
+//! choice, and the variables that select it.
 
 use crate::emit::Emitter;
 use crate::nearest::nearest;
@@ -9,17 +9,17 @@ use crate::program::Choice;
 use crate::statement::{Name, Written};
 use std::collections::BTreeMap;
 
-/// What a statement comes to. Choices are numbered from 0; the last of the identifiers changes fastest.
+/// The choices of a statement, numbered from 0; the last identifier changes fastest.
 pub(crate) struct Choices<'o, 'a> {
     pub count: usize,
-    /// `None` where there is nothing to choose.
+    /// `None` if the statement has no such identifiers.
     pub choice: Option<ChoiceId>,
-    /// Each name once, with what it chooses from.
+    /// Each name once, with the list it chooses from.
     lists: Vec<(&'a str, &'o [String])>,
 }
 
 impl<'o> Choices<'o, '_> {
-    /// What a name stands for in the choice of this number.
+    /// The identifier that replaces a name in the choice of this number.
     pub fn identifier(&self, number: usize, name: &str) -> &'o str {
         let mut rest = number;
         let digits = self.lists.iter().rev().map(|&(known, list)| {
@@ -32,12 +32,12 @@ impl<'o> Choices<'o, '_> {
     }
 }
 
-/// Every choice is prepared by every client.
+/// Every client prepares every choice.
 const MOST_CHOICES: usize = 10_000;
 
 impl<'p, 'a> Emitter<'p, 'a> {
     pub fn choices(&mut self, written: &Written<'a>) -> Result<Choices<'p, 'a>, Defect> {
-        // The same name twice is the same choice twice.
+        // A name used twice has the same choice in both places.
         let mut lists: Vec<(&str, &[String])> = Vec::new();
         let mut by = Vec::new();
         for name in written.identifiers() {
@@ -62,7 +62,7 @@ impl<'p, 'a> Emitter<'p, 'a> {
         let Some(count) = count else {
             let message = "this statement has too many choices of identifiers";
             return Err(Defect::new(at, message).hint(format!(
-                "every client prepares each of them; at most {MOST_CHOICES} are taken"
+                "every client prepares each of them; at most {MOST_CHOICES} are accepted"
             )));
         };
         let choices = &mut self.assembler.program.choices;

@@ -1,16 +1,16 @@
-//! Takes the word of an error class; gives it as a script and an ending may use it.
+//! Takes the name of an error class; returns it as used in scripts and in the ending of a transaction.
 //!
-//! The words are those of the drivers' `ErrorClass`; a test compares the two lists. This crate does
-//! not depend on the drivers, because a script is compiled before any of them is chosen.
+//! The names are those of the drivers' `ErrorClass`; a test compares the two lists. This crate does
+//! not depend on the drivers, because a script is compiled before a driver is chosen.
 
 use crate::nearest::nearest;
 
-/// What an expectation that was not met, and a fault of an expression, are counted as.
+/// The classes of an unmet expectation and of an expression that fails.
 pub(crate) const EXPECTATION: &str = "expectation";
 pub(crate) const SCRIPT: &str = "script";
 const OTHER: &str = "other";
 
-/// Classes that a statement can have on a connection that goes on: those that `\expect error` takes.
+/// Classes of statement errors that leave the connection open: those that `\expect error` accepts.
 pub const STATEMENT_CLASSES: &[&str] = &[
     "constraint",
     "data",
@@ -24,7 +24,7 @@ pub const STATEMENT_CLASSES: &[&str] = &[
     "unknown object",
 ];
 
-/// The other words: the end of a connection, and what the script itself found.
+/// The other classes: the end of a connection, and failures of the script itself.
 pub const FURTHER_CLASSES: &[&str] = &[
     "authentication",
     "connection refused",
@@ -35,7 +35,7 @@ pub const FURTHER_CLASSES: &[&str] = &[
     "too many connections",
 ];
 
-/// The word as one of the list's; `other` where it is none of them.
+/// The class of that name; `other` if the name is unknown.
 pub(crate) fn known(word: &str) -> &'static str {
     let classes = STATEMENT_CLASSES.iter().chain(FURTHER_CLASSES);
     classes
@@ -44,7 +44,7 @@ pub(crate) fn known(word: &str) -> &'static str {
         .unwrap_or(OTHER)
 }
 
-/// The class that a script names; `Err` holds the one probably meant.
+/// The class that a script names; `Err` holds the class probably meant.
 pub(crate) fn named(words: &str) -> Result<&'static str, Option<&'static str>> {
     let found = STATEMENT_CLASSES
         .iter()

@@ -1,4 +1,4 @@
-//! Says what a meta command asks for.
+//! Defines what each meta command means once it is parsed.
 
 use crate::document_path::Step;
 use crate::operand::Unit;
@@ -56,12 +56,12 @@ pub(crate) enum Command<'a> {
 #[derive(Debug)]
 pub(crate) enum Duration<'a> {
     Computed(Expression<'a>, Unit),
-    /// As it is spelled, and as it is.
+    /// The distribution as spelled in the script, and parsed.
     Drawn(&'a str, Distribution),
 }
 
 impl Command<'_> {
-    /// Whether it speaks of the answer to the statement before it.
+    /// Whether it applies to the answer to the statement before it.
     pub fn follows_statement(&self) -> bool {
         use Command::{Aset, ExpectError, ExpectRows, ExpectValue, Gset, GsetPath};
         matches!(

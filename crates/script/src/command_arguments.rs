@@ -1,4 +1,4 @@
-//! Takes the arguments of one meta command; gives what it asks for.
+//! Takes the arguments of one meta command; returns the parsed command.
 
 use crate::class::{self, STATEMENT_CLASSES};
 use crate::command::{Command, Duration};
@@ -38,7 +38,7 @@ pub(crate) fn prefix<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Defect> {
     })
 }
 
-/// `path $.a.b name`; `None` where the arguments do not begin so.
+/// `path $.a.b name`; `None` if the arguments do not begin with a path.
 pub(crate) fn gset_path(
     text: &str,
     arguments: Range<usize>,
@@ -64,13 +64,13 @@ pub(crate) fn gset_path(
     }))
 }
 
-/// A level is one word or several; the whole rest of the line names it.
+/// An isolation level is one word or several; the rest of the line names it.
 pub(crate) fn begin<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     let level = words(reader).join(" ").to_lowercase();
     Ok(Command::Begin { level })
 }
 
-/// `exponential:1s` and its like; `None` where the arguments do not begin so.
+/// A distribution such as `exponential:1s`; `None` if the arguments do not begin with one.
 pub(crate) fn drawn(text: &str, arguments: Range<usize>) -> Result<Option<Duration<'_>>, Defect> {
     let spelled = text[arguments.clone()].trim();
     let kind = spelled.split(|letter: char| !letter.is_ascii_alphabetic());
@@ -111,7 +111,7 @@ pub(crate) fn expect<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect>
     }
 }
 
-/// Classes are one word or two; the whole rest of the line names one.
+/// A class is one word or two; the rest of the line names it.
 fn error_class<'a>(reader: &mut Reader<'a>) -> Result<Command<'a>, Defect> {
     let at = reader.peek().range.start;
     let found = words(reader).join(" ");

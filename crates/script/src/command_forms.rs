@@ -1,4 +1,4 @@
-//! Takes one meta command with its arguments; finds its form, and reads it. One table names the commands
+//! Takes one meta command with its arguments; returns the parsed command. One table lists the commands
 //! for the parser and the reference.
 
 use crate::command::Command;
@@ -15,7 +15,7 @@ pub(crate) struct Form {
     pub name: &'static str,
     pub arguments: &'static str,
     pub synopsis: &'static str,
-    /// Whether pgbench has it too.
+    /// Whether pgbench has this command.
     pub is_of_pgbench: bool,
     parse: Parse,
 }
@@ -38,69 +38,69 @@ use Parse::Tokens;
 #[rustfmt::skip]
 pub(crate) static FORMS: &[Form] = &[
     Form { name: "abort", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Abort)),
-        synopsis: "ends the transaction as the workload asks: it is rolled back and counted `aborted`" },
+        synopsis: "ends the transaction: it is rolled back and counted as `aborted`" },
     Form { name: "aset", arguments: "[prefix]", is_of_pgbench: true,
         parse: Tokens(|reader| Ok(Command::Aset { prefix: prefix(reader)? })),
-        synopsis: "after a statement or several combined ones, or in place of their `;`: the columns of the \
-                   last row of each answer are put into the variables called prefix and column; an answer \
-                   without a row leaves them as they are" },
+        synopsis: "after one statement or several combined statements, or in place of their `;`: stores the columns \
+        of the last row of each answer in variables named by the prefix and the column; an answer \
+        without rows leaves the variables unchanged" },
     Form { name: "begin", arguments: "[isolation level]", is_of_pgbench: false, parse: Tokens(begin),
-        synopsis: "begins a transaction of the system, at this level if one is named, as the system spells it: \
+        synopsis: "begins a transaction, at this isolation level if one is given: \
                    `read uncommitted`, `read committed`, `repeatable read`, `serializable`" },
     Form { name: "commit", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Commit)),
-        synopsis: "commits the transaction, as the system does it" },
+        synopsis: "commits the transaction" },
     Form { name: "elif", arguments: "condition", is_of_pgbench: true,
         parse: Tokens(|reader| Ok(Command::Elif(reader.expression()?))),
-        synopsis: "what follows is done where no condition before was true and this one is" },
+        synopsis: "runs what follows if no earlier condition was true and this one is" },
     Form { name: "else", arguments: "", is_of_pgbench: true, parse: Tokens(|_| Ok(Command::Else)),
-        synopsis: "what follows is done where no condition before was true" },
+        synopsis: "runs what follows if no earlier condition was true" },
     Form { name: "endfor", arguments: "", is_of_pgbench: false, parse: Tokens(|_| Ok(Command::Endfor)),
         synopsis: "ends `\\for`" },
     Form { name: "endif", arguments: "", is_of_pgbench: true, parse: Tokens(|_| Ok(Command::Endif)),
         synopsis: "ends `\\if`" },
     Form { name: "endpipeline", arguments: "", is_of_pgbench: true,
         parse: Tokens(|_| Ok(Command::EndPipeline)),
-        synopsis: "ends `\\startpipeline`: the statements since then are sent together and all answers awaited" },
+        synopsis: "ends the pipeline: sends its statements together and waits for all answers" },
     Form { name: "expect", arguments: "rows n | value v | error class", is_of_pgbench: false,
         parse: Tokens(expect),
-        synopsis: "after a statement: what its answer must be, or else the transaction has `failed`; \
-                   n and v are expressions, and NULL expects nothing" },
+        synopsis: "after a statement: the answer that is expected; any other answer makes the transaction `failed`; \
+        n and v are expressions, and NULL accepts any answer" },
     Form { name: "for", arguments: "name in from..to", is_of_pgbench: false, parse: Tokens(for_loop),
-        synopsis: "does what follows once for every integer from `from` to `to`, both included" },
+        synopsis: "runs what follows once for every integer from `from` to `to`, both included" },
     Form { name: "gset", arguments: "[prefix]", is_of_pgbench: true, parse: Parse::Gset,
-        synopsis: "after a statement, or in place of its `;`: the answer must be one row; its columns \
-                   are put into the variables called prefix and column; of combined statements it \
-                   speaks of the last. An addition: `\\gset path $.key[0].\"any key\" name` puts what stands at that \
-                   path of a JSON document, the first column, into the variable `name`; NULL where nothing does" },
+        synopsis: "after a statement, or in place of its `;`: the answer must be one row; stores its columns \
+        in variables named by the prefix and the column; after combined statements it applies \
+        to the last. An addition: `\\gset path $.key[0].\"any key\" name` reads the first column as a \
+        JSON document and stores the value at that path in the variable `name`; NULL if the path does not exist" },
     Form { name: "if", arguments: "condition", is_of_pgbench: true,
         parse: Tokens(|reader| Ok(Command::If(reader.expression()?))),
-        synopsis: "what follows, up to `\\elif`, `\\else` or `\\endif`, is done where the condition is true" },
+        synopsis: "runs what follows, up to `\\elif`, `\\else` or `\\endif`, if the condition is true" },
     Form { name: "keying", arguments: "duration [us | ms | s]", is_of_pgbench: false,
         parse: Parse::Pause { is_part_of_latency: false },
-        synopsis: "waits as a user does who types: the wait is no part of the latency" },
+        synopsis: "keying time: a wait that is not part of the latency" },
     Form { name: "set", arguments: "name expression", is_of_pgbench: true, parse: Tokens(set),
-        synopsis: "puts a value into a variable; variables keep it from transaction to transaction" },
+        synopsis: "sets a variable; it keeps its value from transaction to transaction" },
     Form { name: "setshell", arguments: "name command [argument ...]", is_of_pgbench: true,
         parse: Parse::Shell { takes_answer: true },
-        synopsis: "puts the integer that a command of this machine prints into a variable" },
+        synopsis: "runs a shell command on the client machine and stores the integer that it prints in a variable" },
     Form { name: "shell", arguments: "command [argument ...]", is_of_pgbench: true,
         parse: Parse::Shell { takes_answer: false },
-        synopsis: "runs a command of this machine; a status other than 0 makes the transaction `failed`" },
+        synopsis: "runs a shell command on the client machine; an exit status other than 0 makes the transaction `failed`" },
     Form { name: "sleep", arguments: "duration [us | ms | s]", is_of_pgbench: true,
         parse: Parse::Pause { is_part_of_latency: true },
-        synopsis: "waits, within the latency; without a unit the duration is in seconds" },
+        synopsis: "a wait that is part of the latency; without a unit the duration is in seconds" },
     Form { name: "startpipeline", arguments: "", is_of_pgbench: true,
         parse: Tokens(|_| Ok(Command::StartPipeline)),
-        synopsis: "the statements up to `\\endpipeline` are not answered one by one" },
+        synopsis: "begins a pipeline: the statements up to `\\endpipeline` are sent together" },
     Form { name: "syncpipeline", arguments: "", is_of_pgbench: true,
         parse: Tokens(|_| Ok(Command::SyncPipeline)),
-        synopsis: "within a pipeline: sends what has gathered and awaits the answers" },
+        synopsis: "within a pipeline: sends the statements queued so far and waits for their answers" },
     Form { name: "think", arguments: "duration [us | ms | s]", is_of_pgbench: false,
         parse: Parse::Pause { is_part_of_latency: false },
-        synopsis: "waits as a user does who reads: the wait is no part of the latency" },
+        synopsis: "think time: a wait that is not part of the latency" },
 ];
 
-/// Reads one command of `text`; `at` is the place of its backslash.
+/// Parses one command of `text`; `at` is the offset of its backslash.
 pub(crate) fn command<'a>(
     at: usize,
     name: &str,
@@ -146,7 +146,7 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
             duration: computed(&mut reader)?,
             is_part_of_latency,
         },
-        Parse::Shell { .. } => unreachable!("dealt with above"),
+        Parse::Shell { .. } => unreachable!("handled above"),
     };
     reader.end()?;
     Ok(command)
@@ -155,7 +155,7 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
 fn unknown(at: usize, name: &str) -> Defect {
     if name.is_empty() {
         return Defect::new(at, "expected the name of a meta command after \\")
-            .hint("a backslash stands only within literals and before a meta command");
+            .hint("a backslash is allowed only within literals and before a meta command");
     }
     let names: Vec<String> = FORMS
         .iter()

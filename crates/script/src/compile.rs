@@ -1,5 +1,5 @@
-//! Takes the texts of all scripts of a run and the variables given to it; gives one program, or the
-//! first thing that is wrong, with its place.
+//! Takes the texts of all scripts of a run and the run's variables; returns one program, or the
+//! first error, with its place.
 
 use crate::assemble::Assembler;
 use crate::emit;
@@ -16,7 +16,7 @@ use crate::{Options, ScriptError};
 /// Compiles `sources` into one program.
 ///
 /// # Errors
-/// Where a script is not in the language: what was expected, what was found, where, and the fix.
+/// If a script is invalid: what was expected, what was found, where, and the fix.
 pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program, ScriptError> {
     let mut variables = Variables::given(options.variables);
     let mut scripts = Vec::with_capacity(sources.len());
@@ -57,7 +57,7 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
             instructions: instructions..short(program.instructions.len()),
         });
     }
-    // Only now is it known which variables anybody uses, and so which columns are wanted.
+    // Which variables are used, and so which columns are needed, is known only now.
     for gather in &mut program.gathers {
         *gather = variables.gather(&gather.prefix);
     }

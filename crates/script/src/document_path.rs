@@ -1,4 +1,4 @@
-//! Takes a path into a document (`$.items[0].price`) and an answer; gives the value that stands there.
+//! Takes a path into a document (`$.items[0].price`) and an answer; returns the value at that path.
 
 use crate::names::name_end;
 use crate::operand::Slot;
@@ -8,7 +8,7 @@ use assay_values::{Decimal, Value};
 use serde_json::Value as Json;
 use std::ops::Range;
 
-/// A path, and the variable that takes what stands there.
+/// A path, and the variable that receives its value.
 #[derive(Clone, Debug)]
 pub(crate) struct DocumentPath {
     pub spelled: String,
@@ -22,7 +22,7 @@ pub(crate) enum Step {
     Index(usize),
 }
 
-/// The keys and indexes of the path that begins at `range.start`, and the offset behind it.
+/// The keys and indexes of the path that begins at `range.start`, and the offset after it.
 pub(crate) fn steps(text: &str, range: Range<usize>) -> Result<(Vec<Step>, usize), Defect> {
     let text = &text[..range.end];
     let expected = |at: usize, what: &str| {
@@ -66,8 +66,8 @@ pub(crate) fn steps(text: &str, range: Range<usize>) -> Result<(Vec<Step>, usize
 }
 
 impl DocumentPath {
-    /// What stands there in the first column of the only row; NULL where nothing does. `Err` says how the
-    /// answer is none of one document.
+    /// The value at this path in the first column of the only row; NULL if the path does not exist. `Err` if
+    /// the answer is not exactly one JSON document.
     pub fn value(&self, reply: &Reply<'_>) -> Result<Value, String> {
         let row = reply.first_row.filter(|_| reply.rows == 1);
         let cells = row.ok_or_else(|| format!("\\gset expects one row, found {}", reply.rows))?;
@@ -87,7 +87,7 @@ impl DocumentPath {
     }
 }
 
-/// The value that a JSON value stands for.
+/// Converts a JSON value.
 #[must_use]
 pub fn of_json(json: &Json) -> Value {
     match json {

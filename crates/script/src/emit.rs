@@ -1,4 +1,4 @@
-//! Takes the items of one script, one after the other; appends what they come to to the program.
+//! Takes the items of one script, in order; appends their instructions to the program.
 
 use crate::Options;
 use crate::assemble::{Assembler, UNKNOWN};
@@ -15,7 +15,7 @@ use crate::shell::{Shell, Word, Words};
 use crate::under_answer::UnderAnswer;
 use crate::values::Values;
 
-/// Appends a whole script: its items, then the end of the transaction. Gives what is probably not meant.
+/// Appends a whole script: its items, then the end of the transaction. Returns warnings.
 pub(crate) fn script<'a>(
     assembler: Assembler<'_, 'a>,
     options: &Options<'_>,
@@ -45,7 +45,7 @@ pub(crate) struct Emitter<'p, 'a> {
     pub options: &'p Options<'p>,
     pub blocks: Blocks<'p, 'a>,
     pub first_statement: u32,
-    /// The statement whose answer may still be spoken of.
+    /// The statement to which a following `\gset`, `\aset` or `\expect` applies.
     pub under_answer: Option<UnderAnswer>,
     pub warnings: Vec<Defect>,
 }
@@ -179,9 +179,9 @@ impl<'a> Emitter<'_, 'a> {
 
     fn shell(&mut self, at: usize, shell: &Words<'a>) -> Result<(), Defect> {
         if !self.options.allow_shell {
-            let message = "found a command for this machine, which is not allowed here";
+            let message = "found a shell command, which is not allowed here";
             return Err(Defect::new(at, message)
-                .hint("where you trust the script, allow it with --allow-shell"));
+                .hint("if you trust the script, allow it with --allow-shell"));
         }
         let resolve = |word: &Word<'a>| match word {
             Word::Text(text) => Ok(Ok((*text).to_owned())),

@@ -1,4 +1,4 @@
-//! What is wrong with a script, where, and the fix.
+//! Defines the error of a script: what is wrong, where, and the fix.
 
 /// Lines and columns begin at 1; columns count characters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,6 +12,6 @@ pub struct ScriptError {
     pub column: u32,
     /// What was expected and what was found.
     pub message: String,
-    /// The fix, where one is known.
+    /// The fix, if one is known.
     pub hint: Option<String>,
 }

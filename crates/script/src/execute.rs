@@ -18,8 +18,8 @@ use crate::stop::{Failure, Stop};
 use assay_values::Value;
 
 impl Registers {
-    /// Takes the answer to the statement under way. An error that the script does not expect ends
-    /// the transaction; everything else is up to the instructions that follow.
+    /// Takes the answer to the current statement. An error that the script does not expect ends
+    /// the transaction; any other answer is passed to the instructions that follow.
     pub fn answer(&mut self, program: &Program, reply: &Reply<'_>) -> Stop {
         let follows = program.instructions[self.next as usize];
         match reply.error {
@@ -54,7 +54,7 @@ impl Registers {
         })
     }
 
-    /// Runs up to the next stop. `reply` is the answer to the statement under way, if there is one.
+    /// Runs up to the next stop. `reply` is the answer to the current statement, if there is one.
     pub fn run(&mut self, program: &Program, reply: Option<&Reply<'_>>) -> Stop {
         loop {
             let at = self.next;
@@ -71,9 +71,9 @@ impl Registers {
         }
     }
 
-    /// What most instructions are: arithmetic with integers. False where it is anything else, or has no
-    /// value; nothing has changed then. Integers are taken out of their values and put into new ones, since
-    /// a value that is copied whole right after it was written holds the processor up.
+    /// The fast path of most instructions: integer arithmetic. Returns false, with nothing changed, if the
+    /// operands are not integers or there is no result. Integers are unpacked and repacked, because copying a
+    /// whole `Value` right after it was written stalls the processor (store forwarding).
     #[inline]
     fn compute(&mut self, program: &Program, instruction: Instruction) -> bool {
         match instruction {
@@ -127,7 +127,7 @@ impl Registers {
         reply: Option<&Reply<'_>>,
     ) -> Result<Option<Stop>, Box<Failure>> {
         match instruction {
-            Instruction::Constant { .. } => unreachable!("these have always been dealt with"),
+            Instruction::Constant { .. } => unreachable!("`compute` handles these"),
             Instruction::Store { variable } => {
                 let value = self.pop();
                 self.write(variable, value);
@@ -251,7 +251,7 @@ impl Registers {
         Ok(None)
     }
 
-    /// The words of a command, with the values of its variables.
+    /// The words of a shell command, with the values of its variables.
     fn command_line(&self, program: &Program, shell: &Shell) -> Result<String, Fault> {
         let words = shell.words.iter().map(|word| match word {
             Ok(text) => Ok(text.clone()),
@@ -262,7 +262,7 @@ impl Registers {
 }
 
 fn answer<'r, 'a>(reply: Option<&'r Reply<'a>>) -> &'r Reply<'a> {
-    reply.expect("what speaks of an answer stands between Execute and Settle")
+    reply.expect("instructions that read an answer are between Execute and Settle")
 }
 
 fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
@@ -273,7 +273,7 @@ fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
-    reason = "the bounds are tested before"
+    reason = "the bounds are checked before"
 )]
 pub(crate) fn duration_ns(value: &Value, unit: Unit) -> Result<u64, Fault> {
     let duration_ns = number(value)?.double() * f64::from(unit.nanoseconds());

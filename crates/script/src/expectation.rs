@@ -1,11 +1,11 @@
-//! Takes what a script expects and what came back; gives nothing, or the sentence that says how they
-//! differ. An expectation of NULL expects nothing: it stands for what is not known for these data.
+//! Takes what a script expects and the answer; returns nothing if they match, or a message that says how
+//! they differ. NULL accepts any answer: it means that the expected answer is not known for this data set.
 
 use crate::number::{Fault, Number, number, plain, shown, spelled_number, spelled_truth};
 use crate::reply::Reply;
 use assay_values::Value;
 
-/// Rows that came back or, where none did, rows that were changed.
+/// Compares the number of rows returned or, if none were returned, of rows changed.
 pub(crate) fn rows(expected: &Value, reply: &Reply<'_>) -> Result<Option<String>, Fault> {
     if matches!(expected, Value::Null) {
         return Ok(None);
@@ -24,7 +24,7 @@ pub(crate) fn rows(expected: &Value, reply: &Reply<'_>) -> Result<Option<String>
     } else {
         ""
     };
-    let rows = |one: bool| if one { "row" } else { "rows" };
+    let rows = |is_single: bool| if is_single { "row" } else { "rows" };
     Ok(Some(format!(
         "expected {expected} {}, found {found} {}{changed}",
         rows(expected == 1),
@@ -32,7 +32,7 @@ pub(crate) fn rows(expected: &Value, reply: &Reply<'_>) -> Result<Option<String>
     )))
 }
 
-/// The first cell of the first row. Numbers are compared as numbers, so that 5 is 5.00.
+/// Compares the first cell of the first row. Numbers are compared as numbers, so that 5 equals 5.00.
 pub(crate) fn value(expected: &Value, reply: &Reply<'_>) -> Option<String> {
     let cell = match reply.first_row {
         _ if matches!(expected, Value::Null) => return None,
@@ -54,10 +54,10 @@ fn is_number(expected: &Value, cell: &str) -> bool {
     let found = spelled_number(cell);
     expected
         .zip(found)
-        .is_some_and(|(one, other)| one.order(other).is_some_and(std::cmp::Ordering::is_eq))
+        .is_some_and(|(left, right)| left.order(right).is_some_and(std::cmp::Ordering::is_eq))
 }
 
-/// Systems without a type for truth values give a number.
+/// Systems without a boolean type return a number.
 fn spelled_bit(cell: &str) -> Option<bool> {
     match spelled_number(cell)? {
         Number::Int(0) => Some(false),
@@ -66,7 +66,7 @@ fn spelled_bit(cell: &str) -> Option<bool> {
     }
 }
 
-/// Enough of a cell to recognise it.
+/// The beginning of a cell, for messages.
 fn shortened(cell: &str) -> String {
     const MOST: usize = 60;
     match cell.char_indices().nth(MOST) {
@@ -75,7 +75,7 @@ fn shortened(cell: &str) -> String {
     }
 }
 
-/// The error that a statement must have.
+/// Compares the statement's error with the expected class.
 pub(crate) fn error(expected: &str, reply: &Reply<'_>) -> Option<String> {
     match reply.error {
         None => Some(format!(

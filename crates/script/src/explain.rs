@@ -1,15 +1,15 @@
-//! Takes a program; gives its instructions and statements as text for people.
+//! Takes a program; returns a listing of its instructions and statements.
 
 use crate::opcode::Opcode;
 use crate::program::{Gathering, Need, Program, Script};
 use crate::show::{operands, show};
 use std::fmt::Write as _;
 
-/// Longer operands push their meaning to the right, and not that of all others.
+/// Operands longer than this move only their own line's meaning to the right.
 const WIDEST_OPERANDS: usize = 24;
 
 impl Program {
-    /// Every script with its instructions, one a line (number, place, opcode, operands, meaning), and
+    /// Lists every script with its instructions, one per line (number, place, opcode, operands, meaning), and
     /// the text of its statements as they are sent.
     #[must_use]
     pub fn explain(&self) -> String {

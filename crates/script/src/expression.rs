@@ -1,5 +1,5 @@
-//! Takes the text of one expression that stands outside scripts (a column's generator, a number of rows)
-//! and the names that it may use; gives a [`Formula`] that computes or writes its value.
+//! Takes the text of one expression outside scripts (a column's generator, a number of rows)
+//! and the names that it may use; returns a [`Formula`] that computes or writes its value.
 
 pub use crate::formula::Formula;
 pub use crate::number::Fault;
@@ -11,7 +11,7 @@ use crate::reader::Reader;
 use crate::token::tokens;
 use assay_values::Value;
 
-/// Where the first character of an expression stands; lines and columns begin at 1.
+/// The position of an expression's first character; lines and columns begin at 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     /// The path of the file, for messages.
@@ -22,11 +22,11 @@ pub struct Origin<'a> {
     pub column: u32,
 }
 
-/// Compiles an expression. `names` are the variables that it is given with each evaluation, by their
-/// position; `constants` are known now and are folded away.
+/// Compiles an expression. `names` are the variables whose values are passed to each evaluation, by
+/// position; `constants` are known now and are folded.
 ///
 /// # Errors
-/// Where the text is no expression, or uses what there is not: what was expected, what was found,
+/// If the text is not an expression, or uses an unknown name: what was expected, what was found,
 /// where, and the fix.
 pub fn compile(
     text: &str,
@@ -42,9 +42,9 @@ pub fn compile(
         error.line += origin.line.max(1) - 1;
         error
     };
-    let constant = |wanted: &str| {
-        let found = constants.iter().find(|(name, _)| name == wanted);
-        let is_given = names.contains(&wanted);
+    let constant = |given: &str| {
+        let found = constants.iter().find(|(name, _)| name == given);
+        let is_given = names.contains(&given);
         found.map(|(_, value)| value.clone()).filter(|_| !is_given)
     };
     let read = || {

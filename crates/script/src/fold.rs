@@ -1,8 +1,7 @@
-//! Takes an expression; gives it with everything computed that is the same at every execution.
+//! Takes an expression; returns it with all constant parts computed.
 //!
-//! What can never have a value (`1 / 0`, an empty range) is an error now, with its place, rather than by
-//! the first client that comes there; except where it may never be looked at, in a branch of CASE or
-//! on the right of AND and OR.
+//! A part that can never have a value (`1 / 0`, an empty range) is reported now, with its place, rather than
+//! at run time; except where it may never be evaluated, in a branch of CASE or on the right of AND and OR.
 
 use crate::function::{Arguments, FUNCTIONS};
 use crate::number::{Fault, condition};
@@ -11,7 +10,7 @@ use crate::place::Defect;
 use crate::tree::{Expression, Node};
 use assay_values::{Random, Value};
 
-/// `constant` knows the variables that nothing ever changes.
+/// `constant` returns the values of variables that never change.
 pub(crate) fn folded<'a>(
     expression: Expression<'a>,
     constant: &dyn Fn(&str) -> Option<Value>,
@@ -26,7 +25,7 @@ pub(crate) fn folded<'a>(
 
 #[derive(Clone, Copy)]
 struct Folding<'c> {
-    /// Whether what is folded is looked at whenever the whole is.
+    /// Whether this part is evaluated whenever the whole expression is.
     is_certain: bool,
     constant: &'c dyn Fn(&str) -> Option<Value>,
 }
@@ -72,7 +71,7 @@ impl Folding<'_> {
         }
     }
 
-    /// The node as it was, or the constant that it comes to.
+    /// The node unchanged, or its constant value.
     fn or_constant<'a>(
         self,
         at: usize,
@@ -137,14 +136,14 @@ impl Folding<'_> {
             .iter()
             .map(|argument| argument.known().cloned())
             .collect();
-        // The stream is a stand-in: what draws from it is tried only for its faults.
+        // This stream is never used for values: random functions are only checked for errors.
         let result = known
             .map(|known| function.apply(Arguments::Values(&known), &mut Random::stream(0, 0)))
             .filter(|result| result.is_err() || function.is_constant());
         self.or_constant(at, Node::Call(index, arguments), result)
     }
 
-    /// Drops the branches that are never taken. Only the first condition is certain to be looked at.
+    /// Drops the branches that are never taken. Only the first condition is certain to be evaluated.
     fn case<'a>(
         self,
         at: usize,

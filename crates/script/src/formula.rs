@@ -1,6 +1,6 @@
-//! Takes an expression and the values of its variables, by position; gives its value, or writes it as a
-//! cell of a row. Rows are made by the million: nothing here allocates, except for texts that are computed
-//! with further.
+//! Takes an expression and the values of its variables, by position; returns its value, or writes it as a
+//! cell of a row. Rows are made by the million: nothing here allocates, except for texts that are operands
+//! of further computation.
 
 use crate::function::{Body, FUNCTIONS, Nature};
 use crate::nearest::nearest;
@@ -17,7 +17,7 @@ pub struct Formula {
     root: Term,
     uses: Vec<bool>,
     is_random: bool,
-    /// Whether its value is an integer wherever all its inputs are.
+    /// Whether its value is an integer whenever all its inputs are.
     is_whole: bool,
 }
 
@@ -33,7 +33,7 @@ impl Formula {
             is_random: false,
             is_whole: false,
         };
-        // Positions without a name are those of values that this expression may not see.
+        // Positions without a name hold values that this expression may not use.
         let known = names.iter().copied().chain(constants);
         let known: Vec<&str> = known.filter(|name| !name.is_empty()).collect();
         formula.root = formula.term(expression, names, &known)?;
@@ -138,7 +138,7 @@ impl Formula {
     /// The value for these values of its variables.
     ///
     /// # Errors
-    /// Where there is none: an overflow, a division by zero, a text where a number is needed.
+    /// If there is no value: an overflow, a division by zero, a text where a number is needed.
     pub fn evaluate(&self, values: &[Value], random: &mut Random) -> Result<Value, Fault> {
         match self.whole(values, random) {
             Some(number) => Ok(Value::Int(number)),
@@ -146,10 +146,10 @@ impl Formula {
         }
     }
 
-    /// Appends the value as one cell; numbers and truth values stay what they are.
+    /// Appends the value as one cell; numbers and booleans keep their types.
     ///
     /// # Errors
-    /// As [`Formula::evaluate`]; the row is then of no use.
+    /// As [`Formula::evaluate`]; discard the row then.
     pub fn write(&self, values: &[Value], random: &mut Random, row: &mut Row) -> Result<(), Fault> {
         match self.whole(values, random) {
             Some(number) => {
@@ -160,7 +160,7 @@ impl Formula {
         }
     }
 
-    /// The short cut for integers; `None` where it does not lead to a value, and nothing was drawn then.
+    /// The fast path for integers; `None` if it has no value, and then no random number was drawn.
     #[inline]
     fn whole(&self, values: &[Value], random: &mut Random) -> Option<i64> {
         if !self.is_whole {

@@ -1,4 +1,4 @@
-//! Takes tokens; gives the expression they spell. Grammar and precedence are those of pgbench (its
+//! Takes tokens; returns the expression. Grammar and precedence are those of pgbench (its
 //! `exprparse.y`), with texts (`'…'`) as an addition.
 
 use crate::function::{FUNCTIONS, OTHER_NAMES};
@@ -28,11 +28,11 @@ mod binding {
 enum Infix {
     Binary(Operator),
     Connective(Connective),
-    /// IS, ISNULL, NOTNULL: nothing to their right is an operand.
+    /// IS, ISNULL, NOTNULL: they have no right operand.
     Is,
 }
 
-/// Parentheses, signs and CASE within each other; deeper is a slip or an attack.
+/// The deepest nesting of parentheses, signs and CASE that is accepted; it bounds recursion.
 const DEEPEST: u32 = 100;
 
 impl<'a> Reader<'a> {
@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// What begins with a word: a constant, NOT, CASE, a call.
+    /// An operand that begins with a word: a constant, NOT, CASE, a function call.
     fn worded(&mut self, at: usize, word: &'a str) -> Result<Expression<'a>, Defect> {
         let node = match word.to_ascii_uppercase().as_str() {
             "NULL" => Node::Constant(Value::Null),
@@ -193,7 +193,9 @@ impl<'a> Reader<'a> {
             return Err(Defect::new(at, message).hint(form));
         }
         if word.eq_ignore_ascii_case("debug") {
-            let operand = arguments.pop().expect("the number of arguments was tested");
+            let operand = arguments
+                .pop()
+                .expect("the number of arguments was checked");
             return Ok(Node::Debug(Box::new(operand)));
         }
         if arguments.len() == function.seed_after && function.seed_after > 0 {
@@ -271,12 +273,12 @@ fn infix(token: &Token<'_>) -> Option<(u8, Infix)> {
 }
 
 fn unknown_function(at: usize, word: &str) -> Defect {
-    let other = OTHER_NAMES
+    let known_alias = OTHER_NAMES
         .iter()
-        .find(|(other, _)| word.eq_ignore_ascii_case(other));
+        .find(|(alias, _)| word.eq_ignore_ascii_case(alias));
     let names: Vec<&str> = FUNCTIONS.iter().map(|function| function.name).collect();
-    let meant = other
-        .map(|&(_, ours)| ours)
+    let meant = known_alias
+        .map(|&(_, name)| name)
         .or_else(|| nearest(word, names.iter().copied()));
     Defect::new(at, format!("expected a function, found {word}"))
         .hint(format!("the functions are {}", names.join(", ")))

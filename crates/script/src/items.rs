@@ -1,4 +1,4 @@
-//! Takes one source; gives its statements and meta commands, read but not yet resolved.
+//! Takes one source; returns its statements and meta commands, parsed, with names not yet resolved.
 
 use crate::Source;
 use crate::command::Command;
@@ -17,12 +17,12 @@ pub(crate) struct Item<'a> {
 
 #[derive(Debug)]
 pub(crate) enum Content<'a> {
-    /// Several where they are combined by `\\;`.
+    /// Several if they are combined by `\\;`.
     Statement(Vec<Written<'a>>),
     Command(Command<'a>),
 }
 
-/// Larger texts are data, and data are loaded, not run as a script.
+/// Larger texts are data: data are loaded, not run as a script.
 const MOST_BYTES: usize = 16 << 20;
 
 pub(crate) fn items<'a>(

@@ -1,10 +1,10 @@
-//! Takes the texts of workload scripts; gives one [`Program`] that all clients share, and the
+//! Takes the texts of workload scripts; returns one [`Program`] that all clients share, and the
 //! [`Machine`] with which each client steps through it.
 //!
 //! The language is that of pgbench scripts with a few additions ([`reference()`] describes it). All of
-//! a script is settled before any server is touched: names are resolved to slots, constants folded,
-//! branches resolved to places in one list of instructions; what is wrong is reported with path, line,
-//! column and the fix. Running it needs no further knowledge of the text: a client is an
+//! a script is compiled before Assay connects to a server: names are resolved to slots, constants folded,
+//! branches resolved to places in one list of instructions; errors are reported with path, line,
+//! column and the fix. Running the program does not need the text: a client is an
 //! instruction pointer, its variables and its random stream, and stops wherever the engine must act.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! Takes a program, a seed and the answers of the system; gives what one client must do next.
+//! Takes a program, a seed and the system's answers; returns one client's next step.
 
 use crate::operand::StatementId;
 use crate::program::{Need, Program};
@@ -8,9 +8,9 @@ use crate::stop::Stop;
 use assay_values::{Random, Value};
 use std::sync::Arc;
 
-/// One client: an instruction pointer, its variables and its random stream; resumable at every
-/// statement. The engine calls `begin`, then `step` until it gives an end; after a statement it hands
-/// the answer to `answered` and steps on.
+/// One client: an instruction pointer, its variables and its random stream; it stops and resumes at every
+/// statement. The engine calls `begin`, then `step` until it returns an end; after a statement it passes
+/// the answer to `answered` and calls `step` again.
 #[derive(Debug)]
 pub struct Machine {
     program: Arc<Program>,
@@ -23,40 +23,40 @@ enum State {
     /// Between transactions.
     Resting,
     Running,
-    /// For the answer to this statement.
+    /// Waiting for the answer to this statement.
     Waiting(u32),
-    /// For the engine to have put a statement into the pipeline.
+    /// Waiting for the engine to put a statement into the pipeline.
     Queueing,
-    /// For the answers that come out of the pipeline.
+    /// Waiting for the answers of the pipeline.
     Syncing,
-    /// The answer has ended the transaction; the next step says so.
+    /// The answer has ended the transaction; the next step reports it.
     Ended(Ending),
 }
 
 /// What the engine must do next for this client.
 #[derive(Debug, PartialEq)]
 pub enum Step<'a> {
-    /// Execute a statement ([`Program::statements`]) and hand its answer to [`Machine::answered`]; or,
-    /// where it is pipelined, put it into the pipeline and say [`Machine::queued`].
+    /// Execute a statement ([`Program::statements`]) and pass its answer to [`Machine::answered`]; or,
+    /// if it is pipelined, put it into the pipeline and call [`Machine::queued`].
     Execute {
         /// Its number in [`Program::statements`](crate::Program::statements).
         statement: u32,
-        /// The values that are bound to it.
+        /// The values bound to its parameters.
         parameters: &'a [Value],
-        /// The whole text, where none is: its values are pasted in, or it has none.
+        /// The complete text, if no values are bound: they are substituted into the text, or there are none.
         text: &'a str,
-        /// Whether it is queued with others, so that no answer is awaited yet.
+        /// Whether it is queued in a pipeline, so that its answer is not awaited yet.
         is_pipelined: bool,
     },
-    /// Send what is in the pipeline, await the answers, hand them in order to
-    /// [`Machine::answered_pipelined`], then step on. At an end of the transaction before that the
-    /// pipeline has not been sent: forget it.
+    /// Send the pipeline, await the answers, pass them in order to
+    /// [`Machine::answered_pipelined`], then call `step` again. If the transaction ends before that, the
+    /// pipeline was not sent: discard it.
     Sync,
-    /// Wait, then step on. A pause inside the latency belongs to the transaction.
+    /// Wait, then call `step` again.
     Sleep {
         /// How long, in nanoseconds.
         duration_ns: u64,
-        /// Whether the pause counts in the transaction's latency (`\sleep`), or is the user's (`\think`).
+        /// Whether the pause is part of the transaction's latency (`\sleep`) or not (`\think`, `\keying`).
         is_part_of_latency: bool,
     },
     /// The transaction is over.
@@ -64,7 +64,8 @@ pub enum Step<'a> {
 }
 
 impl Machine {
-    /// A client at rest. Its random stream derives from (`seed`, `client`): never shared, never equal.
+    /// A client between transactions. Its random stream derives from (`seed`, `client`), so each client has its
+    /// own.
     #[must_use]
     pub fn new(program: Arc<Program>, seed: u64, client: u32) -> Self {
         let registers = Registers::new(&program, seed, client);
@@ -75,8 +76,8 @@ impl Machine {
         }
     }
 
-    /// Puts the client at the beginning of a transaction, whatever it was in. Its variables keep the
-    /// values they have, as in pgbench.
+    /// Moves the client to the beginning of a transaction, whatever its state. Its variables keep their
+    /// values, as in pgbench.
     ///
     /// # Panics
     /// If the program has no such script.
@@ -86,9 +87,9 @@ impl Machine {
         self.state = State::Running;
     }
 
-    /// The same, where transactions are numbered and any client may have this one: its random stream is
-    /// `random`, its variables are as before the first transaction, and `:transaction_number` is `number`.
-    /// So its values follow the number, and not the client or what that has done before.
+    /// The same for numbered transactions, which any client may run: the random stream is
+    /// `random`, the variables are as before the first transaction, and `:transaction_number` is `number`.
+    /// So the values depend on the number, not on the client or its earlier transactions.
     ///
     /// # Panics
     /// If the program has no such script.
@@ -99,23 +100,23 @@ impl Machine {
         self.state = State::Running;
     }
 
-    /// Whether the beginnings of the transactions to come are kept, so that they can be begun again.
+    /// Whether to save the state at the beginning of each following transaction, for [`Machine::rewind`].
     pub fn keep_start(&mut self, is_kept: bool) {
         self.registers.keep_start(is_kept);
     }
 
-    /// Puts the client back to the beginning of the transaction that was last begun, with the variables
-    /// and the random stream it had there: what follows is the same transaction once more.
-    /// [`Machine::keep_start`] must have been said before it began.
+    /// Returns the client to the beginning of its last transaction, with the variables
+    /// and the random stream it had there: the same transaction runs again.
+    /// [`Machine::keep_start`] must have been called before the transaction began.
     pub fn rewind(&mut self) {
         self.registers.rewind();
         self.state = State::Running;
     }
 
-    /// Runs until the engine must do something.
+    /// Runs until the engine must act.
     ///
     /// # Panics
-    /// If no transaction was begun, or the statement under way has not been answered.
+    /// If no transaction was begun, or the current statement has not been answered.
     pub fn step(&mut self) -> Step<'_> {
         match std::mem::replace(&mut self.state, State::Resting) {
             State::Running | State::Syncing => {}
@@ -148,7 +149,7 @@ impl Machine {
             Stop::Done => Step::End(Ending::Done),
             Stop::Aborted => Step::End(Ending::Aborted),
             Stop::Failed(failure) => Step::End(failure.ending()),
-            Stop::Settled => unreachable!("Settle is passed by `answered`"),
+            Stop::Settled => unreachable!("`answered` passes Settle"),
         }
     }
 
@@ -165,10 +166,10 @@ impl Machine {
         }
     }
 
-    /// The statement is in the pipeline.
+    /// Reports that the engine has put the statement into the pipeline.
     ///
     /// # Panics
-    /// If none is to be put there.
+    /// If no statement is to be put into the pipeline.
     pub fn queued(&mut self) {
         assert!(
             matches!(self.state, State::Queueing),
@@ -177,8 +178,8 @@ impl Machine {
         self.state = State::Running;
     }
 
-    /// Takes the answer to a statement of the pipeline that was sent. After the first error the others
-    /// are of no account: the transaction has failed.
+    /// Takes the answer to a statement of the sent pipeline. Answers after the first error
+    /// are ignored: the transaction has failed.
     ///
     /// # Panics
     /// If no pipeline was sent.
@@ -186,7 +187,7 @@ impl Machine {
         match self.state {
             State::Syncing => {}
             State::Ended(_) => return,
-            _ => panic!("an answer out of a pipeline needs one that was sent"),
+            _ => panic!("an answer of a pipeline needs a pipeline that was sent"),
         }
         let dealt_with = self
             .registers
@@ -196,7 +197,7 @@ impl Machine {
         }
     }
 
-    /// What the statement under way wants kept of its answer.
+    /// Which parts of its answer the current statement needs.
     #[must_use]
     pub fn keep(&self) -> Need {
         match self.state {
@@ -205,19 +206,19 @@ impl Machine {
         }
     }
 
-    /// Takes the answer to the statement under way.
+    /// Takes the answer to the current statement.
     ///
     /// # Panics
-    /// If no statement is under way.
+    /// If no statement is being executed.
     pub fn answered(&mut self, reply: Reply<'_>) {
         assert!(
             matches!(self.state, State::Waiting(_)),
-            "an answer needs a statement under way"
+            "an answer needs a statement that is being executed"
         );
         self.state = match self.registers.answer(&self.program, &reply) {
             Stop::Settled => State::Running,
             Stop::Failed(failure) => State::Ended(failure.ending()),
-            _ => unreachable!("Settle stands before whatever else ends or stops"),
+            _ => unreachable!("Settle comes before any other instruction that stops"),
         };
     }
 }

@@ -1,7 +1,7 @@
-//! Takes a place in a text; gives the name of a variable that begins there.
+//! Takes an offset in a text; returns the end of the variable name that begins there.
 
-/// The offset behind the name that begins at `at`: letters of any alphabet, digits and underscores,
-/// the first not a digit (pgbench's rule). `None` where no name begins.
+/// The offset after the name that begins at `at`: letters of any alphabet, digits and underscores,
+/// the first not a digit (pgbench's rule). `None` if no name begins there.
 pub(crate) fn name_end(text: &str, at: usize) -> Option<usize> {
     let rest = &text[at..];
     let first = rest.chars().next()?;

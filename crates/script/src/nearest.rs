@@ -1,6 +1,6 @@
 //! Takes an unknown word and the known words; returns the one that is probably meant.
 
-/// The known word with the smallest distance, if it is small enough to be a slip of the hand: one
+/// The known word with the smallest edit distance, if that is small enough to be a typing error: one
 /// edit for short words, one more for every three letters.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let bound = 1 + word.chars().count() / 4;
@@ -12,8 +12,8 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, substitutions and swaps of neighbours that turn one word into the other
-/// (optimal string alignment), without regard to case.
+/// The number of insertions, deletions, substitutions and transpositions between the two words
+/// (optimal string alignment distance), ignoring case.
 fn distance(left: &str, right: &str) -> usize {
     let left: Vec<char> = left.chars().flat_map(char::to_lowercase).collect();
     let right: Vec<char> = right.chars().flat_map(char::to_lowercase).collect();
@@ -43,7 +43,7 @@ mod tests {
     use super::{distance, nearest};
 
     #[test]
-    fn distances_count_single_slips() {
+    fn distances_count_single_edits() {
         for (left, right, expected) in [
             ("", "", 0),
             ("a", "", 1),

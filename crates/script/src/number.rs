@@ -1,8 +1,8 @@
-//! Takes values; gives the numbers and truths that they stand for, by pgbench's rules.
+//! Takes values; returns them as numbers or booleans, by pgbench's conversion rules.
 //!
-//! A text stands for what it spells, as a variable set from outside does in pgbench: an integer, a
-//! double, a truth value or NULL. A date stands for its days since 1970, a time and a timestamp for their
-//! seconds.
+//! A text is converted by its content, as pgbench converts a variable of the command line: an integer, a
+//! double, a boolean or NULL. A date converts to days since 1970-01-01, a timestamp to seconds since
+//! then, a time to seconds since midnight.
 
 use assay_values::Value;
 use std::borrow::Cow;
@@ -34,10 +34,10 @@ impl Number {
         }
     }
 
-    /// Rounds a double to the nearest integer, halves to the even one.
+    /// Rounds a double to the nearest integer, halves to even.
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "the bounds are tested before"
+        reason = "the bounds are checked before"
     )]
     pub fn int(self) -> Result<i64, Fault> {
         const BOUND: f64 = 9_223_372_036_854_775_808.0;
@@ -59,7 +59,7 @@ impl Number {
     /// Integers compare exactly, everything else as doubles.
     pub fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
-            (Self::Int(one), Self::Int(other)) => Some(one.cmp(&other)),
+            (Self::Int(left), Self::Int(right)) => Some(left.cmp(&right)),
             _ => self.double().partial_cmp(&other.double()),
         }
     }
@@ -72,7 +72,7 @@ impl Number {
     }
 }
 
-/// The number that `value` stands for; callers have dealt with NULL.
+/// `value` as a number; callers handle NULL.
 pub(crate) fn number(value: &Value) -> Result<Number, Fault> {
     let spelled = match value {
         Value::Int(number) => Some(Number::Int(*number)),
@@ -93,7 +93,7 @@ pub(crate) fn number(value: &Value) -> Result<Number, Fault> {
 
 #[expect(
     clippy::cast_precision_loss,
-    reason = "as the functions of times take it"
+    reason = "seconds with a fraction are a double, with its precision"
 )]
 fn seconds(us: i64) -> Number {
     match us % 1_000_000 {
@@ -102,7 +102,7 @@ fn seconds(us: i64) -> Number {
     }
 }
 
-/// TRUE, FALSE or NULL (`None`); anything else is a fault, as in pgbench: 1 is not TRUE here.
+/// TRUE, FALSE or NULL (`None`); anything else is an error, as in pgbench: 1 is not TRUE here.
 pub(crate) fn boolean(value: &Value) -> Result<Option<bool>, Fault> {
     match value {
         Value::Null => Ok(None),
@@ -115,7 +115,7 @@ pub(crate) fn boolean(value: &Value) -> Result<Option<bool>, Fault> {
     }
 }
 
-/// What a condition (`\if`, `CASE WHEN`) makes of a value: NULL and zero are false.
+/// A value as a condition (`\if`, `CASE WHEN`): NULL and zero are false.
 pub(crate) fn condition(value: &Value) -> Result<bool, Fault> {
     match value {
         Value::Null => Ok(false),
@@ -127,7 +127,7 @@ pub(crate) fn condition(value: &Value) -> Result<bool, Fault> {
 
 pub(crate) fn spelled_number(text: &str) -> Option<Number> {
     let text = text.trim();
-    // Rust also reads «inf» and «nan», which are words here.
+    // Rust also parses "inf" and "nan", which are plain words here.
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -148,7 +148,7 @@ pub(crate) fn spelled_truth(text: &str) -> Option<bool> {
     }
 }
 
-/// A value as a text: what is sent, or put together with other texts.
+/// A value as a text, to be sent or concatenated.
 pub(crate) fn plain(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Text(text) => Cow::Borrowed(text),
@@ -157,7 +157,7 @@ pub(crate) fn plain(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// Appends what [`plain`] gives.
+/// Appends what [`plain`] returns.
 pub(crate) fn append(value: &Value, out: &mut Vec<u8>) {
     match value {
         Value::Null | Value::Bool(_) => out.extend_from_slice(shown(value).as_bytes()),
@@ -184,7 +184,7 @@ pub(crate) fn typed(value: &Value) -> String {
     format!("{kind} {}", plain(value))
 }
 
-/// A value as a script would spell it.
+/// A value as written in a script.
 pub(crate) fn shown(value: &Value) -> Cow<'static, str> {
     match value {
         Value::Null => "NULL".into(),

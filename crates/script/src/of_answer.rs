@@ -1,4 +1,4 @@
-//! Takes a command that speaks of the answer to the statement before it (`\gset`, `\aset`, `\expect`); appends
+//! Takes a command that applies to the answer to the statement before it (`\gset`, `\aset`, `\expect`); appends
 //! the instructions that examine the answer.
 
 use crate::command::Command;
@@ -14,12 +14,12 @@ impl<'a> Emitter<'_, 'a> {
         if self.blocks.pipeline().is_some() {
             let message = "expected no \\gset, \\aset or \\expect within a pipeline";
             return Err(Defect::new(at, message)
-                .hint("the answers come only after \\endpipeline: put the statement behind it"));
+                .hint("the answers arrive only after \\endpipeline: move the statement after it"));
         }
         let Some(answer) = &mut self.under_answer else {
             return Err(
                 Defect::new(at, "expected a statement right before this line").hint(
-                    "\\gset, \\aset and \\expect speak of the answer to the statement before them",
+                    "\\gset, \\aset and \\expect apply to the answer to the statement before them",
                 ),
             );
         };
@@ -29,7 +29,7 @@ impl<'a> Emitter<'_, 'a> {
                 at,
                 "expected no further \\gset, \\aset or \\expect for this statement",
             )
-            .hint("an answer is one error, or it has rows"));
+            .hint("an answer is either one error, or it has rows"));
         }
         answer.must_be_error |= is_error;
         answer.must_have_rows |= !is_error;
@@ -82,24 +82,24 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// `\gset` speaks of the last of them, `\aset` of all.
+    /// `\gset` applies to the last of the combined statements, `\aset` to all.
     fn of_combined_answers(&mut self, at: usize, command: &Command<'a>) -> Result<(), Defect> {
         let (prefix, is_last) = match command {
             Command::Gset { prefix } => (prefix, false),
             Command::Aset { prefix } => (prefix, true),
             other => {
-                let what = match other {
+                let command_name = match other {
                     Command::GsetPath { .. } => "\\gset path",
                     _ => "\\expect",
                 };
-                let message = format!("expected no {what} for statements combined by \\;");
+                let message = format!("expected no {command_name} for statements combined by \\;");
                 return Err(Defect::new(at, message)
-                    .hint("end the statement of which it speaks, and the one before, with ;"));
+                    .hint("end its statement, and the statement before, with ;"));
             }
         };
         let gather = self.gather(prefix);
         let answer = self.under_answer.as_ref();
-        let sent = &answer.expect("the caller has seen it").sent;
+        let sent = &answer.expect("the caller has checked it").sent;
         let first = if is_last { 0 } else { sent.len() - 1 };
         for statement in sent[first..].iter().cloned().flatten() {
             let statement = &mut self.assembler.program.statements[statement];

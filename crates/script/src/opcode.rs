@@ -1,5 +1,5 @@
-//! Takes nothing; names every instruction there is, once: its name, its operands, its meaning. From
-//! this list come the type, the list of opcodes for the reference, and what `explain` prints.
+//! Declares every instruction once: its name, its operands, its meaning. The
+//! type, the list of opcodes for the reference, and the output of `explain` are generated from this list.
 
 use crate::operand::{
     ChoiceId, Class, ConstantId, Count, DistributionId, FunctionId, GatherId, Operand, PathId,
@@ -16,7 +16,7 @@ pub(crate) struct Opcode {
 
 macro_rules! instructions {
     ($( #[doc = $synopsis:literal] $name:ident { $($operand:ident: $kind:ty),* } )*) => {
-        /// One step of a script. Values are on a stack; a statement's answer is at hand from
+        /// One step of a script. Values are on a stack; a statement's answer is available from
         /// `Execute` to `Settle`.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub(crate) enum Instruction {
@@ -35,7 +35,7 @@ macro_rules! instructions {
             pub fn opcode(&self) -> &'static Opcode {
                 let name = match self { $( Self::$name { .. } => stringify!($name), )* };
                 let listed = OPCODES.iter().find(|opcode| opcode.name == name);
-                listed.expect("the list and the type come from the same lines")
+                listed.expect("the list and the type are generated from the same lines")
             }
 
             pub fn operands(&self) -> Vec<Operand> {
@@ -48,59 +48,59 @@ macro_rules! instructions {
 }
 
 instructions! {
-    /// puts a constant on the stack
+    /// pushes a constant
     Constant { constant: ConstantId }
-    /// puts the value of a variable on the stack
+    /// pushes the value of a variable
     Load { variable: Slot }
-    /// takes a value off the stack and puts it into a variable
+    /// pops a value and stores it in a variable
     Store { variable: Slot }
-    /// replaces the two topmost values by what the operator makes of them
+    /// replaces the two topmost values by the result of the operator
     Binary { operator: Operator }
-    /// replaces the topmost value by whether the test holds for it
+    /// replaces the topmost value by the result of the test
     Test { test: Test }
-    /// goes to the target with the result if the topmost value decides it, or takes that off
+    /// jumps to the target with the result if the topmost value decides it, otherwise pops that value
     Decide { connective: Connective, target: Target }
-    /// refuses a topmost value that is neither TRUE, FALSE nor NULL
+    /// fails unless the topmost value is TRUE, FALSE or NULL
     Truth {}
-    /// replaces the arguments by the value of a function
+    /// replaces the arguments by the result of a function
     Call { function: FunctionId, arguments: Count }
-    /// goes to the target
+    /// jumps to the target
     Jump { target: Target }
-    /// takes a value off the stack and goes to the target unless it is true
+    /// pops a value and jumps to the target unless it is true
     JumpUnless { target: Target }
-    /// takes two bounds off the stack and begins a loop, or goes to the target if it is empty
+    /// pops two bounds and begins a loop, or jumps to the target if the range is empty
     LoopEnter { variable: Slot, target: Target }
-    /// goes to the target with the next integer, or ends the loop
+    /// jumps to the target with the next integer, or ends the loop
     LoopNext { variable: Slot, target: Target }
-    /// finds which of the statements that follow each other in the list the next instruction means
+    /// selects the statement of the next instruction by the values of these variables
     Choose { choice: ChoiceId }
     /// binds the variables and stops for the engine to execute a statement
     Execute { statement: StatementId }
     /// binds the variables and stops for the engine to put a statement into the pipeline
     Queue { statement: StatementId }
-    /// stops for the engine to send the pipeline and to hand in all its answers
+    /// stops for the engine to send the pipeline and to return all its answers
     Sync {}
-    /// fails unless the answer has as many rows as the value taken off the stack says
+    /// pops a value and fails unless the answer has that number of rows
     ExpectRows {}
-    /// fails unless the first cell of the answer is the value taken off the stack
+    /// pops a value and fails unless it equals the first cell of the answer
     ExpectValue {}
     /// fails unless the answer is an error of this class
     ExpectError { class: Class }
-    /// puts the columns of a one-row answer into variables
+    /// stores the columns of a one-row answer in variables
     Gather { gather: GatherId }
-    /// puts what stands at a path of a one-row answer's document into a variable
+    /// stores the value at a path of a one-row answer's document in a variable
     GatherPath { path: PathId }
-    /// puts the columns of the last row of an answer into variables, if it has a row
+    /// stores the columns of the last row of an answer in variables, if it has rows
     GatherLast { gather: GatherId }
-    /// is done with the answer
+    /// releases the answer
     Settle {}
-    /// takes a duration off the stack and stops for the engine to wait
+    /// pops a duration and stops for the engine to wait
     Sleep { unit: Unit }
-    /// the same, with a wait that is no part of the latency
+    /// the same, with a wait that is not part of the latency
     Rest { unit: Unit }
-    /// draws a duration in seconds and puts it on the stack
+    /// draws a duration in seconds and pushes it
     Draw { distribution: DistributionId }
-    /// runs a command of this machine
+    /// runs a shell command on the client machine
     Shell { command: ShellId }
     /// prints the topmost value
     Debug {}
@@ -111,7 +111,7 @@ instructions! {
 }
 
 impl Instruction {
-    /// Completes a jump whose target was not known when it was put into the list.
+    /// Sets the target of a jump that was appended before its target was known.
     pub fn set_target(&mut self, to: Target) {
         match self {
             Self::Decide { target, .. }

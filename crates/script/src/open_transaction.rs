@@ -1,8 +1,8 @@
-//! Takes a compiled script; says whether a transaction that it begins can be open at its end.
+//! Takes a compiled script; reports whether a transaction that it begins can be open at its end.
 //!
-//! Every way through the instructions is followed. A condition that stands there twice, with nothing set
-//! in between, is taken the same way twice. Open at the end of every way is a mistake, open at the end of
-//! some may be one.
+//! Every path through the instructions is followed. A condition that occurs twice, with none of its variables
+//! set in between, is decided the same way twice. A transaction open at the end of every path is an error; open
+//! at the end of some paths, it is a warning.
 
 use crate::ScriptError;
 use crate::function::FUNCTIONS;
@@ -16,30 +16,30 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const HINT: &str = "end it with \\commit, COMMIT, ROLLBACK or \\abort before the script ends";
 
-/// Beyond so many places on different ways nothing is said.
+/// With more states than this, nothing is reported.
 const MOST_STATES: usize = 20_000;
 
-/// A place on a way.
+/// A position on a path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct State {
     at: u32,
     /// The instruction that began the open transaction.
     open_since: Option<u32>,
-    /// How conditions were decided, while their variables stay as they are.
+    /// How conditions were decided, until their variables change.
     decided: BTreeMap<Condition, bool>,
 }
 
-/// A condition as its instructions spell it, and the variables in it.
+/// The instructions of a condition, and its variables.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Condition {
     spelled: String,
     variables: Vec<u32>,
 }
 
-/// A warning where a transaction may be left open.
+/// Returns a warning if a transaction may be left open.
 ///
 /// # Errors
-/// Where one is left open in any case.
+/// If a transaction is left open on every path.
 pub(crate) fn check(
     program: &Program,
     script: &Script,
@@ -66,7 +66,7 @@ pub(crate) fn check(
     }
 }
 
-/// What is open where the script ends, on any of its ways; none where there are too many.
+/// The transactions open where the script ends, on any path; `None` if there are too many paths.
 fn open_at_ends(program: &Program, script: &Script) -> Option<BTreeSet<Option<u32>>> {
     let begin = State {
         at: script.instructions.start,
@@ -92,7 +92,7 @@ fn open_at_ends(program: &Program, script: &Script) -> Option<BTreeSet<Option<u3
     Some(ends)
 }
 
-/// Appends the places that can follow this one.
+/// Appends the states that can follow this one.
 fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut Vec<State>) {
     let at = state.at;
     state.at += 1;
@@ -102,7 +102,7 @@ fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut V
                 StatementKind::Rows => {}
                 StatementKind::Begin => state.open_since = state.open_since.or(Some(at)),
                 StatementKind::Commit | StatementKind::Rollback => state.open_since = None,
-                // It may have ended it: then nothing is said here, and the system itself will say.
+                // It may have ended the transaction: nothing is reported here, since the system reports it at run time.
                 StatementKind::Other => state.open_since = None,
             }
         }
@@ -133,7 +133,7 @@ fn follow(program: &Program, script: &Script, mut state: State, to_visit: &mut V
     to_visit.push(state);
 }
 
-/// A condition before `at` chooses between where it is false and where it is true.
+/// Continues after the condition before `at`, both where it is false and where it is true.
 fn decide(
     program: &Program,
     script: &Script,
@@ -161,7 +161,7 @@ fn decide(
 }
 
 impl State {
-    /// The variable has another value from here on.
+    /// The variable changes here.
     fn forget(&mut self, variable: Slot) {
         let is_of = |condition: &Condition| condition.variables.contains(&variable.0);
         self.decided.retain(|condition, _| !is_of(condition));
@@ -169,7 +169,7 @@ impl State {
 }
 
 impl Condition {
-    /// The one whose value is taken at `at`; none where chance is in it.
+    /// The condition whose value is taken at `at`; `None` if it draws random numbers.
     fn before(program: &Program, script: &Script, at: u32) -> Option<Self> {
         let mut spelled = Vec::new();
         let mut variables = Vec::new();
@@ -190,7 +190,7 @@ impl Condition {
                 | Instruction::Test { .. }
                 | Instruction::Truth {}
                 | Instruction::Call { .. } => operands(instruction, program),
-                // Where it goes differs from place to place.
+                // Jump targets differ between occurrences of the same condition.
                 Instruction::Decide { connective, .. } => connective.symbol().to_owned(),
                 _ => break,
             };

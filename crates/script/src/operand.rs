@@ -1,4 +1,4 @@
-//! Takes nothing; names what instructions work on: indexes into the lists of a program, and a few words.
+//! Defines the operands of instructions: indexes into the lists of a program, and a few names.
 
 use crate::operator::{Connective, Operator, Test};
 
@@ -45,11 +45,11 @@ pub(crate) struct FunctionId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Count(pub u32);
 
-/// A word of the list of error classes.
+/// The name of an error class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Class(pub &'static str);
 
-/// The unit in which a script gives a duration.
+/// The unit of a duration in a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Microseconds,
@@ -79,7 +79,7 @@ impl Unit {
 
 macro_rules! operands {
     ($($kind:ident,)*) => {
-        /// Any of them.
+        /// Any operand.
         #[derive(Clone, Copy, Debug)]
         pub(crate) enum Operand {
             $($kind($kind),)*
@@ -112,7 +112,7 @@ operands! {
     Connective,
 }
 
-/// Numbers of things in a program; the bound on the size of scripts keeps them far below 2^32.
+/// A count in a program; the bound on the size of scripts keeps it far below 2^32.
 pub(crate) fn short(number: usize) -> u32 {
     u32::try_from(number).expect("the size of scripts is bounded")
 }

@@ -1,13 +1,13 @@
-//! Takes two values and an operator, or one and a test; gives the value that pgbench would give.
+//! Takes two values and an operator, or one value and a test; returns the same result as pgbench.
 //!
-//! Integers have 64 bits: overflow and division by zero are faults, division truncates. Where one
-//! side is a double, both are, and doubles follow IEEE 754. NULL on either side gives NULL.
+//! Integers have 64 bits: overflow and division by zero are errors, division truncates. If one
+//! operand is a double, the other is converted, and doubles follow IEEE 754. A NULL operand gives NULL.
 
 use crate::number::{Fault, Number, boolean, number, plain, spelled_number};
 use assay_values::Value;
 use std::cmp::Ordering;
 
-/// The operators with two sides, except AND and OR, which may not look at their right side.
+/// The binary operators, except AND and OR, which may not evaluate their right operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operator {
     Add,
@@ -79,17 +79,17 @@ impl Operator {
         }
     }
 
-    /// The value for two integers; `None` where there is none, and for comparisons.
+    /// The value for two integers; `None` if there is none, and for comparisons.
     #[inline]
     pub(crate) fn whole(self, left: i64, right: i64) -> Option<i64> {
-        // Elsewhere what a shift by other numbers of places gives depends on the processor.
+        // Shifts by other counts would depend on the processor.
         let places = || u32::try_from(right).ok().filter(|&places| places < 64);
         match self {
             Self::Add => left.checked_add(right),
             Self::Subtract => left.checked_sub(right),
             Self::Multiply => left.checked_mul(right),
             Self::Divide => left.checked_div(right),
-            // The smallest integer has the remainder 0 by −1, though its quotient overflows.
+            // The smallest integer % −1 is 0, though the quotient overflows.
             Self::Remainder => (right != 0).then(|| left.wrapping_rem(right)),
             Self::BitAnd => Some(left & right),
             Self::BitOr => Some(left | right),
@@ -126,11 +126,11 @@ impl Operator {
             Self::Subtract => left - right,
             Self::Multiply => left * right,
             Self::Divide => left / right,
-            _ => unreachable!("only the four operations have doubles"),
+            _ => unreachable!("only + - * / take doubles"),
         })
     }
 
-    /// Whether the comparison is true; not-a-number compares to nothing.
+    /// Whether the comparison is true; NaN equals nothing.
     fn holds(self, order: Option<Ordering>) -> bool {
         match self {
             Self::Equal => order == Some(Ordering::Equal),
@@ -139,21 +139,21 @@ impl Operator {
             Self::LessOrEqual => matches!(order, Some(Ordering::Less | Ordering::Equal)),
             Self::Greater => order == Some(Ordering::Greater),
             Self::GreaterOrEqual => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
-            _ => unreachable!("only comparisons come here"),
+            _ => unreachable!("called only for comparisons"),
         }
     }
 }
 
-/// Numbers by size; texts that are no numbers by their characters; truth values FALSE before TRUE.
+/// Orders numbers by size, texts that are not numbers by their characters, and FALSE before TRUE.
 fn order(left: &Value, right: &Value) -> Result<Option<Ordering>, Fault> {
     match (left, right) {
-        (Value::Text(one), Value::Text(other))
-            if spelled_number(one).is_none() || spelled_number(other).is_none() =>
+        (Value::Text(left), Value::Text(right))
+            if spelled_number(left).is_none() || spelled_number(right).is_none() =>
         {
-            Ok(Some(one.cmp(other)))
+            Ok(Some(left.cmp(right)))
         }
-        (one, other) if is_of_characters(one, other) || is_of_characters(other, one) => {
-            Ok(Some(plain(one).cmp(&plain(other))))
+        (left, right) if is_compared_as_text(left, right) || is_compared_as_text(right, left) => {
+            Ok(Some(plain(left).cmp(&plain(right))))
         }
         (Value::Bool(_), _) | (_, Value::Bool(_)) => {
             Ok(boolean(left)?.partial_cmp(&boolean(right)?))
@@ -162,19 +162,19 @@ fn order(left: &Value, right: &Value) -> Result<Option<Ordering>, Fault> {
     }
 }
 
-/// Whether two values can only be compared by their characters: what has no number, or a moment beside a text.
-fn is_of_characters(one: &Value, other: &Value) -> bool {
+/// Whether two values can only be compared as texts: values that are not numbers, or a date or time and a text.
+fn is_compared_as_text(left: &Value, right: &Value) -> bool {
     use Value::{Bytes, Date, Document, List, Text, Time, Timestamp};
-    match one {
+    match left {
         Bytes(_) | List(_) | Document(_) => true,
         Date(_) | Time(_) | Timestamp(_) => {
-            matches!(other, Text(text) if spelled_number(text).is_none())
+            matches!(right, Text(text) if spelled_number(text).is_none())
         }
         _ => false,
     }
 }
 
-/// What is asked of one value.
+/// A test of one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
     Not,
@@ -203,7 +203,7 @@ impl Test {
     }
 }
 
-/// AND and OR. As in pgbench they look at their right side only if the left one does not decide,
+/// AND and OR. As in pgbench they evaluate their right operand only if the left one does not decide,
 /// and NULL on the left decides: `NULL AND FALSE` is NULL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connective {
@@ -219,7 +219,7 @@ impl Connective {
         }
     }
 
-    /// The value where the left side decides alone.
+    /// The result if the left operand decides it.
     pub(crate) fn decided_by(self, left: &Value) -> Result<Option<Value>, Fault> {
         let decisive = self == Self::Or;
         Ok(match boolean(left)? {
@@ -229,7 +229,7 @@ impl Connective {
         })
     }
 
-    /// The value where the left side leaves it to the right one.
+    /// The result if the right operand decides it.
     pub(crate) fn by_right(right: &Value) -> Result<Value, Fault> {
         Ok(boolean(right)?.map_or(Value::Null, Value::Bool))
     }

@@ -1,4 +1,4 @@
-//! Takes what a workload gives to its scripts from outside; holds it for the compiler.
+//! Holds the options of the compiler: variables, identifiers, isolation levels, how values are sent.
 
 use crate::lexer::Lexer;
 use crate::values::Values;
@@ -8,22 +8,22 @@ use std::collections::BTreeMap;
 /// What scripts are compiled with.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
-    /// Variables given from outside (`NULL` stands for what is not known for these data); scripts may
+    /// Variables of the run (`NULL` means not known for this data set); scripts may
     /// set them again.
     pub variables: &'a [(String, Value)],
-    /// The identifiers that `:{name}` may stand for, in the order in which `:name` counts them from 0.
+    /// The identifiers that can replace `:{name}`, in the order in which `:name` counts them from 0.
     pub identifiers: &'a BTreeMap<String, Vec<String>>,
-    /// The statements with which `\begin` begins a transaction at a level, by isolation level in lower case.
-    /// Where none is named it is the driver that begins.
+    /// The statements with which `\begin` begins a transaction, by isolation level in lower case.
+    /// Without a level the driver begins the transaction.
     pub begins: &'a BTreeMap<String, Vec<String>>,
-    /// Statements that the system does not know, as one word or two in upper case, and what to write
-    /// in their place.
+    /// Statements that the system does not support, as one word or two in upper case, and what to write
+    /// instead.
     pub unknown_statements: &'a BTreeMap<String, String>,
     /// The language of the statements.
     pub lexer: Lexer,
-    /// How values reach the statements.
+    /// How values are sent with the statements.
     pub values: Values,
-    /// Whether `\shell` and `\setshell` are allowed: they run whatever a script says on this machine.
+    /// Whether `\shell` and `\setshell` are allowed: they run any command of a script on this machine.
     pub allow_shell: bool,
 }
 

@@ -1,12 +1,12 @@
-//! Takes a value; appends it to a statement's text as pgbench does in its `simple` mode: without quotes, a
-//! double with 15 digits.
+//! Takes a value; appends it to a statement's text as pgbench does in its `simple` mode: without quotes,
+//! doubles with 15 digits.
 
 use assay_values::Value;
 use std::fmt::Write as _;
 
 /// What the C language calls `DBL_DIG`.
 const DIGITS: i32 = 15;
-/// Of the least number that is written without an exponent, 0.0001.
+/// The exponent of the smallest number written without an exponent, 0.0001.
 const MOST_DECIMALS: usize = 18;
 
 pub(crate) fn paste(value: &Value, text: &mut String) {
@@ -22,7 +22,7 @@ pub(crate) fn paste(value: &Value, text: &mut String) {
         other => {
             let mut bytes = std::mem::take(text).into_bytes();
             other.write_text(&mut bytes);
-            *text = String::from_utf8(bytes).expect("the text form is a text");
+            *text = String::from_utf8(bytes).expect("the text form is UTF-8");
         }
     }
 }
@@ -58,7 +58,7 @@ fn paste_double(number: f64, text: &mut String) {
     }
 }
 
-/// Drops the zeros that end the fraction of the number that begins at `start`.
+/// Drops the trailing zeros of the fraction of the number that begins at `start`.
 fn drop_zeros(start: usize, text: &mut String) {
     let number = &text[start..];
     if number.contains('.') {

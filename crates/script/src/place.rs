@@ -1,5 +1,5 @@
-//! Takes byte offsets in a text, with which scanners and parsers work; gives the lines and columns
-//! that people read.
+//! Takes byte offsets in a text, as scanners and parsers use them; returns lines and columns
+//! for messages.
 
 use crate::ScriptError;
 use std::cell::Cell;
@@ -15,8 +15,8 @@ pub(crate) struct Place {
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
-    /// The last place asked for, as its offset and the characters before it on its line: files with
-    /// one endless line are asked for places in order, and counted only once this way.
+    /// The last position looked up, as its offset and the characters before it on its line: positions are
+    /// looked up in order, so a very long line is counted only once.
     last: Cell<(usize, usize)>,
 }
 
@@ -51,12 +51,12 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Beyond 2^32 lines or columns a place is of no use to anybody.
+/// Numbers above 2^32 - 1 are capped.
 fn bounded(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Where a text begins: behind the byte order mark that some editors write.
+/// Where a text begins: after the byte order mark that some editors write.
 pub(crate) fn text_start(text: &str) -> usize {
     if text.starts_with('\u{feff}') {
         '\u{feff}'.len_utf8()
@@ -65,7 +65,7 @@ pub(crate) fn text_start(text: &str) -> usize {
     }
 }
 
-/// A [`ScriptError`] that does not yet know which text it stands in.
+/// A [`ScriptError`] without the path of its text.
 #[derive(Debug)]
 pub(crate) struct Defect {
     at: usize,
@@ -87,13 +87,13 @@ impl Defect {
         self
     }
 
-    /// Adds a hint where there is none yet.
+    /// Adds a hint if there is none yet.
     pub fn or_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint.get_or_insert_with(|| hint.into());
         self
     }
 
-    /// Adds the name that was probably meant, where there is one.
+    /// Adds the name that was probably meant, if there is one.
     pub fn perhaps(mut self, meant: Option<String>) -> Self {
         self.hint = meant
             .map(|meant| format!("did you mean {meant}?"))

@@ -1,4 +1,4 @@
-//! Takes nothing; holds what the compiler made of all scripts of a run, shared by all its clients.
+//! Holds the compiled form of all scripts of a run, shared by all its clients.
 
 use crate::ScriptError;
 use crate::children::Children;
@@ -18,14 +18,14 @@ pub struct Program {
     pub statements: Vec<Statement>,
     /// The scripts, in the order of their sources.
     pub scripts: Vec<Script>,
-    /// What is allowed and probably not meant.
+    /// Warnings: what is allowed but probably a mistake.
     pub warnings: Vec<ScriptError>,
     pub(crate) instructions: Vec<Instruction>,
     /// The language of the statements.
     pub(crate) lexer: Lexer,
-    /// Whether values are pasted into the text of statements.
+    /// Whether values are substituted into the text of statements.
     pub(crate) pastes: bool,
-    /// Where each instruction comes from.
+    /// The position in the source of each instruction.
     pub(crate) places: Vec<Place>,
     pub(crate) constants: Vec<Value>,
     pub(crate) variables: Vec<Variable>,
@@ -33,13 +33,13 @@ pub struct Program {
     pub(crate) paths: Vec<DocumentPath>,
     pub(crate) choices: Vec<Choice>,
     pub(crate) shells: Vec<Shell>,
-    /// The commands that run now.
+    /// The shell commands running now.
     pub children: Children,
-    /// As they are spelled, and as they are.
+    /// The distributions as spelled in the scripts, and parsed.
     pub(crate) distributions: Vec<(String, Distribution)>,
-    /// How many statements the scripts have as they are written, each choice of an identifier aside.
+    /// How many statements the scripts have, without counting choices of identifiers.
     pub(crate) bindings: u32,
-    /// The variables that every client fills by itself.
+    /// The built-in variables, which every client sets.
     pub(crate) own: Vec<(Slot, Own)>,
 }
 
@@ -50,11 +50,11 @@ pub struct Script {
     pub name: String,
     /// The path of its file, for messages.
     pub path: String,
-    /// One statement of a plain file: a transaction may begin in it and end in another one.
+    /// Whether it is one statement of a plain file: a transaction may begin in it and end in another.
     pub is_plain: bool,
     /// Its statements in [`Program::statements`].
     pub statement_ids: Range<u32>,
-    /// Its instructions in the list of all.
+    /// Its range in the list of instructions.
     pub(crate) instructions: Range<u32>,
 }
 
@@ -65,56 +65,56 @@ pub struct Statement {
     pub script: u32,
     /// Its number among the statements of its script, from 0.
     pub index_in_script: u32,
-    /// Without the closing `;` and without comments: it is the driver that spells places of values.
+    /// Its text without the closing `;` and without comments, in pieces: the driver writes the placeholders.
     pub pieces: Vec<Piece>,
-    /// The same with its values as the script names them.
+    /// The same with its values as `:name`.
     pub text: String,
     /// How many values it has.
     pub parameter_count: u32,
-    /// What it does to the transaction.
+    /// What it does to the current transaction.
     pub kind: StatementKind,
-    /// Begin, commit or roll back, as the driver does it: it has no pieces.
+    /// The operation of the driver (begin, commit or roll back), which has no text of its own.
     pub is_operation: bool,
-    /// Where it begins; both count from 1, columns in characters.
+    /// The line at which it begins, from 1.
     pub line: u32,
-    /// The column at which it begins, from 1.
+    /// The column at which it begins, from 1, in characters.
     pub column: u32,
-    /// What its script wants of its answer.
+    /// What its script needs of its answer.
     pub need: Need,
-    /// The variables whose values it has, in order.
+    /// The variables of its parameters, in order.
     pub(crate) parameters: Vec<Parameter>,
-    /// Which of the statements as they are written it comes from: choices share their parameters.
+    /// The number of the statement in the source it comes from: choices share their parameters.
     pub(crate) binding: u32,
-    /// What is put into variables when its answer comes out of a pipeline.
+    /// What is stored in variables when its answer arrives in a pipeline.
     pub(crate) gathering: Option<Gathering>,
 }
 
-/// A variable whose value stands in a statement.
+/// A variable used in a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub slot: Slot,
-    /// Where it has no value, its name stays in the text.
+    /// Whether its name stays in the text if it has no value.
     pub may_be_text: bool,
-    /// Only answers fill it, and a NULL among them is an empty text where values are pasted.
+    /// Whether only answers set it: then a NULL is substituted as an empty text.
     pub is_of_answers: bool,
 }
 
-/// The columns of which row of an answer go into which variables.
+/// Which row of an answer is stored in which variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gathering {
     pub gather: GatherId,
-    /// The last row, if there is one; otherwise the only row.
+    /// Whether it is the last row, if there is one; otherwise it is the only row.
     pub is_last: bool,
 }
 
-/// Which of the statements that follow each other in the list is meant: the first, counted on by these
-/// variables as by digits, each below its count.
+/// Selects one of several consecutive statements: an offset from the first, whose digits are these
+/// variables, each below its count.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub by: Vec<(Slot, u32)>,
 }
 
-/// A variable that every client fills by itself, unless it is given from outside.
+/// A built-in variable, which every client sets unless the run gives its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Own {
     ClientId,
@@ -133,23 +133,23 @@ impl Own {
     ];
 }
 
-/// What a script wants of a statement's answer.
+/// What a script needs of a statement's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// How many rows there were.
+    /// Only the number of rows.
     Count,
-    /// Cells too: of the first row (`\gset`, `\expect value`), or of the last one (`\aset`).
+    /// Also the cells: of the first row (`\gset`, `\expect value`), or of the last row (`\aset`).
     Rows,
 }
 
-/// A variable and the value it has before anybody sets it, if any.
+/// A variable and its initial value, if any.
 #[derive(Clone, Debug)]
 pub(crate) struct Variable {
     pub name: String,
     pub initial: Option<Value>,
 }
 
-/// One `\gset`: which column goes into which variable.
+/// One `\gset`: which column is stored in which variable.
 #[derive(Clone, Debug)]
 pub(crate) struct Gather {
     pub prefix: String,

@@ -1,5 +1,5 @@
-//! Takes the tokens of one meta command; returns them one by one, and reports
-//! what was expected in place of a wrong one.
+//! Takes the tokens of one meta command; returns them one at a time, and reports
+//! what was expected instead of a wrong token.
 
 use crate::place::Defect;
 use crate::token::{Placed, Token};
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A defect at the next token: what was expected there instead.
+    /// An error at the next token: what was expected there.
     pub fn expected(&self, what: &str) -> Defect {
         self.peek().instead_of(what)
     }

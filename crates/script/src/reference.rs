@@ -1,5 +1,5 @@
-//! Takes the tables of meta commands, functions, error classes and opcodes; gives the reference of
-//! the language in Markdown, so that it cannot fall behind the program.
+//! Takes the tables of meta commands, functions, error classes and opcodes; returns the reference of
+//! the language in Markdown, generated so that it always matches the program.
 
 use crate::class::STATEMENT_CLASSES;
 use crate::command_forms::FORMS;
@@ -16,7 +16,7 @@ pub fn reference() -> String {
         row(&[
             &code(usage.trim_end()),
             form.synopsis,
-            whose(form.is_of_pgbench),
+            origin(form.is_of_pgbench),
         ])
     });
     let classes: Vec<String> = STATEMENT_CLASSES.iter().map(|class| code(class)).collect();
@@ -29,7 +29,7 @@ pub fn reference() -> String {
         row(&[
             &code(&usage),
             function.synopsis,
-            whose(function.is_of_pgbench),
+            origin(function.is_of_pgbench),
         ])
     });
     let kinds = (KINDS.iter()).map(|(_, word, statements)| row(&[&code(word), statements]));
@@ -41,20 +41,20 @@ pub fn reference() -> String {
         ])
     });
     [
-        LANGUAGE.replace("KINDS\n", &table(&["kind", "what has it"], kinds)),
-        table(&["command", "meaning", "whose"], commands),
+        LANGUAGE.replace("KINDS\n", &table(&["kind", "statements"], kinds)),
+        table(&["command", "meaning", "origin"], commands),
         ANSWERS
             .replace("CLASSES", &classes.join(", "))
             .replace("DISTRIBUTIONS", &forms.join(", ")),
         EXPRESSIONS.to_owned(),
-        table(&["function", "value", "whose"], functions),
+        table(&["function", "value", "origin"], functions),
         INSTRUCTIONS.to_owned(),
         table(&["opcode", "operands", "meaning"], opcodes),
     ]
     .join("\n")
 }
 
-fn whose(is_of_pgbench: bool) -> &'static str {
+fn origin(is_of_pgbench: bool) -> &'static str {
     if is_of_pgbench { "pgbench" } else { "addition" }
 }
 
@@ -75,10 +75,10 @@ fn code(text: &str) -> String {
 const LANGUAGE: &str = "\
 # The script language
 
-A script is one transaction type: statements, and meta commands that say which of them are sent,
-how often and with which values. The language is that of [pgbench][]: on its own system a
-script of pgbench runs unchanged, elsewhere as far as the system knows its statements (`END` is written `COMMIT`). What is
-added to the language is marked as an addition. Everything is settled before a server is touched, and what is wrong is reported
+A script is one transaction type: statements, and meta commands that control which statements are sent,
+how often and with which values. The language is that of [pgbench][]: on pgbench's own system
+a pgbench script runs unchanged, on other systems as far as they support its statements (`END` is written `COMMIT`). Additions
+to pgbench's language are marked as such. Scripts are compiled before Assay connects to a server, and errors are reported
 with path, line and column.
 
 [pgbench]: https://www.postgresql.org/docs/current/pgbench.html
@@ -98,131 +98,136 @@ END;
 
 ## Statements
 
-A statement ends with `;` outside parentheses, with a meta command behind it, or with the file. `;` means
-nothing within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments. Within a
-literal the quote is written twice; a backslash escapes only in `E'...'`.
+A statement ends with `;` outside parentheses, with a meta command after it, or with the file. `;` does not end
+a statement within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments, or between `BEGIN` and
+`END` of `CREATE FUNCTION`, `CREATE PROCEDURE` and `CREATE TRIGGER`. Within a
+literal a quote is doubled; a backslash escapes only in `E'...'`.
 
-`--` begins a comment up to the end of the line, `/*` one up to its `*/`; comments nest, and they are not
-sent. Hints, `/*+ ... */` and `/*! ... */`, are.
+`--` begins a comment up to the end of the line, `/*` a comment up to its `*/`; comments nest, and they are not
+sent. Hints, `/*+ ... */` and `/*! ... */`, are sent.
 
-`:name` is the value of a variable; `::`, `:=` and `12:30` are left alone. How it gets to the system is chosen
+`:name` is the value of a variable; `::`, `:=` and `12:30` are left unchanged. How values are sent is chosen
 with `--protocol` (`-M`), by pgbench's names:
 
-| protocol | a statement is | a value is | whose default |
+| protocol | a statement is | a value is | default for |
 | --- | --- | --- | --- |
-| `simple` | sent as text | put into the text, wherever its name stands: also within quotes (`':c_last'`), in names (`t_:client_id`), in `SET` and in DDL | scripts named by their files |
+| `simple` | sent as text | substituted into the text, wherever its name occurs: also within quotes (`':c_last'`), in names (`t_:client_id`), in `SET` and in DDL | script files on the command line |
 | `extended` | compiled, bound and executed each time | bound | |
-| `prepared` | compiled once for each client where it has values or is of the kind `rows`; the others go as text | bound | |
+| `prepared` | compiled once for each client if it has values or is of the kind `rows`; other statements are sent as text. All are compiled before the run: a script that creates its own tables needs `extended` | bound | |
 
-In `simple` a value is pasted raw, without quotes: doubles have 15 digits, truth values are `true` and
-`false`, `\\set x NULL` is `NULL`, and a NULL that `\\gset` found is nothing at all. A name within quotes that is no
-variable stays as it is, and so does a bound of a slice (`a[1:n]`). In the other two a value can be bound only where
-the system takes one: within quotes `:name` is text, which is a warning with its place; for a table, or glued
-to a part of a name, it is refused. A workload's own test takes `simple` only where its scripts have no values.
+In `simple` a value is substituted without quotes: doubles have 15 digits, booleans are `true` and
+`false`, `\\set x NULL` is `NULL`, and a NULL stored by `\\gset` is an empty text. A name within quotes that is not a
+variable stays unchanged, and so does a bound of a slice (`a[1:n]`). In the other two protocols a value can be bound
+only where the system accepts a parameter: within quotes `:name` is text, which is reported as a warning; as the name
+of a table, or as part of a name, it is an error. A test of a workload uses `simple` only if its scripts have no values.
 
-In `prepared` a server gives each parameter a type by its place; where it cannot (`-:x`, `:x < :y`), or the
-place is of another type (`count < :x` with 1.5), a number counts as the literal that it would be in the text. A
-text there needs a cast: `:x::int`, `CAST(:x AS int)`. In `extended` every value is sent as a text without a type,
-as pgbench does: where the server cannot tell the type, cast. A protocol that compiles and executes in two
-requests takes two round trips for each `extended` statement, and a third message closes it.
+In `prepared` the server infers the type of each parameter from its context; if it cannot (`-:x`, `:x < :y`), or
+infers another type (`count < :x` with 1.5), a number has the type of the same literal in the text. A
+text needs a cast there: `:x::int`, `CAST(:x AS int)`. In `extended` every value is sent as a text without a type,
+as pgbench does: if the server cannot infer the type, add a cast. A protocol that compiles and executes in two
+requests needs two round trips for each `extended` statement, and a third message closes it.
 
-`:{name}` (an addition) becomes an identifier, a table's name say, chosen at run time: the integer variable
-`:name` counts, from 0, into the list that the workload declares under `[identifiers]`. Each choice is a statement
-of its own, in `prepared` prepared once for each client.
+`:{name}` (an addition) is replaced by an identifier chosen at run time, for example a table name: the integer
+variable `:name` is the index, from 0, into the list that the workload declares under `[identifiers]`. Each choice is a
+separate statement; in `prepared` each is prepared once for each client.
 
-Statements combined by `\\;` are sent together: in `simple` as one text, otherwise as a pipeline; one round trip
-and, where the system has such, one implicit transaction. A system whose protocol has neither is asked one by one.
+Statements combined by `\\;` are sent together: in `simple` as one text, otherwise as a pipeline; they take one round
+trip and, on systems that have implicit transactions, run in one. If the protocol supports neither, they are sent one
+after the other.
 
-Each statement has a kind, by its first words. It decides what is prepared, and what it means where the session
-is lost before the answer: an unanswered `commit` or `other` may have committed, and the outcome is `unknown`; `rows` in
-an open transaction are undone with it.
+Each statement has a kind, determined by its first words. The kind decides which statements are prepared, and the
+outcome if the connection is lost before the answer: an unanswered `commit` or `other` may have committed, and the
+outcome is `unknown`; `rows` in an open transaction are rolled back with it.
 
 KINDS
-A transaction that a script begins must end in it. One that is open at the end on every branch is refused with its
-place, one that is open on some is a warning. Whether one is open when the script has ended, or has failed, the system
-itself reports: where it is, or may be, it is rolled back, and a script that left it open has `failed`. A script's own
-`BEGIN`, `COMMIT` and `ROLLBACK` are sent as they are written.
+A transaction that a script begins must end in the same script. A transaction still open at the end on every branch is
+an error, on some branches a warning. At run time the system reports whether a transaction is open when the script has
+ended or failed: if it is, or may be, it is rolled back, and a script that left it open has `failed`. A script's own
+`BEGIN`, `COMMIT` and `ROLLBACK` are sent as written.
 
-Where a system takes JSON documents, each statement is one document. `:name` stands in it where a JSON value may stand,
-outside strings, and becomes one: `{\"find\": :{table}, \"id\": :id}`. `:{name}` becomes a string.
+If a system takes JSON documents, each statement is one document. `:name` may replace any JSON value, outside strings:
+`{\"find\": :{table}, \"id\": :id}`. `:{name}` becomes a JSON string.
 
 ## Variables
 
 A name has letters, digits and underscores and does not begin with a digit. Values are integers of 64
 bits, doubles, texts, TRUE, FALSE and NULL; additions are bytes, exact decimals, dates, times, timestamps (without a zone),
-lists and JSON documents, which functions make (`date`, `decimal`, `list` ...) and `\\gset` finds in columns of such
-types. As numbers dates count days since 1970, times and timestamps seconds. They are bound as the system's own types;
-where it has none, as their text: a list is an array or its JSON text. Variables are the client's own and keep their values from
-transaction to transaction; in an open loop, and where clients share a list of transactions, each transaction begins with
-the values that are given, so that it is the same whichever client runs it. Some are always there: `:client_id`, `:random_seed` (the seed of the run),
-`:default_seed` (the seed of hashes and permutations, made from it and the same for all clients) and, an addition,
-`:transaction_number` (how many transactions the client began before this one, those of the warm-up
-included; in an open loop and in a shared list, the transaction's number; a retry is the same one again). A workload and `--set` give others. `:scale` is 1 for a script that is named
-by its file, unless `--scale` (`-s`) or `--set scale=N` says otherwise. One that is given and that no script sets is a constant.
+lists and JSON documents, which functions return (`date`, `decimal`, `list` ...) and `\\gset` stores from columns of such
+types. Used as numbers, dates are days since 1970, timestamps seconds since 1970, times seconds since midnight. They are
+bound as the system's own types if it has them, otherwise as text: a list is an array or its JSON text. Each client has its
+own variables, which keep their values from transaction to transaction; in an open loop, and when clients share a list of
+transactions, each transaction begins with the initial values, so that it is the same whichever client runs it. Built-in
+variables are `:client_id`, `:random_seed` (the seed of the run),
+`:default_seed` (the seed of hashes and permutations, derived from it and the same for all clients) and, an addition,
+`:transaction_number` (how many transactions the client began before this one, including the warm-up;
+in an open loop and in a shared list, the transaction's number; a retry has the same number). A workload and `--set`
+define others. `:scale` is 1 for script files on the command line,
+unless `--scale` (`-s`) or `--set scale=N` sets it. A variable that is defined there and that no script sets is a constant.
 
 ## Meta commands
 
-A meta command ends with its line; a backslash at the end of the line joins the next one to it.
+A meta command ends with its line; a backslash at the end of the line joins the next line to it.
 ";
 
 const ANSWERS: &str = "\
-### What a statement must answer
+### Expected answers
 
-`\\gset`, `\\aset` and `\\expect` stand behind the statement of which they speak. `\\expect rows` counts the
-rows that came back or, where none did, those that were changed. `\\expect value` looks at the first cell
-of the first row; numbers are compared as numbers. An expectation of NULL expects nothing: it
-stands for what is not known for these data. What is not met makes the transaction `failed`, of the
-class `expectation`.
+`\\gset`, `\\aset` and `\\expect` follow the statement to whose answer they apply. `\\expect rows` checks the number of
+rows returned or, if none were returned, of rows changed. `\\expect value` checks the first cell
+of the first row; numbers are compared as numbers. NULL accepts any answer: use it
+if the expected answer is not known for this data set. An expectation that is not met makes the transaction `failed`, with
+the error class `expectation`.
 
-A statement's error ends the transaction as `failed`, unless `\\expect error` asks for its class.
+A statement's error makes the transaction `failed`, unless `\\expect error` names its class.
 The classes are CLASSES.
 
 ### Pipelines
 
-What stands between `\\startpipeline` and `\\endpipeline` is sent when the pipeline ends, or at `\\syncpipeline`,
+The statements between `\\startpipeline` and `\\endpipeline` are sent when the pipeline ends, or at `\\syncpipeline`,
 and then all answers are awaited; the first error ends the transaction. As in pgbench, the protocol `simple` has no
-pipelines. A pipeline ends in the block
-(`\\if`, `\\for`) in which it began. `\\gset`, `\\aset` and `\\expect` have no answer to speak of within one.
-A system whose protocol has no pipelines is asked one by one, in the same order.
+pipelines. A pipeline must end in the block
+(`\\if`, `\\for`) in which it began. `\\gset`, `\\aset` and `\\expect` are not allowed within a pipeline.
+If the system's protocol has no pipelines, the statements are sent one after the other, in the same order.
 
 ### Pauses
 
-`\\sleep` is a part of the transaction; `\\keying` and `\\think` are the user's time, and no part of the
-latency. Besides an expression with a unit, all three take a distribution (an addition), from which each pause is
-drawn: DISTRIBUTIONS. The second time of `exponential` is the most it may be; `lognormal` has its median and the
-deviation of its logarithm.
+`\\sleep` is part of the transaction's latency; `\\keying` (keying time) and `\\think` (think time) are not.
+Besides an expression with a unit, all three accept a distribution (an addition), from which each pause is
+drawn: DISTRIBUTIONS. The second time of `exponential` is its maximum; the parameters of `lognormal` are its median and
+the standard deviation of its logarithm.
 
-### Commands of this machine
+### Shell commands
 
-`\\shell` and `\\setshell` run whatever the script says, and the client waits for it; they need `--allow-shell`. The line
-is divided at white space, put together again with the values of its `:name`s, and given to `/bin/sh`. `::name` is the
-text `:name`. What `\\shell` prints goes to standard error, so that standard output holds nothing but the report (pgbench
-lets it into its own standard output, among its results). A command has nothing to read; when the run is interrupted, or
-has waited for it as long as `--drain` says, it is ended together with all that it has started.
+`\\shell` and `\\setshell` run any command on the client machine, and the client waits for it; they need
+`--allow-shell`. The line is split at white space, joined again with the values of its `:name`s, and passed to `/bin/sh`.
+`::name` is the text `:name`. The output of `\\shell` goes to standard error, so that standard output contains only the
+report (pgbench mixes it with its results). Standard input is empty. When the run is interrupted, or the time limit of
+`--drain` has passed, the command and all processes that it started are ended.
 ";
 
 const EXPRESSIONS: &str = "\
 ## Expressions
 
 From tightest to loosest: the signs `-` `+`; `*` `/` `%`; `+` `-`; `|` `#` `&` `<<` `>>` `~`; `=` `<>` `!=` `<` `<=` `>` `>=`;
-`IS [NOT] NULL`, `IS [NOT] TRUE`, `IS [NOT] FALSE`, `ISNULL`, `NOTNULL`; `NOT`; `AND`; `OR`. A condition is
-false where it is FALSE, zero or NULL. `CASE WHEN condition THEN value [...] [ELSE value] END` chooses.
+`IS [NOT] NULL`, `IS [NOT] TRUE`, `IS [NOT] FALSE`, `ISNULL`, `NOTNULL`; `NOT`; `AND`; `OR`. FALSE, zero and NULL
+are false as a condition. `CASE WHEN condition THEN value [...] [ELSE value] END` returns the value of the first true
+condition.
 
-Integers divide into integers; division by zero and a result beyond 64 bits make the transaction
-`failed`, of the class `script`. Where one side is a double, both are. NULL on either side gives NULL. A double
-becomes an integer, where one is needed, by rounding, halves to the even one.
+Integer division truncates; division by zero and integer overflow (64 bits) make the transaction
+`failed`, with the error class `script`. If one operand is a double, the other is converted to a double. A NULL operand
+gives NULL. If an integer is needed, a double is rounded, halves to even.
 
-Additions to pgbench's expressions: texts, `'...'`, of which one that spells a number or a truth value
-stands for it; truth values may be compared. Differences: a shift by fewer than 0 or more than 63 places, and
-`abs` of a truth value, are failures here and accidents there; `permute` is another permutation of the same
-numbers; random numbers come from another generator, so that the same seed draws others.
+Additions to pgbench's expressions: texts, `'...'`, which are converted if they contain a number or a boolean;
+comparison of booleans. Differences: a shift by less than 0 or more than 63 bits, and
+`abs` of a boolean, are errors here and undefined in pgbench; `permute` is a different permutation of the same
+numbers; the random number generator is different, so the same seed draws other numbers.
 
-Generators of data use the same expressions. There `:default_seed` is 0 unless it is given, `now()` is unknown, and
-each row has a random stream of its own.
+Data generators use the same expressions. There `:default_seed` is 0 unless it is set, `now()` is not available, and
+each row has its own random stream.
 ";
 
 const INSTRUCTIONS: &str = "\
 ## Instructions
 
-What a script comes to, as `assay explain` prints it. Values are on a stack.
+The compiled form of a script, as `assay explain` prints it. Values are on a stack.
 ";

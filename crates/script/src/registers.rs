@@ -1,6 +1,6 @@
-//! Takes nothing but single values; holds what one client has of its own, and moves values between
-//! its parts. Once a client has been through its longest transaction nothing here allocates any more,
-//! except where texts are computed with or change.
+//! Holds the state of one client (stack, variables, bound values) and moves values between
+//! its parts. After a client's longest transaction nothing here allocates any more,
+//! except for texts that are computed or change.
 
 mod binding;
 
@@ -9,28 +9,28 @@ use crate::operand::{Slot, Target};
 use crate::program::{Own, Program, Variable};
 use assay_values::{Random, Value};
 
-/// What one client has of its own.
+/// The state of one client.
 #[derive(Debug)]
 pub(crate) struct Registers {
     /// The instruction to be executed next.
     pub next: u32,
     variables: Vec<Option<Value>>,
-    /// As they are before the client's first transaction.
+    /// The variables before the client's first transaction.
     initial: Vec<Option<Value>>,
     pub stack: Vec<Value>,
     loops: Vec<Loop>,
-    /// The values last bound, for each statement as it is written: a text that stays the same is copied once.
+    /// The values last bound, for each statement of the source: an unchanged text is not copied again.
     pub parameters: Vec<Vec<Value>>,
-    /// The statement under way, where values are pasted into it.
+    /// The text of the current statement, if values are substituted into it.
     pub text: String,
     pub random: Random,
-    /// Which of the choices of the next statement is meant.
+    /// The selected choice of the next statement.
     pub chosen: u32,
     /// The variable that counts transactions.
     number: Option<Slot>,
-    /// The script under way, and where it began: kept only where it may have to be begun again.
+    /// The state at the beginning of the current transaction: kept only if it may have to be retried.
     start: Start,
-    /// Repetitions since the engine last had something to do.
+    /// Loop repetitions since the last stop.
     pub turns: u32,
 }
 
@@ -48,10 +48,10 @@ struct Loop {
     last: i64,
 }
 
-/// A loop that turns so often without giving the engine anything to do would hang the client.
+/// A loop that repeats this often without a stop would hang the client.
 const MOST_TURNS: u32 = 10_000_000;
 
-/// What the number of a transaction counts up from.
+/// The number of the first transaction.
 const BEFORE_THE_FIRST: i64 = -1;
 
 impl Registers {
@@ -62,7 +62,7 @@ impl Registers {
             let value = match own {
                 Own::ClientId => i64::from(client),
                 Own::RandomSeed => seed.cast_signed(),
-                // The same for all clients, and of no client's stream: their numbers have 32 bits.
+                // The same for all clients, and no client's stream: client numbers have 32 bits.
                 Own::DefaultSeed => Random::stream(seed, u64::MAX).next().cast_signed(),
                 Own::TransactionNumber => BEFORE_THE_FIRST,
             };
@@ -93,7 +93,7 @@ impl Registers {
         }
     }
 
-    /// A transaction whose values depend on its number alone.
+    /// Begins a transaction whose values depend only on its number.
     pub fn begin_numbered(&mut self, instruction: u32, random: Random, number: u64) {
         copy(&self.initial, &mut self.variables);
         self.random = random;
@@ -118,12 +118,12 @@ impl Registers {
         }
     }
 
-    /// Lets the next beginnings be kept, or not.
+    /// Whether to save the state at the beginning of each following transaction.
     pub fn keep_start(&mut self, is_kept: bool) {
         self.start.is_kept = is_kept;
     }
 
-    /// Back to the beginning that was kept.
+    /// Returns to the saved beginning.
     pub fn rewind(&mut self) {
         self.restart(self.start.instruction);
         copy(&self.start.variables, &mut self.variables);
@@ -141,11 +141,10 @@ impl Registers {
     pub fn pop(&mut self) -> Value {
         self.stack
             .pop()
-            .expect("the compiler puts every value there before it is taken")
+            .expect("the compiler pushes every value before it is popped")
     }
 
-    /// Takes so many integers off the stack. They own nothing, and to look for what others own would be a call
-    /// for each.
+    /// Pops `count` integers. They own no memory, so dropping them needs no call for each.
     #[inline]
     pub fn drop_whole(&mut self, count: usize) {
         for _ in 0..count {
@@ -153,16 +152,16 @@ impl Registers {
         }
     }
 
-    /// Puts an integer into a variable.
+    /// Stores an integer in a variable.
     #[inline]
     pub fn write_whole(&mut self, slot: Slot, number: i64) {
         match &mut self.variables[slot.0 as usize] {
             Some(Value::Int(place)) => *place = number,
-            other => *other = Some(Value::Int(number)),
+            place => *place = Some(Value::Int(number)),
         }
     }
 
-    /// Puts a value in place of so many.
+    /// Replaces the `count` topmost values by one value.
     #[inline]
     pub fn replace(&mut self, count: usize, value: Value) {
         self.stack.truncate(self.stack.len() - count);
@@ -178,7 +177,7 @@ impl Registers {
         value.ok_or_else(|| unset(program, slot))
     }
 
-    /// The value of a variable where it is an integer.
+    /// The value of a variable if it is an integer.
     #[inline]
     pub fn whole(&self, slot: Slot) -> Option<i64> {
         match self.variables[slot.0 as usize] {
@@ -230,11 +229,11 @@ impl Registers {
 fn unset(program: &Program, slot: Slot) -> Fault {
     let name = &program.variable(slot).name;
     Fault::of(format!(
-        "the variable :{name} has no value: nothing has set it so far"
+        "the variable :{name} has no value: no command has set it so far"
     ))
 }
 
-/// A text that stays the same is not copied.
+/// An unchanged text is not copied.
 #[inline]
 fn assign(place: &mut Value, value: &Value) {
     match (&mut *place, value) {

@@ -1,17 +1,17 @@
-//! Takes nothing; holds what goes back and forth between the engine and the machine of a client: the answer
+//! Holds what the engine and the machine of a client exchange: the answer
 //! to a statement, and how a transaction ended.
 
 use assay_values::CellType;
 
-/// How a transaction ended, as the script sees it. Unless it is done, the engine rolls back.
+/// How a transaction ended for the script. Unless it reached its end, the engine rolls back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The script came to its end.
+    /// The script reached its end.
     Done,
-    /// The workload asked for it (`\\abort`).
+    /// The script executed `\\abort`.
     Aborted,
-    /// A statement's error, an expectation that was not met, an expression without a value. `class`
-    /// is a word of the list of error classes; `message` begins with path, line and column.
+    /// A statement's error, an expectation that was not met, or an expression without a value. `class`
+    /// is the name of an error class; `message` begins with path, line and column.
     Failed {
         /// The error class.
         class: &'static str,
@@ -20,22 +20,22 @@ pub enum Ending {
     },
 }
 
-/// What came back for the statement under way.
+/// The answer to the current statement.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reply<'a> {
-    /// Rows that came back.
+    /// Number of rows returned.
     pub rows: u64,
-    /// Rows that were changed.
+    /// Number of rows changed.
     pub affected: u64,
-    /// Names of the columns, and the cells of the first row in text form (`None` is NULL); asked for
-    /// only where [`crate::Machine::keep`] says [`crate::Need::Rows`].
+    /// Names of the columns; needed
+    /// only if [`crate::Machine::keep`] returns [`crate::Need::Rows`].
     pub columns: &'a [String],
-    /// What the driver knows of their types; plain where it says nothing.
+    /// The types of the columns as far as the driver knows them; otherwise plain text.
     pub types: &'a [CellType],
-    /// The cells of the first row, where the statement needs rows; none for NULL.
+    /// The cells of the first row in text form, if the statement needs rows; `None` is NULL.
     pub first_row: Option<&'a [Option<Box<[u8]>>]>,
     /// The cells of the last row, likewise.
     pub last_row: Option<&'a [Option<Box<[u8]>>]>,
-    /// Class word and message, where the statement failed.
+    /// Error class and message, if the statement failed.
     pub error: Option<(&'a str, &'a str)>,
 }

@@ -1,7 +1,7 @@
-//! Takes statements and what is said of their answers; appends the instructions that send them.
+//! Takes statements; appends the instructions that send them and settle their answers.
 //!
-//! A statement on its own is executed, its answer examined and settled. One of a pipeline, or of several
-//! that `\;` combines, is queued; its answer is dealt with when it comes out of the pipeline.
+//! A single statement is executed, its answer examined and settled. A statement of a pipeline, or of several
+//! combined by `\;`, is queued; its answer is handled when the pipeline has been sent.
 
 use crate::emit::Emitter;
 use crate::lexer::{Lexer, StatementKind};
@@ -17,7 +17,7 @@ use assay_values::Piece;
 use std::ops::Range;
 
 impl<'a> Emitter<'_, 'a> {
-    /// Ends what is said of the answer to what was sent last.
+    /// Appends the end of the examination of the last answer.
     pub fn settle(&mut self) {
         if let Some(answer) = self.under_answer.take() {
             let end = match answer.is_combined() {
@@ -28,7 +28,7 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// One statement, or several that are combined.
+    /// Appends one statement, or several combined statements.
     pub fn statements(&mut self, at: usize, written: Vec<Written<'a>>) -> Result<(), Defect> {
         let is_queued = self.blocks.pipeline().is_some() || written.len() > 1;
         let send = |written: Written<'a>| self.send(written, None, is_queued);
@@ -37,7 +37,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// What is done by the driver: it begins a transaction, or commits one.
+    /// Appends an operation of the driver: it begins or commits a transaction.
     pub fn operation(&mut self, at: usize, kind: StatementKind, text: &str) -> Result<(), Defect> {
         let mut written = Written::plain(text);
         written.at = at;
@@ -47,7 +47,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// What follows may speak of the answer; that of a pipeline comes only at its end.
+    /// Following commands may apply to the answer; in a pipeline the answers come only at its end.
     fn await_answer(&mut self, at: usize, sent: Vec<Range<usize>>) {
         if self.blocks.pipeline().is_none() {
             self.under_answer = Some(UnderAnswer {
@@ -59,7 +59,7 @@ impl<'a> Emitter<'_, 'a> {
         }
     }
 
-    /// `\begin`: the driver begins, or at a level the statements that the system has for it.
+    /// `\begin`: an operation of the driver, or the system's statements for an isolation level.
     pub fn begin(&mut self, at: usize, level: &str) -> Result<(), Defect> {
         if level.is_empty() {
             self.operation(at, StatementKind::Begin, "\\begin")?;
@@ -71,7 +71,7 @@ impl<'a> Emitter<'_, 'a> {
             let levels: Vec<&str> = known.keys().map(String::as_str).collect();
             let message = format!("expected an isolation level, found {level}");
             let hint = match levels.is_empty() {
-                true => "write the statement that begins a transaction as the system has it".into(),
+                true => "write the statement with which the system begins a transaction".into(),
                 false => format!("the levels known here are {}", levels.join(", ")),
             };
             let meant = nearest(level, levels);
@@ -88,8 +88,8 @@ impl<'a> Emitter<'_, 'a> {
         Ok(())
     }
 
-    /// Appends the statement with all its choices, and the instructions that send the chosen one. An
-    /// `operation` of the driver is of that kind, and its text is for people.
+    /// Appends the statement with all its choices, and the instructions that send the selected choice. An
+    /// `operation` of the driver has that kind, and its text is only for messages.
     fn send(
         &mut self,
         written: Written<'a>,
@@ -140,7 +140,7 @@ impl<'a> Emitter<'_, 'a> {
         Ok(sent)
     }
 
-    /// Decides for each `:name` whether it is a value: the parts without those that are text, and the
+    /// Decides for each `:name` whether it is a value or text; returns the parts, and the
     /// variables in order.
     fn values(&mut self, written: Written<'a>) -> Result<(Vec<Part<'a>>, Vec<Parameter>), Defect> {
         let mut parts = Vec::with_capacity(written.parts.len());
@@ -178,8 +178,8 @@ impl<'a> Emitter<'_, 'a> {
         Ok((parts, parameters))
     }
 
-    /// Whether a `:name` that may be mere text is a value. One within quotes is where values are pasted;
-    /// elsewhere nothing can be bound there, which is a warning.
+    /// Whether a `:name` that may be plain text is a value. Within quotes it is a value if values are substituted
+    /// into the text; otherwise no value can be bound there, which is a warning.
     fn is_value(&mut self, name: Name<'a>, is_quoted: bool) -> bool {
         let position = self.assembler.position;
         if !is_quoted || self.options.values == Values::Pasted {
@@ -187,7 +187,7 @@ impl<'a> Emitter<'_, 'a> {
         }
         if self.assembler.variables.is_surely_set(name.name, position) {
             let message = format!(
-                ":{} stands within quotes: it is sent as it is written, no value is bound there",
+                ":{} is within quotes: it is sent as written, no value is bound there",
                 name.name
             );
             self.warnings
@@ -212,7 +212,7 @@ fn chosen<'i>(
             Part::Text(text) => {
                 whole.push_str(text);
                 match pieces.last_mut() {
-                    // A `:name` that is text after all stands beside other text.
+                    // A `:name` that turned out to be text joins the text around it.
                     Some(Piece::Text(last)) => *last = format!("{last}{text}").into(),
                     _ => pieces.push(Piece::Text(text.as_str().into())),
                 }

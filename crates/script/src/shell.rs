@@ -1,4 +1,4 @@
-//! Takes a command of `\shell` or `\setshell` and the values of its variables; runs it on this machine.
+//! Takes a command of `\shell` or `\setshell` and the values of its variables; runs it on the client machine.
 
 use crate::children::Children;
 use crate::names::name_end;
@@ -9,10 +9,10 @@ use crate::statement::Name;
 use assay_values::Value;
 use std::ops::Range;
 
-/// A command as the script spells it.
+/// A command as written in the script.
 #[derive(Clone, Debug)]
 pub(crate) struct Words<'a> {
-    /// The variable that takes the command's answer.
+    /// The variable that receives the command's output.
     pub into: Option<Name<'a>>,
     pub words: Vec<Word<'a>>,
 }
@@ -23,7 +23,7 @@ pub(crate) enum Word<'a> {
     Variable(Name<'a>),
 }
 
-/// A command whose variables are known.
+/// A command whose variables are resolved.
 #[derive(Clone, Debug)]
 pub(crate) struct Shell {
     pub into: Option<Slot>,
@@ -31,7 +31,7 @@ pub(crate) struct Shell {
 }
 
 impl<'a> Words<'a> {
-    /// Words are divided by white space; one that is `:name` is that variable, and `::name` is the text
+    /// Words are separated by white space; the word `:name` is that variable, and `::name` is the text
     /// `:name` (as in pgbench).
     pub fn read(text: &'a str, range: Range<usize>, takes_answer: bool) -> Result<Self, Defect> {
         let mut into = None;
@@ -75,7 +75,7 @@ impl<'a> Words<'a> {
 }
 
 impl Shell {
-    /// Runs the command line; where it has an answer to give, that is the integer that it prints.
+    /// Runs the command line; for `\setshell` returns the integer that it prints.
     pub fn run(&self, line: &str, children: &Children) -> Result<Option<Value>, Fault> {
         let (status, printed) = children
             .run(line, self.into.is_some())

@@ -1,4 +1,4 @@
-//! Takes an operand of an instruction and the program it is of; gives it as a reader of the script knows it.
+//! Takes an operand of an instruction and its program; returns it as text for `explain`.
 
 use crate::function::FUNCTIONS;
 use crate::number::shown;
@@ -34,7 +34,7 @@ pub(crate) fn show(operand: impl Into<Operand>, program: &Program) -> String {
             );
             format!("#{} ({names})", id.0)
         }
-        // The variables that anybody uses of those that the columns may go into.
+        // Only the variables that some script uses.
         Operand::GatherId(id) => {
             let targets = program.gather(id).targets.iter();
             joined(targets.map(|(_, slot)| variable(*slot, program)), ", ")

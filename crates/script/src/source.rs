@@ -1,14 +1,14 @@
-//! Takes nothing; holds the text of a script, and what it is called.
+//! Holds the text of a script, its name and its path.
 
-/// One script as the workload holds it.
+/// One script of a workload.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
-    /// The transaction type.
+    /// The name of the transaction type.
     pub name: &'a str,
-    /// Where it was read from, for messages.
+    /// The path of its file, for messages.
     pub path: &'a str,
     /// The text of the script.
     pub text: &'a str,
-    /// The text is one statement, sent as it stands: no meta commands, no parameters.
+    /// Whether the text is one statement, sent unchanged: no meta commands, no parameters.
     pub is_plain: bool,
 }

@@ -1,10 +1,10 @@
-//! Takes a plain file of statements; gives them one by one, as an interactive client would send them.
+//! Takes a plain file of statements; returns the statements, split as an interactive client would.
 
-use crate::lexer::{LiteralStyle, Passage};
+use crate::lexer::{LiteralStyle, Passage, is_open_body};
 use crate::place::{Defect, Lines, text_start};
 use crate::{ScriptError, Source};
 
-/// One statement of a file, exactly as it stands there, without the closing `;`.
+/// One statement of a file, unchanged, without the closing `;`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileStatement {
     /// The statement, as it is sent.
@@ -15,12 +15,13 @@ pub struct FileStatement {
     pub column: u32,
 }
 
-/// Splits the text of `source` at each `;` that stands outside literals, quoted identifiers and comments. Comments
-/// between statements are dropped, those within are kept; empty statements are passed over; the end
-/// of the text ends the last statement too.
+/// Splits the text of `source` at each `;` outside literals, quoted identifiers, comments and the `BEGIN … END`
+/// of a function, procedure or trigger. Comments
+/// between statements are dropped, those within are kept; empty statements are skipped; the last statement
+/// may end without `;`.
 ///
 /// # Errors
-/// Where a literal, a quoted identifier or a comment is not closed.
+/// If a literal, a quoted identifier or a comment is not closed.
 pub fn split_statements(
     source: &Source<'_>,
     style: LiteralStyle,
@@ -43,7 +44,7 @@ fn ranges(text: &str, style: LiteralStyle) -> Result<Vec<(usize, usize)>, Defect
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let (mut at, mut open) = (text_start(text), None);
-    // The end of what was last seen of the statement: comments and space behind it are not part of it.
+    // The end of the statement's last token: comments and white space after it are not part of it.
     let mut close = 0;
     while at < bytes.len() {
         let passage = style.passage(text, at)?;
@@ -51,7 +52,9 @@ fn ranges(text: &str, style: LiteralStyle) -> Result<Vec<(usize, usize)>, Defect
         let is_content = match passage {
             Some(Passage::Comment { .. }) => false,
             Some(_) => true,
-            None if bytes[at] == b';' => {
+            None if bytes[at] == b';'
+                && open.is_none_or(|start| !is_open_body(&text[start..at], style)) =>
+            {
                 found.extend(open.take().map(|start| (start, close)));
                 false
             }

@@ -1,7 +1,7 @@
-//! Takes nothing; holds a statement as a script has it: cut at its values and identifiers, whose names
+//! Holds a statement of a script, cut at its values and identifiers, whose names
 //! are not resolved yet.
 
-/// A statement as it is written.
+/// A statement as written in the script.
 #[derive(Debug)]
 pub(crate) struct Written<'a> {
     pub at: usize,
@@ -12,7 +12,7 @@ pub(crate) struct Written<'a> {
 pub(crate) enum Part<'a> {
     Text(String),
     Value(Name<'a>),
-    /// A `:name` that may be mere text: within quotes, or the bound of a slice.
+    /// A `:name` that may be plain text: within quotes, or the bound of a slice.
     Perhaps {
         name: Name<'a>,
         is_quoted: bool,
@@ -21,7 +21,7 @@ pub(crate) enum Part<'a> {
     Identifier(Name<'a>),
 }
 
-/// The name of a variable, and where it stands.
+/// The name of a variable, and its offset.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name<'a> {
     pub at: usize,
@@ -29,7 +29,7 @@ pub(crate) struct Name<'a> {
 }
 
 impl<'a> Written<'a> {
-    /// A statement that is sent as it stands.
+    /// A statement that is sent unchanged.
     pub fn plain(text: &str) -> Self {
         Self {
             at: 0,

@@ -1,4 +1,4 @@
-//! Says why a client's instructions stopped: what the engine must do next, or how the transaction ended.
+//! Defines why a client's instructions stop: what the engine must do next, or how the transaction ended.
 
 use crate::class::SCRIPT;
 use crate::number::Fault;
@@ -14,15 +14,15 @@ pub(crate) enum Stop {
         duration_ns: u64,
         is_part_of_latency: bool,
     },
-    /// The answer is dealt with.
+    /// The answer has been examined.
     Settled,
     Done,
     Aborted,
     Failed(Box<Failure>),
 }
 
-/// What ends a transaction as failed. Boxed, because it is rare and large, and every instruction
-/// could give one.
+/// Why a transaction failed. Boxed, because it is rare and large, and every instruction
+/// could return it.
 pub(crate) struct Failure {
     class: &'static str,
     message: String,
@@ -34,7 +34,7 @@ impl Failure {
         Box::new(Self { class, message })
     }
 
-    /// With its place, which is that of an instruction or of a statement.
+    /// Puts the place of an instruction or of a statement before the message.
     pub fn at(mut self: Box<Self>, place: &str) -> Box<Self> {
         self.message = format!("{place}: {}", self.message);
         self

@@ -1,4 +1,4 @@
-//! Takes a part of a compiled expression and the values of its variables; gives its value, or writes it as a
+//! Takes a term of a compiled expression and the values of its variables; returns its value, or writes it as a
 //! cell of a row.
 
 use crate::function::{Arguments, Body, Function};
@@ -7,7 +7,7 @@ use crate::operator::{Connective, Operator, Test};
 use assay_values::{Random, Row, Value};
 use std::borrow::Cow;
 
-/// A part of a compiled expression.
+/// A term of a compiled expression.
 pub(crate) enum Term {
     Constant(Value),
     Input(usize),
@@ -16,7 +16,7 @@ pub(crate) enum Term {
     Connected(Connective, Box<[Term; 2]>),
     Debug(Box<Term>),
     Call(&'static Function, Box<[Term]>),
-    /// A function that writes a text, and arguments that are always the same.
+    /// A function that writes a text, with constant arguments.
     Text(&'static Function, Box<[Value]>),
     Case(Box<[[Term; 2]]>, Box<Term>),
 }
@@ -37,7 +37,7 @@ impl std::fmt::Debug for Term {
     }
 }
 
-/// More arguments than these are gathered in memory of their own.
+/// Calls with more arguments than this allocate.
 const FEW: usize = 4;
 
 impl Term {
@@ -55,7 +55,7 @@ impl Term {
         }
     }
 
-    /// The value of a term that [`Term::is_whole`], without a detour over memory.
+    /// The value of a term for which [`Term::is_whole`] is true, computed in registers.
     pub fn whole(&self, values: &[Value], random: &mut Random) -> Option<i64> {
         match self {
             Self::Constant(Value::Int(number)) => Some(*number),
@@ -150,7 +150,7 @@ impl Term {
     }
 }
 
-/// The branch whose condition is the first that is true.
+/// The first branch whose condition is true.
 fn chosen<'t>(
     branches: &'t [[Term; 2]],
     otherwise: &'t Term,
@@ -165,7 +165,7 @@ fn chosen<'t>(
     Ok(otherwise)
 }
 
-/// Evaluates the arguments in order and hands them on.
+/// Evaluates the arguments in order and passes them to the function.
 fn with_arguments<T>(
     terms: &[Term],
     values: &[Value],

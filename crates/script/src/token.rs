@@ -1,4 +1,4 @@
-//! Takes the arguments of a meta command; gives their tokens, each with its place.
+//! Takes the arguments of a meta command; returns their tokens, each with its place.
 
 use crate::names::name_end;
 use crate::place::Defect;
@@ -7,10 +7,10 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token<'a> {
     Int(i64),
-    /// 9223372036854775808, of which only the negative is an integer of 64 bits.
+    /// 9223372036854775808: only its negative fits into 64 bits.
     SmallestInt,
     Double(f64),
-    /// `'…'`, its doubled quotes undone.
+    /// `'…'`, with doubled quotes unescaped.
     Text(String),
     /// `:name`.
     Variable(&'a str),
@@ -26,13 +26,13 @@ pub(crate) struct Placed<'a> {
     pub range: Range<usize>,
 }
 
-/// Longer ones first, so that the first match is the right one.
+/// Longer symbols first, so that the first match is right.
 const SYMBOLS: &[&str] = &[
     "..", "<>", "!=", "<=", ">=", "<<", ">>", "+", "-", "*", "/", "%", "(", ")", ",", "<", ">",
     "=", "|", "#", "&", "~",
 ];
 
-/// Nobody writes as much on a line; it keeps recursion over expressions shallow.
+/// More tokens than any sensible line has; it bounds the recursion over expressions.
 const MOST_TOKENS: usize = 1000;
 
 /// The tokens of `range` of `text`, the last of them [`Token::End`].
@@ -58,9 +58,8 @@ pub(crate) fn tokens(text: &str, range: Range<usize>) -> Result<Vec<Placed<'_>>,
             b':' => match name_end(text, at + 1) {
                 Some(end) => (Token::Variable(&text[at + 1..end]), end),
                 None if text[at + 1..].starts_with('{') => {
-                    return Err(Defect::new(at, "expected a value, found :{").hint(
-                        "an identifier stands in a statement only; a value is written :name",
-                    ));
+                    return Err(Defect::new(at, "expected a value, found :{")
+                        .hint(":{name} is allowed in statements only; a value is written :name"));
                 }
                 None => return Err(Defect::new(at, "expected the name of a variable after :")),
             },
@@ -175,12 +174,12 @@ fn symbol(text: &str, at: usize) -> Result<(Token<'static>, usize), Defect> {
         .expect("the caller saw a byte here");
     let defect = Defect::new(
         at,
-        format!("found {}, which no expression has", visible(letter)),
+        format!("found {}, which no expression contains", visible(letter)),
     );
     Err(match letter {
         ';' => defect.hint("a meta command ends with its line, without ;"),
         '"' => defect.hint("a text is written '...'"),
-        '\\' => defect.hint("a meta command stands on a line of its own"),
+        '\\' => defect.hint("a meta command needs a line of its own"),
         _ => defect,
     })
 }

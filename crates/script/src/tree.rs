@@ -1,9 +1,9 @@
-//! Takes nothing; holds the tree of an expression between the parser, the folding and the compiler.
+//! Holds the syntax tree of an expression, for the parser, constant folding and the compiler.
 
 use crate::operator::{Connective, Operator, Test};
 use assay_values::Value;
 
-/// An expression, and where it begins (an operation: where its operator stands).
+/// An expression, and where it begins (an operation: where its operator is).
 #[derive(Clone, Debug)]
 pub(crate) struct Expression<'a> {
     pub at: usize,
@@ -16,9 +16,9 @@ pub(crate) enum Node<'a> {
     Variable(&'a str),
     Binary(Operator, Box<[Expression<'a>; 2]>),
     Test(Test, Box<Expression<'a>>),
-    /// AND and OR, whose right side may never be looked at.
+    /// AND and OR, whose right operand may not be evaluated.
     Connected(Connective, Box<[Expression<'a>; 2]>),
-    /// What prints its operand on the way.
+    /// `debug(x)`, which prints its operand.
     Debug(Box<Expression<'a>>),
     /// An index into the table of functions, and the arguments.
     Call(usize, Vec<Expression<'a>>),
@@ -34,7 +34,7 @@ impl Expression<'_> {
         }
     }
 
-    /// The value, where it is known before anything runs.
+    /// The value, if it is constant.
     pub fn known(&self) -> Option<&Value> {
         match &self.node {
             Node::Constant(value) => Some(value),

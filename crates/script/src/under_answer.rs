@@ -1,11 +1,11 @@
-//! Takes nothing; holds what the compiler knows of a statement while what follows may speak of its answer.
+//! Holds what the compiler knows of the last statement while following commands may apply to its answer.
 
 use std::ops::Range;
 
-/// What was sent last and is not settled yet.
+/// The statement sent last, not settled yet.
 pub(crate) struct UnderAnswer {
     pub at: usize,
-    /// In the list of statements, for each statement as it is written: all its choices.
+    /// For each statement of the source: the range of its choices in the list of statements.
     pub sent: Vec<Range<usize>>,
     pub must_be_error: bool,
     pub must_have_rows: bool,

@@ -1,13 +1,13 @@
-//! Takes nothing; names the ways in which the value of a variable gets into a statement.
+//! Defines how the value of a variable is sent with a statement.
 
-/// How the value of a `:name` gets into its statement.
+/// How the value of a `:name` is sent with its statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Values {
-    /// Beside the text: the driver spells a placeholder. Within quotes there is none.
+    /// As a bound parameter: the driver writes a placeholder. A `:name` within quotes stays text.
     #[default]
     Bound,
-    /// As text, wherever the name stands, as in pgbench's `simple`.
+    /// Substituted into the text, wherever the name occurs, as in pgbench's `simple`.
     Pasted,
-    /// Not at all: a statement that has a value is refused.
+    /// Not at all: a statement with a value is refused.
     Refused,
 }

@@ -1,4 +1,4 @@
-//! Takes the names that scripts set and use; gives each a slot, or says that nobody sets it.
+//! Takes the names that scripts set and use; returns the slot of each, or an error if a name is never set.
 
 use crate::command::Command;
 use crate::nearest::nearest;
@@ -10,7 +10,7 @@ use assay_values::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
-/// Where in the scripts a command stands: its script, and its number among that script's items.
+/// The position of a command: its script, and its number among that script's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub script: usize,
@@ -23,17 +23,17 @@ pub(crate) struct Position {
 pub(crate) struct Variables<'a> {
     slots: Vec<Variable>,
     by_name: BTreeMap<String, Slot>,
-    /// Those that anybody reads.
+    /// The variables that some script reads.
     used: BTreeSet<u32>,
-    /// What `\set` and `\for` set, and where.
+    /// The variables that `\set` and `\for` set, and where.
     set: BTreeMap<&'a str, Vec<Position>>,
-    /// What `\gset` and `\aset` set: any variable whose name begins so.
+    /// The prefixes of `\gset` and `\aset`: they may set any variable whose name begins with one.
     gathered: Vec<(Position, &'a str)>,
     own: Vec<(Slot, Own)>,
 }
 
 impl<'a> Variables<'a> {
-    /// Begins with those that are given from outside, and those that are always there.
+    /// Begins with the variables of the run and the built-in ones.
     pub fn given(variables: &[(String, Value)]) -> Self {
         let mut all = Self::default();
         for (name, value) in variables {
@@ -58,7 +58,7 @@ impl<'a> Variables<'a> {
         slot
     }
 
-    /// Notes what a command will set; all of them are noted before any name is resolved.
+    /// Notes the variables that a command sets; all commands are noted before any name is resolved.
     pub fn note(&mut self, position: Position, command: &Command<'a>) {
         match command {
             Command::Set { name, .. }
@@ -92,9 +92,9 @@ impl<'a> Variables<'a> {
         slot
     }
 
-    /// The slot of a name that is used at `position`: given, set before it in the same script, or set
-    /// by name anywhere in another script. (A `\gset` elsewhere does not count: it could set anything,
-    /// and no slip of the hand would be found any more.)
+    /// The slot of a name that is used at `position`: a variable of the run, set earlier in the same script, or
+    /// set by name anywhere in another script. (A `\gset` in another script does not count: it could set any
+    /// name, and typing errors would no longer be found.)
     pub fn resolve(&mut self, used: Name<'_>, position: Position) -> Result<Slot, Defect> {
         let Name { at, name } = used;
         if let Some(slot) = self.find(name, position) {
@@ -117,7 +117,7 @@ impl<'a> Variables<'a> {
         )
     }
 
-    /// The slot as [`Variables::resolve`] gives it; none where nothing sets the name.
+    /// The slot as [`Variables::resolve`] returns it; `None` if nothing sets the name.
     pub fn find(&mut self, name: &str, position: Position) -> Option<Slot> {
         let may_be_gathered =
             |(set, prefix): &(Position, &str)| is_above(*set, position) && name.starts_with(prefix);
@@ -129,7 +129,7 @@ impl<'a> Variables<'a> {
         Some(slot)
     }
 
-    /// Whether a variable of this name has a value: an answer may fill it only where a prefix determines which.
+    /// Whether a variable of this name is certain to have a value: a `\gset` without a prefix could set any name.
     pub fn is_surely_set(&self, name: &str, position: Position) -> bool {
         let is_gathered = |(set, prefix): &(Position, &str)| {
             is_above(*set, position) && !prefix.is_empty() && name.starts_with(prefix)
@@ -137,7 +137,7 @@ impl<'a> Variables<'a> {
         self.is_set(name, position) || self.gathered.iter().any(is_gathered)
     }
 
-    /// Whether it is given, or set by its name, before `position` or in another script.
+    /// Whether it is a variable of the run, or set by its name before `position` or in another script.
     fn is_set(&self, name: &str, position: Position) -> bool {
         let is_given = |slot: &Slot| self.slots[slot.0 as usize].initial.is_some();
         let set = self.set.get(name).map_or(&[][..], Vec::as_slice);
@@ -146,13 +146,13 @@ impl<'a> Variables<'a> {
             || (set.iter()).any(|set| is_above(*set, position) || is_elsewhere(set))
     }
 
-    /// Whether only answers fill a variable.
+    /// Whether only answers set a variable.
     pub fn is_of_answers(&self, name: &str) -> bool {
         let is_given = |slot: &Slot| self.slots[slot.0 as usize].initial.is_some();
         !self.set.contains_key(name) && !self.by_name.get(name).is_some_and(is_given)
     }
 
-    /// The value of a variable that is given from outside and that nothing can change.
+    /// The value of a variable of the run that no script changes.
     pub fn constant(&self, name: &str) -> Option<Value> {
         let slot = *self.by_name.get(name)?;
         let is_changed = self.set.contains_key(name)
@@ -164,7 +164,7 @@ impl<'a> Variables<'a> {
         }
     }
 
-    /// Which columns a `\gset` with this prefix looks for: those of the variables that anybody uses.
+    /// The columns that a `\gset` with this prefix stores: those of the variables that some script uses.
     pub fn gather(&self, prefix: &str) -> Gather {
         let begin_so = self
             .by_name

@@ -1,4 +1,4 @@
-//! Stepping through a script does not allocate, once the client has been through it; nor does writing rows.
+//! After a client's first transaction, stepping through a script does not allocate; nor does writing rows.
 
 mod support;
 
@@ -16,8 +16,8 @@ thread_local! {
 
 struct Counting;
 
-// SAFETY: every call is handed on unchanged to the system's allocator, which keeps the contract; the
-// counter is a constant-initialised cell of the thread and allocates nothing itself.
+// SAFETY: every call is passed unchanged to the system's allocator, which keeps the contract; the
+// counter is a constant-initialised thread-local cell and does not allocate.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -40,8 +40,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// pgbench's own transaction («TPC-B, sort of»), with what else the hot path may hold: a loop, a condition,
-/// an expectation, a pipeline, an identifier chosen at run time, pauses.
+/// pgbench's built-in transaction ("TPC-B (sort of)"), with everything else the hot path may contain: a loop, a
+/// condition, an expectation, a pipeline, an identifier chosen at run time, pauses.
 const SCRIPT: &str = "\
 \\set aid random(1, 100000 * :scale)
 \\set bid 1 + permute(hash(:aid) % 10, 10)
@@ -68,7 +68,7 @@ END;
 \\keying uniform(1, 2) us
 ";
 
-/// Sends what the machine wants sent; gives the number of statements.
+/// Runs one transaction; returns the number of statements.
 fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u8]>>]) -> usize {
     let reply = Reply {
         rows: 1,
@@ -113,12 +113,12 @@ fn transaction(machine: &mut Machine, columns: &[String], cells: &[Option<Box<[u
 fn stepping_does_not_allocate() {
     let filler = Value::Text("a text that is bound again and again".into());
     let given = [("filler", filler), ("scale", Value::Int(10))];
-    // Where values are pasted there are no pipelines.
+    // The protocol `simple` has no pipelines.
     let pasted = SCRIPT
         .replace("\\startpipeline\n", "")
         .replace("\\endpipeline\n", "");
     for (values, text) in [(Values::Bound, SCRIPT), (Values::Pasted, &pasted)] {
-        let program = try_compile_as(values, text, &given).expect("the script is good");
+        let program = try_compile_as(values, text, &given).expect("the script is valid");
         step_without_allocating(program);
     }
 }

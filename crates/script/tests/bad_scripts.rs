@@ -2,14 +2,14 @@
 //! fix where there is one.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
+    reason = "a failing unwrap in a test is clear enough"
 )]
 
 mod support;
 
 use support::try_compile;
 
-/// Script, place, a part of the message, a part of the hint.
+/// Script, place, part of the message, part of the hint.
 #[rustfmt::skip]
 const BAD: &[(&str, &str, &str, &str)] = &[
     // Literals, identifiers, comments.
@@ -47,7 +47,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\set x", "1:7", "expected a value, found the end of the line", "\\set name expression"),
     ("\\set :x 1", "1:6", "expected the name of a variable, found :x", "here it is written x"),
     ("\\set 1 1", "1:6", "expected the name of a variable, found 1", ""),
-    ("\\set x 1;", "1:9", "found ;, which no expression has", "ends with its line, without ;"),
+    ("\\set x 1;", "1:9", "found ;, which no expression contains", "ends with its line, without ;"),
     ("\\set x 1 2", "1:10", "expected the end of the line, found 2", "\\set name"),
     ("\\abort now", "1:8", "expected the end of the line, found now", "\\abort"),
     ("\\set x 1 \\set y 2", "1:10", "found \\", "a line of its own"),
@@ -62,7 +62,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\keying 3 minutes", "1:11", "expected us, ms or s, found minutes", "\\keying duration"),
     ("\\begin serialisable", "1:1", "expected an isolation level, found serialisable", "did you mean serializable?"),
     ("\\begin snapshot", "1:1", "expected an isolation level, found snapshot", "the levels known here are read committed, serializable"),
-    ("\\begin; ", "1:7", "found ;, which no expression has", "ends with its line, without ;"),
+    ("\\begin; ", "1:7", "found ;, which no expression contains", "ends with its line, without ;"),
     ("\\shell", "1:7", "expected a command, found the end of the line", "\\shell command [argument ...]"),
     ("\\setshell", "1:10", "expected the name of a variable, found the end", "\\setshell name command"),
     ("\\setshell x", "1:12", "expected a command, found the end of the line", "\\setshell name command"),
@@ -84,15 +84,15 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("SELECT * FROM :{table}", "1:15", "nothing sets the variable :table", "\\set table"),
     ("SELECT * FROM :{table", "1:15", "expected a name and } after :{", "is written :{name}"),
     ("SELECT * FROM :{ table }", "1:15", "expected a name and } after :{", "is written :{name}"),
-    ("\\set x :{table}", "1:8", "expected a value, found :{", "stands in a statement only"),
-    ("\\set t 1\nSELECT * FROM :t", "2:15", "a bound parameter cannot stand for a table", ":{t}"),
-    ("\\set t 1\nINSERT INTO :t VALUES (1)", "2:13", "a bound parameter cannot stand for a table", ":{t}"),
-    ("\\set t 1\nUPDATE :t SET a = 1", "2:8", "a bound parameter cannot stand for a table", ":{t}"),
-    ("\\set t 1\nSELECT 1 FROM a JOIN :t ON TRUE", "2:22", "a bound parameter cannot stand for a table", ":{t}"),
-    ("\\set t 1\nSELECT a FROM tbl_:t", "2:19", "a bound parameter cannot be a part of a name", ":{t}"),
+    ("\\set x :{table}", "1:8", "expected a value, found :{", "allowed in statements only"),
+    ("\\set t 1\nSELECT * FROM :t", "2:15", "a bound parameter cannot name a table", ":{t}"),
+    ("\\set t 1\nINSERT INTO :t VALUES (1)", "2:13", "a bound parameter cannot name a table", ":{t}"),
+    ("\\set t 1\nUPDATE :t SET a = 1", "2:8", "a bound parameter cannot name a table", ":{t}"),
+    ("\\set t 1\nSELECT 1 FROM a JOIN :t ON TRUE", "2:22", "a bound parameter cannot name a table", ":{t}"),
+    ("\\set t 1\nSELECT a FROM tbl_:t", "2:19", "a bound parameter cannot be part of a name", ":{t}"),
     ("SELECT f(1;\nSELECT 2;", "1:9", "this parenthesis is not closed: expected )", "; does not end a statement"),
     ("SELECT (1 \\gset", "1:8", "this parenthesis is not closed", ""),
-    // What speaks of an answer.
+    // Commands that apply to an answer.
     ("\\gset", "1:1", "expected a statement right before this line", "the answer to the statement"),
     ("\\set x 1\n\\expect rows 1", "2:1", "expected a statement right before", ""),
     ("SELECT 1;\n\\set x 1\n\\expect rows :x", "3:1", "expected a statement right before", ""),
@@ -130,8 +130,8 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\set x CASE WHEN 1 THEN 2", "1:26", "expected END, found the end of the line", ""),
     ("\\set x : y", "1:8", "expected the name of a variable after :", ""),
     ("\\set x 'open", "1:8", "this text is not closed on its line", ""),
-    ("\\set x \"text\"", "1:8", "found \", which no expression has", "'...'"),
-    ("\\set x @", "1:8", "found @, which no expression has", ""),
+    ("\\set x \"text\"", "1:8", "found \", which no expression contains", "'...'"),
+    ("\\set x @", "1:8", "found @, which no expression contains", ""),
     ("\\set x 9223372036854775808", "1:8", "at most 9223372036854775807", ""),
     ("\\set x 1 - 9223372036854775808", "1:12", "at most 9223372036854775807", ""),
     ("\\set x 99999999999999999999", "1:8", "does not fit into an integer of 64 bits", "99999999999999999999.0"),
@@ -149,7 +149,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\set x substring('abc', 1)", "1:8", "expected a function, found substring", "did you mean substr?"),
     ("\\set x 1 == 2", "1:11", "expected a value, found =", ""),
     ("\\set x 2 ** 3", "1:11", "expected a value, found *", ""),
-    // What can never have a value.
+    // Expressions that can never have a value.
     ("\\set x random_gaussian(1, 9, 1.9)", "1:8", "expects a parameter at least 2.0, found 1.9", ""),
     ("\\set x random_zipfian(1, :client_id, 1)", "1:8", "expects a parameter 1.001 to 1000.0, found 1", ""),
     ("\\set x random_exponential(1, 9, 0)", "1:8", "expects a parameter above 0, found 0", ""),
@@ -158,10 +158,10 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\set x digits(-1)", "1:8", "expected 0 <= n", ""),
     ("\\set x lastname(1000)", "1:8", "expected a number of 0 to 999", ""),
     ("\\set x nurand(255, 9, 3)", "1:8", "expected 0 <= x <= y", ""),
-    ("\\set x format('%d %d', :client_id)", "1:8", "as the form '%d %d' has places, 2, found 1", ""),
-    ("\\set x format('%q', 1)", "1:8", "expected %d, %f, %s, %x or %% in the form '%q', found %q", ""),
-    ("\\set x format('100%')", "1:8", "in the form '100%', found %", ""),
-    ("\\set x date(1e9)", "1:8", "expected a moment of the years 1 to 9999", ""),
+    ("\\set x format('%d %d', :client_id)", "1:8", "expected 2 values for the format '%d %d', found 1", ""),
+    ("\\set x format('%q', 1)", "1:8", "expected %d, %f, %s, %x or %% in the format '%q', found %q", ""),
+    ("\\set x format('100%')", "1:8", "in the format '100%', found %", ""),
+    ("\\set x date(1e9)", "1:8", "expected a date or time of the years 1 to 9999", ""),
     ("\\set x substr('a', 1, -1)", "1:8", "a number of characters of 0 or more", ""),
     ("\\set x uniform(2, 1)", "1:8", "uniform(2, 1) has an empty range", ""),
     ("\\set x 5 + 1 / 0", "1:14", "division by zero: 1 / 0", ""),
@@ -197,7 +197,7 @@ fn every_mistake_is_reported_with_its_place_and_its_fix() {
 }
 
 #[test]
-fn an_expression_without_end_is_refused_and_does_not_overflow_the_stack() {
+fn a_deeply_nested_expression_is_refused_and_does_not_overflow_the_stack() {
     for (open, close) in [
         ("(", ")"),
         ("-", ""),
@@ -215,7 +215,7 @@ fn an_expression_without_end_is_refused_and_does_not_overflow_the_stack() {
 }
 
 #[test]
-fn a_script_of_another_is_named_in_its_errors() {
+fn an_error_names_the_script_it_is_in() {
     use assay_script::{Options, Source, compile};
     let good = Source {
         name: "good",

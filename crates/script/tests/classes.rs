@@ -1,22 +1,22 @@
-//! The words of error classes here are those of the drivers, all of them and no others.
+//! The names of the error classes are exactly those of the drivers.
 
 use assay_drivers::ErrorClass;
 use assay_script::{FURTHER_CLASSES, STATEMENT_CLASSES};
 use std::collections::BTreeSet;
 
 #[test]
-fn the_words_are_those_of_the_drivers() {
-    let ours: BTreeSet<&str> = STATEMENT_CLASSES
+fn the_names_are_those_of_the_drivers() {
+    let of_scripts: BTreeSet<&str> = STATEMENT_CLASSES
         .iter()
         .chain(FURTHER_CLASSES)
         .copied()
         .collect();
-    let theirs: BTreeSet<&str> = ErrorClass::ALL.into_iter().map(ErrorClass::word).collect();
-    assert_eq!(ours, theirs);
+    let of_drivers: BTreeSet<&str> = ErrorClass::ALL.into_iter().map(ErrorClass::word).collect();
+    assert_eq!(of_scripts, of_drivers);
 }
 
 #[test]
-fn only_a_class_that_a_statement_can_have_may_be_expected() {
+fn only_classes_of_statement_errors_may_be_expected() {
     let own = [ErrorClass::Expectation, ErrorClass::Script];
     let statement: BTreeSet<&str> = ErrorClass::ALL
         .into_iter()

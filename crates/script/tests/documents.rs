@@ -1,7 +1,7 @@
 //! Scripts whose statements are JSON documents.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
+    reason = "a failing unwrap in a test is clear enough"
 )]
 
 mod support;
@@ -41,9 +41,9 @@ const TEXT: &str = r#"
 "#;
 
 #[test]
-fn values_and_names_of_a_document_are_the_drivers_to_spell() {
+fn the_driver_writes_values_and_identifiers_of_a_document() {
     let program = try_documents(TEXT, Values::Bound).unwrap();
-    // One for each choice of the name.
+    // One statement for each choice of the identifier.
     assert_eq!(program.statements.len(), 3);
     let text = |text: &str| Piece::Text(text.into());
     let expected = [
@@ -59,7 +59,7 @@ fn values_and_names_of_a_document_are_the_drivers_to_spell() {
 }
 
 #[test]
-fn values_are_pasted_as_json_where_none_are_bound() {
+fn in_the_protocol_simple_values_are_substituted_as_json() {
     let mut machine = Machine::new(Arc::new(try_documents(TEXT, Values::Pasted).unwrap()), 1, 0);
     machine.begin(0);
     let reply = Reply {
@@ -92,7 +92,7 @@ fn values_are_pasted_as_json_where_none_are_bound() {
 }
 
 #[test]
-fn what_is_no_document_is_refused_at_its_place() {
+fn an_invalid_document_is_refused_at_its_place() {
     for (text, place, expected) in [
         ("SELECT 1;", (1, 1), "expected a JSON document, found S"),
         ("{\"a\": 1", (1, 1), "this document is not closed"),

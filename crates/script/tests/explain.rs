@@ -1,4 +1,4 @@
-//! What `explain` prints, and what the reference holds.
+//! The output of `explain`, and the contents of the reference.
 
 mod support;
 
@@ -23,34 +23,34 @@ INSERT INTO history VALUES (:aid, :i);
 ";
     let expected = "\
 script test (test.sql)
-   0  1:17  Constant     1                   puts a constant on the stack
-   1  1:24  Constant     1000                puts a constant on the stack
-   2  1:10  Call         random (2)          replaces the arguments by the value of a function
-   3  1:1   Store        :aid                takes a value off the stack and puts it into a variable
+   0  1:17  Constant     1                   pushes a constant
+   1  1:24  Constant     1000                pushes a constant
+   2  1:10  Call         random (2)          replaces the arguments by the result of a function
+   3  1:1   Store        :aid                pops a value and stores it in a variable
    4  2:1   Execute      #0 (:aid)           binds the variables and stops for the engine to execute a statement
-   5  3:34  Gather       :aid, :balance, :i  puts the columns of a one-row answer into variables
-   6  4:14  Constant     1                   puts a constant on the stack
-   7  4:1   ExpectRows                       fails unless the answer has as many rows as the value taken off the stack says
-   8  2:1   Settle                           is done with the answer
-   9  5:5   Load         :balance            puts the value of a variable on the stack
-  10  5:16  Constant     0                   puts a constant on the stack
-  11  5:14  Binary       <                   replaces the two topmost values by what the operator makes of them
-  12  5:18  Decide       OR -> 17            goes to the target with the result if the topmost value decides it, or takes that off
-  13  5:21  Load         :aid                puts the value of a variable on the stack
-  14  5:28  Constant     1                   puts a constant on the stack
-  15  5:26  Binary       =                   replaces the two topmost values by what the operator makes of them
-  16  5:18  Truth                            refuses a topmost value that is neither TRUE, FALSE nor NULL
-  17  5:1   JumpUnless   -> 19               takes a value off the stack and goes to the target unless it is true
+   5  3:34  Gather       :aid, :balance, :i  stores the columns of a one-row answer in variables
+   6  4:14  Constant     1                   pushes a constant
+   7  4:1   ExpectRows                       pops a value and fails unless the answer has that number of rows
+   8  2:1   Settle                           releases the answer
+   9  5:5   Load         :balance            pushes the value of a variable
+  10  5:16  Constant     0                   pushes a constant
+  11  5:14  Binary       <                   replaces the two topmost values by the result of the operator
+  12  5:18  Decide       OR -> 17            jumps to the target with the result if the topmost value decides it, otherwise pops that value
+  13  5:21  Load         :aid                pushes the value of a variable
+  14  5:28  Constant     1                   pushes a constant
+  15  5:26  Binary       =                   replaces the two topmost values by the result of the operator
+  16  5:18  Truth                            fails unless the topmost value is TRUE, FALSE or NULL
+  17  5:1   JumpUnless   -> 19               pops a value and jumps to the target unless it is true
   18  6:1   Abort                            ends the transaction as aborted
-  19  8:11  Constant     1                   puts a constant on the stack
-  20  8:14  Constant     3                   puts a constant on the stack
-  21  8:1   LoopEnter    :i -> 26            takes two bounds off the stack and begins a loop, or goes to the target if it is empty
+  19  8:11  Constant     1                   pushes a constant
+  20  8:14  Constant     3                   pushes a constant
+  21  8:1   LoopEnter    :i -> 26            pops two bounds and begins a loop, or jumps to the target if the range is empty
   22  9:1   Execute      #1 (:aid, :i)       binds the variables and stops for the engine to execute a statement
   23  10:1  ExpectError  constraint          fails unless the answer is an error of this class
-  24  9:1   Settle                           is done with the answer
-  25  11:1  LoopNext     :i -> 22            goes to the target with the next integer, or ends the loop
-  26  12:8  Constant     5                   puts a constant on the stack
-  27  12:1  Sleep        ms                  takes a duration off the stack and stops for the engine to wait
+  24  9:1   Settle                           releases the answer
+  25  11:1  LoopNext     :i -> 22            jumps to the target with the next integer, or ends the loop
+  26  12:8  Constant     5                   pushes a constant
+  27  12:1  Sleep        ms                  pops a duration and stops for the engine to wait
   28  12:1  End                              ends the transaction
 statement #0 at 2:1, parameters 1, its cells wanted
       SELECT balance
@@ -78,23 +78,23 @@ DELETE FROM :{table};
 ";
     let expected = "\
 script test (test.sql)
-   0  1:12  Constant  1                     puts a constant on the stack
-   1  1:1   Store     :table                takes a value off the stack and puts it into a variable
+   0  1:12  Constant  1                     pushes a constant
+   1  1:1   Store     :table                pops a value and stores it in a variable
    2  2:1   Queue     #0 ()                 binds the variables and stops for the engine to put a statement into the pipeline
-   3  2:22  Choose    :table of 3           finds which of the statements that follow each other in the list the next instruction means
+   3  2:22  Choose    :table of 3           selects the statement of the next instruction by the values of these variables
    4  2:22  Queue     #1 (:table)           binds the variables and stops for the engine to put a statement into the pipeline
-   5  2:1   Sync                            stops for the engine to send the pipeline and to hand in all its answers
+   5  2:1   Sync                            stops for the engine to send the pipeline and to return all its answers
    6  4:1   Queue     #4 ()                 binds the variables and stops for the engine to put a statement into the pipeline
    7  4:1   Queue     #5 ()                 binds the variables and stops for the engine to put a statement into the pipeline
-   8  5:1   Choose    :table of 3           finds which of the statements that follow each other in the list the next instruction means
+   8  5:1   Choose    :table of 3           selects the statement of the next instruction by the values of these variables
    9  5:1   Queue     #6 ()                 binds the variables and stops for the engine to put a statement into the pipeline
-  10  6:1   Sync                            stops for the engine to send the pipeline and to hand in all its answers
-  11  7:1   Draw      exponential:12s,120s  draws a duration in seconds and puts it on the stack
-  12  7:1   Rest      s                     the same, with a wait that is no part of the latency
-  13  8:1   Shell     :n = expr :table + 1  runs a command of this machine
-  14  9:14  Load      :n                    puts the value of a variable on the stack
+  10  6:1   Sync                            stops for the engine to send the pipeline and to return all its answers
+  11  7:1   Draw      exponential:12s,120s  draws a duration in seconds and pushes it
+  12  7:1   Rest      s                     the same, with a wait that is not part of the latency
+  13  8:1   Shell     :n = expr :table + 1  runs a shell command on the client machine
+  14  9:14  Load      :n                    pushes the value of a variable
   15  9:8   Debug                           prints the topmost value
-  16  9:1   Store     :x                    takes a value off the stack and puts it into a variable
+  16  9:1   Store     :x                    pops a value and stores it in a variable
   17  10:1  Abort                           ends the transaction as aborted
   18  10:1  End                             ends the transaction
 ";
@@ -103,7 +103,7 @@ script test (test.sql)
 }
 
 #[test]
-fn the_reference_holds_the_whole_language() {
+fn the_reference_lists_the_whole_language() {
     let reference = reference();
     let row = |name: &str| {
         let beginnings = [
@@ -120,7 +120,7 @@ fn the_reference_holds_the_whole_language() {
             .lines()
             .find(is_of)
             .unwrap_or_else(|| panic!("{name} is missing"));
-        // Every row says something, and a bar within a cell does not divide it.
+        // No cell is empty, and a bar within a cell does not split it.
         let cells = found.replace("\\|", "").matches('|').count();
         assert!(
             found.len() > name.len() + 20 && (3..=4).contains(&cells),
@@ -206,9 +206,9 @@ fn the_reference_holds_the_whole_language() {
     );
 }
 
-/// The commands and functions that the compiler knows are those of the reference: each row is tried.
+/// Compiles every command and function of the reference.
 #[test]
-fn whatever_the_reference_shows_is_known_to_the_compiler() {
+fn the_compiler_knows_every_row_of_the_reference() {
     let reference = reference();
     let usages = reference
         .lines()

@@ -1,4 +1,4 @@
-//! What expressions come to, by pgbench's rules; each is computed twice, folded and at run time.
+//! The values of expressions, by pgbench's rules; each is computed twice, folded and at run time.
 
 mod support;
 
@@ -56,7 +56,7 @@ const GOOD: &[(&str, &str)] = &[
     ("CASE WHEN :none THEN 1 END", "NULL"),
     ("CASE WHEN 0 THEN 1 WHEN 2 THEN 3 ELSE 4 END", "3"),
     ("CASE WHEN :one = 1 THEN 5 ELSE :one / 0 END", "5"),
-    // What is never looked at need not have a value.
+    // A part that is not evaluated need not have a value.
     ("CASE WHEN TRUE THEN 1 ELSE 1 / 0 END", "1"),
     ("CASE WHEN FALSE THEN 1 / 0 WHEN TRUE THEN 2 ELSE int(FALSE) END", "2"),
     ("FALSE AND 1", "false"),
@@ -109,7 +109,7 @@ fn given() -> [(&'static str, Value); 8] {
 fn expressions_have_the_values_that_pgbench_gives_them() {
     for (expression, expected) in GOOD {
         let found = value_of(expression, &given());
-        // Quotes within a text are not doubled in what the tests print.
+        // The tests print quotes within a text undoubled.
         assert_eq!(
             found.as_deref(),
             Ok(expected.replace("''", "'").as_str()),
@@ -168,7 +168,7 @@ fn folding_does_not_change_a_value() {
     assert_eq!(with_variables("'1' + 2 * :x3").0, "'1' + :v0 * :x3");
 }
 
-/// What has no value at run time, and a part of the message.
+/// Expressions without a value at run time, and part of the message.
 #[rustfmt::skip]
 const WITHOUT: &[(&str, &str)] = &[
     ("1 / (:one - 1)", "test.sql:1:10: division by zero: 1 / 0"),
@@ -188,7 +188,7 @@ const WITHOUT: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn what_has_no_value_ends_the_transaction_as_a_failure_of_the_script() {
+fn an_expression_without_a_value_fails_the_transaction_with_the_class_script() {
     for (expression, message) in WITHOUT {
         let found = value_of(expression, &given()).expect_err(expression);
         assert!(found.contains(message), "{expression}: {found}");

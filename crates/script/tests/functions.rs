@@ -1,7 +1,7 @@
-//! The functions that are additions to pgbench's, and the random ones.
+//! The functions added to pgbench's, and the random functions.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
+    reason = "a failing unwrap in a test is clear enough"
 )]
 
 mod support;
@@ -20,7 +20,7 @@ fn formula(text: &str) -> Formula {
     compile(text, &["row", "name"], &constants, origin).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The texts of many rows.
+/// The values of many rows, as texts.
 fn drawn(text: &str, count: i64) -> Vec<String> {
     let formula = formula(text);
     let mut random = Random::stream(5, 0);
@@ -39,7 +39,7 @@ fn drawn(text: &str, count: i64) -> Vec<String> {
 }
 
 #[test]
-fn texts_are_made_as_the_reference_says() {
+fn text_functions_return_the_documented_values() {
     for (expression, expected) in [
         ("concat('a', 1, 2.5, TRUE)", "'a12.5TRUE'"),
         ("concat('a', NULL)", "NULL"),
@@ -106,16 +106,16 @@ fn random_texts_have_their_lengths_and_all_their_letters() {
     assert!(texts.iter().all(|text| text.len() == 19));
     let digits = texts.concat();
     for digit in '0'..='9' {
-        // 7,600 each is expected with a deviation of 83.
+        // 7,600 of each are expected, with a standard deviation of 83.
         let count = digits.matches(digit).count();
         assert!(count.abs_diff(7600) < 500, "{digit}: {count}");
     }
 }
 
-/// Clause 2.1.6: `|` favours numbers with many ones, so the choice is far from uniform, in its range,
-/// and shifted by c.
+/// TPC-C clause 2.1.6: `|` favours numbers with many one bits, so the distribution is far from uniform, within
+/// its range, and shifted by c.
 #[test]
-fn nurand_is_the_one_of_the_standard() {
+fn nurand_has_the_distribution_of_tpc_c() {
     let numbers = |text| {
         drawn(text, 20_000)
             .iter()
@@ -145,7 +145,7 @@ fn nurand_is_the_one_of_the_standard() {
 }
 
 #[test]
-fn pick_takes_all_alike() {
+fn pick_chooses_all_arguments_equally_often() {
     let picked = drawn("pick('a', 'b', :name, 4, 5)", 20_000);
     for text in ["a", "b", "Ä", "4", "5"] {
         let count = picked.iter().filter(|&found| found == text).count();
@@ -154,7 +154,7 @@ fn pick_takes_all_alike() {
 }
 
 #[test]
-fn random_choices_come_from_their_functions() {
+fn each_distribution_favours_its_own_values() {
     for text in [
         "random_exponential(1, 9, 2.5)",
         "random_gaussian(1, 9, 2.5)",
@@ -164,29 +164,41 @@ fn random_choices_come_from_their_functions() {
             .iter()
             .map(|text| text.parse().unwrap())
             .collect();
-        let count = |wanted| numbers.iter().filter(|&&number| number == wanted).count();
+        let count = |value| numbers.iter().filter(|&&number| number == value).count();
         assert!(
             numbers.iter().all(|number| (1..=9).contains(number)),
             "{text}"
         );
         let favourite = if text.contains("gaussian") { 5 } else { 1 };
         assert!(
-            (1..=9).all(|other| other == favourite || count(other) < count(favourite)),
+            (1..=9).all(|value| value == favourite || count(value) < count(favourite)),
             "{text}"
         );
     }
 }
 
 #[test]
-fn a_formula_knows_what_it_depends_on() {
-    let one = formula(":row + 100000 * :scale");
-    assert!((one.uses(0), one.uses(1), one.is_random()) == (true, false, false));
-    let other = formula("CASE WHEN :scale = 10 THEN text(1, 2) ELSE :name END");
-    assert!((other.uses(0), other.uses(1), other.is_random()) == (false, false, true));
+fn a_formula_reports_its_dependencies() {
+    let constant_scale = formula(":row + 100000 * :scale");
+    assert!(
+        (
+            constant_scale.uses(0),
+            constant_scale.uses(1),
+            constant_scale.is_random()
+        ) == (true, false, false)
+    );
+    let random_case = formula("CASE WHEN :scale = 10 THEN text(1, 2) ELSE :name END");
+    assert!(
+        (
+            random_case.uses(0),
+            random_case.uses(1),
+            random_case.is_random()
+        ) == (false, false, true)
+    );
     let mut random = Random::stream(1, 1);
     let values = [Value::Int(4), Value::Null];
     assert_eq!(
-        one.evaluate(&values, &mut random),
+        constant_scale.evaluate(&values, &mut random),
         Ok(Value::Int(1_000_004))
     );
     let fault = formula("1 / :row")
@@ -241,7 +253,7 @@ fn a_wrong_formula_is_reported_at_its_place_in_the_file() {
 }
 
 #[test]
-fn values_have_the_types_that_systems_have() {
+fn typed_values_convert_and_compare() {
     for (expression, expected) in [
         ("date(15037)", "'2011-03-04'"),
         ("date('2011-03-04') + 1", "15038"),
@@ -283,7 +295,7 @@ fn values_have_the_types_that_systems_have() {
         ("decimal('1e5')", "expected a decimal number"),
         ("bytes('0')", "expected pairs of hexadecimal digits"),
         ("document('{')", "expected JSON"),
-        ("document('a', 1, 'b')", "keys and values in turn"),
+        ("document('a', 1, 'b')", "alternating keys and values"),
     ] {
         let message = value_of(expression, &[]).unwrap_err();
         assert!(message.contains(expected), "{expression}: {message}");

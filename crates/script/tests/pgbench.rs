@@ -1,11 +1,11 @@
-//! Expressions mean what they mean in pgbench: its own words for over a thousand of them stand in
-//! `pgbench/expressions.txt`, recorded from pgbench 15 by `pgbench/record.py`.
+//! Expressions have the same values as in pgbench: `pgbench/expressions.txt` has pgbench's results for over a
+//! thousand expressions, recorded from pgbench 15 by `pgbench/record.py`.
 
 mod support;
 
 use support::value_of;
 
-/// Where ours is an addition, or a failure in place of an accident (see the reference).
+/// Expressions that are additions, or errors here and undefined in pgbench (see the reference).
 const OURS: &[&str] = &[
     "abs(TRUE)",
     "TRUE = TRUE",
@@ -13,11 +13,11 @@ const OURS: &[&str] = &[
     "TRUE > FALSE",
     "int('5')",
     "(7) << 44 + (2 << 20)",
-    // Draws of another stream.
+    // Random numbers of another generator.
     "random_gaussian(1, 10, 2)",
 ];
 
-/// What pgbench prints, and what our value must be.
+/// Whether pgbench's output and Assay's value are equal.
 fn is_same(printed: &str, found: &Result<String, String>) -> bool {
     let Ok(found) = found else {
         return printed == "error";
@@ -28,10 +28,10 @@ fn is_same(printed: &str, found: &Result<String, String>) -> bool {
             let number = number.replace("Infinity", "inf");
             // It prints 15 digits.
             match (number.parse::<f64>(), found.parse::<f64>()) {
-                (Ok(one), Ok(other)) if one.is_finite() => {
-                    found.contains(['.', 'e']) && (one - other).abs() <= one.abs() * 1e-14
+                (Ok(left), Ok(right)) if left.is_finite() => {
+                    found.contains(['.', 'e']) && (left - right).abs() <= left.abs() * 1e-14
                 }
-                (Ok(one), Ok(other)) => one == other || (one.is_nan() && other.is_nan()),
+                (Ok(left), Ok(right)) => left == right || (left.is_nan() && right.is_nan()),
                 _ => false,
             }
         }
@@ -44,11 +44,11 @@ fn expressions_have_the_values_that_pgbench_gives_them() {
     let recorded = include_str!("pgbench/expressions.txt");
     let mut different = Vec::new();
     for line in recorded.lines() {
-        let (expression, printed) = line.split_once('\t').expect("a tab divides the two");
+        let (expression, printed) = line.split_once('\t').expect("a tab separates the two");
         let found = value_of(expression, &[]);
         if !OURS.contains(&expression) && !is_same(printed, &found) {
             different.push(format!(
-                "{expression}\n  pgbench: {printed}\n  ours: {found:?}"
+                "{expression}\n  pgbench: {printed}\n  assay: {found:?}"
             ));
         }
     }

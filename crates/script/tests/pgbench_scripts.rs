@@ -1,11 +1,11 @@
-//! Scripts of pgbench are scripts here: its three built-in ones and those of its manual.
+//! pgbench scripts compile: its three built-in scripts and those of its manual.
 
 mod support;
 
 use assay_values::Value;
-use support::{Client, one, try_compile_with};
+use support::{Client, one_row_reply, try_compile_with};
 
-/// Its built-in scripts, as the manual gives the first; the others are parts of it.
+/// The built-in scripts: the first as in the manual; the others are parts of it.
 const TPCB_LIKE: &str = "\
 \\set aid random(1, 100000 * :scale)
 \\set bid random(1, 1 * :scale)
@@ -49,14 +49,14 @@ fn the_built_in_scripts_compile_and_their_bounds_are_constants() {
     assert_eq!(statements(SIMPLE_UPDATE), 5);
     assert_eq!(statements(SELECT_ONLY), 1);
     let given = [("scale", Value::Int(10))];
-    let (seen, _) = Client::with(TPCB_LIKE, &given).run_with(|_| one());
+    let (seen, _) = Client::with(TPCB_LIKE, &given).run_with(|_| one_row_reply());
     assert_eq!(seen.len(), 7);
     let explained = try_compile_with(SELECT_ONLY, &given).map(|program| program.explain());
     assert!(explained.is_ok_and(|text| text.contains(" 1000000 ") && !text.contains("Binary")));
 }
 
 #[test]
-fn whatever_else_the_manual_shows_compiles() {
+fn the_other_examples_of_the_manual_compile() {
     for (text, count) in [
         // Meta commands.
         (
@@ -76,7 +76,7 @@ fn whatever_else_the_manual_shows_compiles() {
             1,
         ),
         (
-            // The manual leaves COMMIT out, and pgbench then refuses to go on.
+            // The manual omits COMMIT, and pgbench then stops with an error.
             "\\startpipeline\nSELECT 1;\nBEGIN;\nSELECT 2;\nCOMMIT;\n\\endpipeline",
             4,
         ),

@@ -1,4 +1,4 @@
-//! Whatever a file holds, reading it ends with a program or with an error that has a place.
+//! For any text, the compiler returns a program or an error with its place, and never panics.
 
 #[path = "../../../fuzz/src/language.rs"]
 mod language;
@@ -6,7 +6,7 @@ mod language;
 use assay_values::Random;
 use language::{expression, script};
 
-/// Pieces from which scripts are thrown together: what the language has, and what breaks it.
+/// Pieces of which random scripts are made: valid ones and invalid ones.
 const PIECES: &[&str] = &[
     "\\set x ",
     "\\set i 1 + :x",
@@ -129,7 +129,7 @@ fn index(random: &mut Random, length: usize) -> usize {
 }
 
 #[test]
-fn scripts_thrown_together_never_panic() {
+fn random_scripts_never_panic() {
     let mut random = Random::stream(20_110_901, 0);
     let mut compiled = 0;
     for _ in 0..40_000 {
@@ -139,7 +139,7 @@ fn scripts_thrown_together_never_panic() {
             .collect();
         compiled += usize::from(script(&text));
     }
-    // Otherwise only the errors would have been tried.
+    // Otherwise only error paths would have been tested.
     assert!(compiled > 1000, "{compiled} scripts compiled");
 }
 
@@ -156,7 +156,7 @@ fn random_bytes_never_panic() {
 }
 
 #[test]
-fn a_good_script_with_one_letter_changed_never_panics() {
+fn a_valid_script_with_one_letter_changed_never_panics() {
     let good = [
         "\\set a random(1, 9)\nSELECT 'x', $$y$$, :a::int /* c */ \\gset p_\n\\if :p_x IS NULL AND :a > 2\n\
         \\for i in 1..:a\nUPDATE t SET a = :i; -- é\n\\expect rows 1\n\\endfor\n\\else\n\\abort\n\\endif\n\\sleep 1 us\n",
@@ -188,7 +188,7 @@ fn mutate(good: &str, read: fn(&str) -> bool) {
 }
 
 #[test]
-fn a_good_expression_with_one_letter_changed_never_panics() {
+fn a_valid_expression_with_one_letter_changed_never_panics() {
     for good in [
         "CASE WHEN :row % 10 = 0 AND NOT :name ISNULL THEN format('%05d|%-3s|%.2f', :row, 'x', 1.5) ELSE NULL END",
         "-9223372036854775808 + hash(:row, 1) # ~permute(:row, 7) << 2 | random_zipfian(1, 9, 1.5) & abs(-1)",
@@ -199,7 +199,7 @@ fn a_good_expression_with_one_letter_changed_never_panics() {
 }
 
 #[test]
-fn expressions_thrown_together_never_panic() {
+fn random_expressions_never_panic() {
     let mut random = Random::stream(20_110_904, 0);
     let mut compiled = 0;
     for _ in 0..40_000 {

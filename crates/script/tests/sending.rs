@@ -1,14 +1,14 @@
-//! How statements are sent: in pipelines, combined, chosen among many, with the system's own beginnings.
+//! How statements are sent: in pipelines, combined, chosen by identifiers, with isolation levels.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
+    reason = "a failing unwrap in a test is clear enough"
 )]
 
 mod support;
 
 use assay_script::{Ending, Need, Reply, StatementKind};
 use assay_values::{CellType, Value};
-use support::{Client, compiled, one, try_compile};
+use support::{Client, compiled, one_row_reply, try_compile};
 
 fn row(columns: &[&str], cells: &[&str]) -> Reply<'static> {
     let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
@@ -63,7 +63,7 @@ fn a_pipeline_is_sent_at_its_end_and_at_every_sync() {
 #[test]
 fn the_first_error_of_a_pipeline_ends_the_transaction_with_its_place() {
     let text = "\\startpipeline\nA;\n B;\nC;\n\\endpipeline\nD;";
-    let answers = [one(), error("deadlock"), error("other")];
+    let answers = [one_row_reply(), error("deadlock"), error("other")];
     let (seen, ending) = Client::of(text).run_with(|number| answers[number]);
     assert_eq!(seen.len(), 4, "{seen:?}");
     let expected = ("deadlock", "test.sql:3:2: no".to_owned());
@@ -75,15 +75,15 @@ fn combined_statements_are_sent_together() {
     let text = "\\set x 7\nA :x \\; B;\nC \\;\\; D \\; ;\nE;";
     let expected = ["A ? [7]", "B []", "sync", "C []", "D []", "sync", "E []"];
     assert_eq!(Client::of(text).run().0, expected);
-    // Within a pipeline it is the pipeline that sends them.
+    // Within a pipeline they are sent with the pipeline.
     let text = "\\startpipeline\nA \\; B;\nC;\n\\endpipeline";
     assert_eq!(Client::of(text).run().0, ["A []", "B []", "C []", "sync"]);
 }
 
 #[test]
-fn gset_speaks_of_the_last_of_combined_statements_and_aset_of_all() {
+fn gset_applies_to_the_last_of_combined_statements_and_aset_to_all() {
     let answers = [row(&["a"], &["1"]), row(&["b"], &["2"])];
-    let reply = |number: usize| answers.get(number).copied().unwrap_or(one());
+    let reply = |number: usize| answers.get(number).copied().unwrap_or(one_row_reply());
     let text = "\\set g_a 0\nA \\; B \\gset g_\nC :g_a, :g_b;";
     assert_eq!(Client::of(text).run_with(reply).0[3], "C ?, ? [0, 2]");
     let text = "A \\; B \\aset\nC :a, :b;";
@@ -91,7 +91,10 @@ fn gset_speaks_of_the_last_of_combined_statements_and_aset_of_all() {
     let needs = compiled("A \\; B \\gset\nC :b;").statements;
     let needs: Vec<Need> = needs.iter().map(|statement| statement.need).collect();
     assert_eq!(needs, [Need::Count, Need::Rows, Need::Count]);
-    let many = |_| Reply { rows: 2, ..one() };
+    let many = |_| Reply {
+        rows: 2,
+        ..one_row_reply()
+    };
     let (class, message) = failed(Client::of("A \\; B \\gset\nC :b;").run_with(many).1);
     assert_eq!(class, "expectation");
     assert!(
@@ -101,7 +104,7 @@ fn gset_speaks_of_the_last_of_combined_statements_and_aset_of_all() {
 }
 
 #[test]
-fn aset_takes_the_last_row_and_leaves_variables_alone_without_one() {
+fn aset_stores_the_last_row_and_changes_nothing_without_rows() {
     let several = Reply {
         rows: 2,
         first_row: row(&["a"], &["1"]).first_row,
@@ -114,7 +117,7 @@ fn aset_takes_the_last_row_and_leaves_variables_alone_without_one() {
 }
 
 #[test]
-fn the_driver_begins_and_commits_and_the_system_says_how_a_level_is_asked_for() {
+fn begin_and_commit_are_driver_operations_and_a_level_sends_the_systems_statements() {
     let text = "\\begin\nA;\n\\commit\n\\expect error serialization\n\\begin  SERIALIZABLE\n\\startpipeline\n\\begin read committed\n\\commit\n\\endpipeline\n\\abort";
     let expected = [
         "\\begin []",
@@ -130,7 +133,7 @@ fn the_driver_begins_and_commits_and_the_system_says_how_a_level_is_asked_for() 
         if number == 2 {
             error("serialization")
         } else {
-            one()
+            one_row_reply()
         }
     };
     let (seen, ending) = Client::of(text).run_with(refused);
@@ -182,12 +185,12 @@ fn an_identifier_is_chosen_by_the_variable_of_its_name() {
 }
 
 #[test]
-fn every_choice_is_a_statement_of_its_own_beside_the_others() {
+fn every_choice_is_a_separate_statement() {
     let text = "\\set table 1\nA;\nB :{table} \\gset\n\\startpipeline\nC :{table};\n\\endpipeline";
     let statements = compiled(text).statements;
     let shown: Vec<_> = statements
         .iter()
-        .map(|one| (one.text.as_str(), one.line, one.need == Need::Rows))
+        .map(|sent| (sent.text.as_str(), sent.line, sent.need == Need::Rows))
         .collect();
     let expected = [
         ("A", 2, false),
@@ -204,7 +207,7 @@ fn every_choice_is_a_statement_of_its_own_beside_the_others() {
 }
 
 #[test]
-fn a_transaction_can_be_begun_again_as_it_was() {
+fn a_transaction_can_be_repeated_with_the_same_values() {
     let text = "\\set n :n + 1\n\\set x random(1, 1000000000)\nA :n, :x;\n\\set n :n + 10\n\\set x random(1, 9)";
     let mut client = Client::with(text, &[("n", Value::Int(0))]);
     client.machine.keep_start(true);
@@ -218,7 +221,7 @@ fn a_transaction_can_be_begun_again_as_it_was() {
 }
 
 #[test]
-fn pauses_may_be_drawn_and_may_lie_outside_the_latency() {
+fn pauses_may_be_drawn_and_may_be_outside_the_latency() {
     let text = "\\keying 2\n\\think constant(3) ms\n\\think constant:4us\n\\sleep uniform:5ns..5ns\n\\keying exponential(0)";
     let expected = [
         "rest 2000000000",
@@ -231,7 +234,7 @@ fn pauses_may_be_drawn_and_may_lie_outside_the_latency() {
 }
 
 #[test]
-fn commands_of_the_shell_take_variables_and_may_give_one() {
+fn shell_commands_take_variables_and_may_set_one() {
     let text = "\\set x 40\n\\setshell y expr :x \\\n + 2\nA :y;\n\\shell test :y = 42\n\\shell test ::y = :y";
     let (seen, ending) = Client::of(text).run();
     assert_eq!(seen, ["A ? [42]"]);
@@ -246,7 +249,7 @@ fn commands_of_the_shell_take_variables_and_may_give_one() {
 }
 
 #[test]
-fn commands_of_the_shell_need_a_permission() {
+fn shell_commands_need_permission() {
     let source = assay_script::Source {
         name: "s",
         path: "s.sql",
@@ -259,7 +262,7 @@ fn commands_of_the_shell_need_a_permission() {
 }
 
 #[test]
-fn what_is_given_and_never_set_is_a_constant() {
+fn a_given_variable_that_no_script_sets_is_a_constant() {
     let given = |text: &str| {
         let given = [("scale", Value::Int(3))];
         support::try_compile_with(text, &given).unwrap().explain()
@@ -284,7 +287,7 @@ fn what_is_given_and_never_set_is_a_constant() {
 }
 
 #[test]
-fn gset_takes_a_value_out_of_a_document() {
+fn gset_path_stores_a_value_of_a_document() {
     let document =
         r#"{"id": 7, "who": {"name": "it's", "at": [1.5, null, {"x": true}]}, "a b": 1}"#;
     let text = "A\n\\gset path $.id n_id\n\\gset path $.who.name name\n\\gset path $.who.at[0] half\n\\gset path $.who.at all\n\
@@ -296,7 +299,7 @@ fn gset_takes_a_value_out_of_a_document() {
         seen[1],
         "B ?, ?, ?, ?, ?, ?, ? [7, 'it's', 1.5, '[1.5,null,{\"x\":true}]', '{\"x\":true}', 1, NULL]"
     );
-    // `path` by itself is a prefix, as in pgbench.
+    // `path` alone is a prefix, as in pgbench.
     let (seen, _) = Client::of("A \\gset path\nB :pathd;").run_with(|_| row(&["d"], &["5"]));
     assert_eq!(seen[1], "B ? [5]");
     let (class, message) = failed(

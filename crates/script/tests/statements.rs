@@ -1,7 +1,7 @@
-//! What a script's statements become, and where a plain file is split.
+//! How the statements of a script are sent, and where a plain file is split.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
+    reason = "a failing unwrap in a test is clear enough"
 )]
 
 mod support;
@@ -105,7 +105,7 @@ fn names_become_parameters_outside_literals_only() {
             0,
         ),
         ("SELECT :a||:b, @:a", "SELECT ?||?, @?", 3),
-        // A run of colons names nothing; the end of a slice may be a column.
+        // After several colons there is no variable; the end of a slice may be a column.
         (
             "SELECT x:::a, x[1:a], x[:c], y[2:c]",
             "SELECT x:::a, x[1?], x[:c], y[2:c]",
@@ -141,7 +141,7 @@ fn split(text: &str, style: LiteralStyle) -> Vec<(String, u32, u32)> {
     let found = split_statements(&source, style).unwrap_or_else(|error| panic!("{error}"));
     found
         .into_iter()
-        .map(|one| (one.text, one.line, one.column))
+        .map(|statement| (statement.text, statement.line, statement.column))
         .collect()
 }
 
@@ -162,6 +162,30 @@ fn a_plain_file_is_split_as_an_interactive_client_would() {
     assert_eq!(split("", LiteralStyle::Doubled), []);
 }
 
+/// As psql and pgbench do: within `CREATE FUNCTION … BEGIN … END` a `;` belongs to the body.
+#[test]
+fn the_body_of_a_function_is_not_split() {
+    let bodies = [
+        "CREATE FUNCTION f(a int) RETURNS int BEGIN ATOMIC SELECT a + 1; SELECT a + 2; END",
+        "create or replace procedure p() begin atomic select case 1 when 1 then 2 end; \
+         select 'end;'; end",
+        "CREATE PROCEDURE p() BEGIN IF 1 THEN SELECT 1; END IF; CASE 1 WHEN 1 THEN SELECT 2; \
+         END CASE; BEGIN SELECT 3; END; END",
+        "CREATE TEMP TRIGGER g AFTER INSERT ON t BEGIN UPDATE t SET a = 1; DELETE FROM u; END",
+    ];
+    for body in bodies {
+        let text = format!("{body};\nSELECT 9;");
+        let found = split(&text, LiteralStyle::Doubled);
+        let texts: Vec<&str> = found.iter().map(|(text, ..)| text.as_str()).collect();
+        assert_eq!(texts, [body, "SELECT 9"]);
+        assert_eq!(statements(&text), [body, "SELECT 9"]);
+    }
+    let text = "BEGIN; SELECT 1; END; CREATE TABLE begin_t (a int); CREATE FUNCTION g() RETURNS int \
+        LANGUAGE sql AS $$ BEGIN $$; SELECT 2";
+    assert_eq!(split(text, LiteralStyle::Doubled).len(), 6);
+    assert_eq!(statements(text).len(), 6);
+}
+
 #[test]
 fn backslashes_escape_only_in_their_own_style() {
     let text = "INSERT 'it\\'s;', `a;b`; # why;\nSELECT 5--3; -- x;\nSELECT '\\\\';";
@@ -176,14 +200,14 @@ fn backslashes_escape_only_in_their_own_style() {
 }
 
 #[test]
-fn places_on_an_endless_line_are_counted_in_linear_time() {
+fn places_on_a_very_long_line_are_counted_in_linear_time() {
     let text = "SELECT 'é';".repeat(100_000);
     let found = split(&text, LiteralStyle::Doubled);
     assert_eq!((found.len(), found[99_999].2), (100_000, 99_999 * 11 + 1));
 }
 
 #[test]
-fn what_is_not_closed_in_a_plain_file_is_located() {
+fn an_unclosed_literal_in_a_plain_file_is_reported_with_its_place() {
     let source = Source {
         name: "plain",
         path: "plain.sql",

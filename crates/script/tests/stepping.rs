@@ -1,7 +1,7 @@
 //! A client stepping through its script: branches, loops, answers, endings, variables, streams.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
+    reason = "a failing unwrap in a test is clear enough"
 )]
 
 mod support;
@@ -67,7 +67,7 @@ fn loops_repeat_for_both_bounds_and_nest() {
     );
     let (seen, _) = Client::with(text, &[("n", Value::Int(0))]).run();
     assert_eq!(seen, ["B []"]);
-    // The body cannot turn the loop into an endless one.
+    // The body cannot make the loop infinite.
     let (seen, _) = Client::of("\\for i in 1..3\n\\set i 0\nA :i;\n\\endfor").run();
     assert_eq!(seen.len(), 3);
     let top = "\\for i in 9223372036854775806..9223372036854775807\nA :i;\n\\endfor";
@@ -75,7 +75,7 @@ fn loops_repeat_for_both_bounds_and_nest() {
 }
 
 #[test]
-fn a_loop_that_never_asks_for_anything_is_ended() {
+fn a_loop_without_statements_is_ended() {
     let text = "\\for i in 1..9223372036854775807\n\\endfor\nA;";
     let (class, message) = failed(Client::of(text).run().1);
     assert_eq!(class, "script");
@@ -86,7 +86,7 @@ fn a_loop_that_never_asks_for_anything_is_ended() {
 }
 
 #[test]
-fn expected_rows_are_those_that_came_back_or_were_changed() {
+fn expected_rows_are_those_returned_or_changed() {
     let text = "SELECT 1;\n\\expect rows :n";
     let answer = |rows, affected| Reply {
         rows,
@@ -98,7 +98,7 @@ fn expected_rows_are_those_that_came_back_or_were_changed() {
     assert_eq!(ending(Value::Int(3), answer(3, 3)), Ending::Done);
     assert_eq!(ending(Value::Int(3), answer(0, 3)), Ending::Done);
     assert_eq!(ending(Value::Int(0), answer(0, 0)), Ending::Done);
-    // Not known for these data: nothing is expected.
+    // NULL accepts any answer.
     assert_eq!(ending(Value::Null, answer(17, 0)), Ending::Done);
     let (class, message) = failed(ending(Value::Int(3), answer(4, 3)));
     assert_eq!(
@@ -110,7 +110,7 @@ fn expected_rows_are_those_that_came_back_or_were_changed() {
 }
 
 #[test]
-fn an_expected_value_is_compared_as_what_it_is() {
+fn an_expected_value_is_compared_by_its_type() {
     let ends = |expected: &str, cell: Option<&str>| {
         let reply = one_row(&["c"], &[cell]);
         Client::of(&format!("SELECT c;\n\\expect value {expected}"))
@@ -202,7 +202,7 @@ fn an_error_ends_the_transaction_unless_it_is_expected() {
 }
 
 #[test]
-fn the_columns_of_one_row_go_into_variables() {
+fn gset_stores_the_columns_of_one_row_in_variables() {
     let text = "SELECT a, b \\gset p_\nUSE :p_a, :p_B, :p_c;";
     let reply = one_row(&["a", "b", "C"], &[Some("7"), None, Some("007")]);
     let (seen, ending) = Client::of(text).run_with(|_| reply);
@@ -211,7 +211,7 @@ fn the_columns_of_one_row_go_into_variables() {
         ("USE ?, ?, ? [7, NULL, '007']", Ending::Done)
     );
 
-    // The value is there for what follows at once, and for the next transaction.
+    // The value is available to the following commands and to the next transaction.
     let text = "SELECT n;\n\\gset\n\\expect value :n\n\\if :n > 1\nA :n + 1;\n\\endif";
     let (seen, _) = Client::of(text).run_with(|_| one_row(&["n"], &[Some("5")]));
     assert_eq!(seen, ["SELECT n []", "A ? + 1 [5]"]);
@@ -238,7 +238,7 @@ fn the_columns_of_one_row_go_into_variables() {
 }
 
 #[test]
-fn only_statements_whose_cells_are_used_ask_for_them() {
+fn only_statements_whose_cells_are_used_need_rows() {
     let program =
         compiled("A;\n\\expect rows 1\nB \\gset\nC;\n\\expect value 1\nD;\n\\expect error data");
     let needs: Vec<Need> = program
@@ -260,7 +260,7 @@ fn only_statements_whose_cells_are_used_ask_for_them() {
 }
 
 #[test]
-fn the_workload_may_abort() {
+fn abort_ends_the_transaction() {
     let text = "A;\n\\if :n\n\\abort\n\\endif\nB;";
     let (seen, ending) = Client::with(text, &[("n", Value::Int(1))]).run();
     assert_eq!((seen.len(), ending), (1, Ending::Aborted));
@@ -296,7 +296,7 @@ fn pauses_have_units() {
 }
 
 #[test]
-fn variables_last_from_transaction_to_transaction() {
+fn variables_keep_their_values_from_transaction_to_transaction() {
     let mut client = Client::with(
         "\\set n :n + 1\nA :n, :client_id, :random_seed;",
         &[("n", Value::Int(0))],
@@ -316,7 +316,7 @@ fn a_failed_transaction_leaves_nothing_behind() {
 
 #[test]
 #[should_panic(expected = "a step needs a transaction that runs")]
-fn stepping_past_a_statement_without_its_answer_is_a_bug() {
+fn stepping_past_an_unanswered_statement_panics() {
     let mut machine = Machine::new(Arc::new(compiled("A;")), 1, 0);
     machine.begin(0);
     machine.step();
@@ -338,14 +338,15 @@ fn drawn(seed: u64, client: u32) -> Vec<Value> {
 }
 
 #[test]
-fn the_same_seed_makes_the_same_choices_and_no_two_clients_do() {
+fn the_same_seed_draws_the_same_values_and_each_client_draws_its_own() {
     assert_eq!(drawn(7, 0), drawn(7, 0));
     let mut all: Vec<Vec<Value>> = (0..50).map(|client| drawn(7, client)).collect();
     all.push(drawn(8, 0));
-    for (index, one) in all.iter().enumerate() {
-        let shared = |other: &Vec<Value>| one.iter().filter(|value| other.contains(value)).count();
+    for (index, values) in all.iter().enumerate() {
+        let shared =
+            |others: &Vec<Value>| values.iter().filter(|value| others.contains(value)).count();
         assert!(
-            all[index + 1..].iter().all(|other| shared(other) == 0),
+            all[index + 1..].iter().all(|others| shared(others) == 0),
             "client {index}"
         );
     }

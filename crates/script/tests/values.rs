@@ -1,8 +1,8 @@
-//! How the value of a `:name` gets into a statement: pasted into its text as pgbench's `simple` does, or
-//! bound beside it.
+//! How the value of a `:name` is sent with its statement: substituted into the text as in pgbench's `simple`, or
+//! bound.
 #![allow(
     clippy::unwrap_used,
-    reason = "a test that unwraps says enough by failing"
+    reason = "a failing unwrap in a test is clear enough"
 )]
 
 mod support;
@@ -10,7 +10,7 @@ mod support;
 use assay_script::{Ending, Machine, Reply, Step, Values};
 use assay_values::Value;
 use std::sync::Arc;
-use support::{compiled, marked, one, try_compile_as};
+use support::{compiled, marked, one_row_reply, try_compile_as};
 
 /// The texts that a client sends; every answer is `reply`.
 fn sent(text: &str, given: &[(&str, Value)], reply: Reply<'_>) -> (Vec<String>, Ending) {
@@ -31,7 +31,7 @@ fn sent(text: &str, given: &[(&str, Value)], reply: Reply<'_>) -> (Vec<String>, 
 }
 
 #[test]
-fn a_value_is_pasted_wherever_its_name_stands() {
+fn a_value_is_substituted_wherever_its_name_occurs() {
     let given = [
         ("i", Value::Int(-3)),
         ("d", Value::Double(1.0 / 3.0)),
@@ -55,7 +55,7 @@ fn a_value_is_pasted_wherever_its_name_stands() {
             "SELECT :i::int, a[1:i], a[:i:d]",
             "SELECT -3::int, a[1-3], a[-30.333333333333333]",
         ),
-        // None of these is the name of a variable that has a value.
+        // None of these names a variable with a value.
         (
             "SELECT 'HH24:MI:SS', 12:30, ':other', a[1:other], x:::i",
             "SELECT 'HH24:MI:SS', 12:30, ':other', a[1:other], x:::i",
@@ -63,12 +63,12 @@ fn a_value_is_pasted_wherever_its_name_stands() {
         ("SELECT 1 -- :other :i\n", "SELECT 1"),
         ("SELECT /*+ Rows(a #:i) */ 1", "SELECT /*+ Rows(a #-3) */ 1"),
     ] {
-        assert_eq!(sent(text, &given, one()).0, [expected], "{text}");
+        assert_eq!(sent(text, &given, one_row_reply()).0, [expected], "{text}");
     }
 }
 
 #[test]
-fn answers_are_pasted_as_they_came() {
+fn stored_answers_are_substituted_unchanged() {
     let columns = ["a", "b", "c"].map(str::to_owned);
     let cell = |text: &str| Some(text.as_bytes().into());
     let row = [cell("007"), None, cell("1.50")];
@@ -78,7 +78,7 @@ fn answers_are_pasted_as_they_came() {
         first_row: Some(&row),
         ..Reply::default()
     };
-    // With this \gset any name may be set: one that is not stays as it is within quotes.
+    // This \gset may set any name: a name that is not set stays unchanged within quotes.
     let text = "\\set n NULL\nS \\gset\nT ':a', [:b], :c, :n, 'HH24:MI';";
     assert_eq!(
         sent(text, &[], reply).0[1],
@@ -101,9 +101,7 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
     );
     let warnings: Vec<_> = program.warnings.iter().map(ToString::to_string).collect();
     let message = |name: &str| {
-        format!(
-            ":{name} stands within quotes: it is sent as it is written, no value is bound there"
-        )
+        format!(":{name} is within quotes: it is sent as written, no value is bound there")
     };
     assert_eq!(
         warnings,
@@ -125,7 +123,7 @@ fn a_bound_value_within_quotes_is_a_warning_with_its_place() {
 }
 
 #[test]
-fn where_no_value_can_be_bound_a_parameter_is_refused_at_its_place() {
+fn a_parameter_where_no_value_can_be_bound_is_refused_at_its_place() {
     let error = try_compile_as(Values::Refused, "SELECT 1;\nSELECT :client_id;", &[]).unwrap_err();
     assert_eq!((error.line, error.column), (2, 8));
     assert!(
@@ -142,7 +140,7 @@ fn where_no_value_can_be_bound_a_parameter_is_refused_at_its_place() {
 }
 
 #[test]
-fn a_transaction_that_one_branch_leaves_open_is_a_warning() {
+fn a_transaction_left_open_by_one_branch_is_a_warning() {
     let some = "SELECT 1;\nBEGIN;\n\\if :client_id\nCOMMIT;\n\\endif\nSELECT 2;";
     let warnings: Vec<_> = compiled(some)
         .warnings

@@ -1,5 +1,6 @@
 //! Values, rows, random streams, and the interface of row sources.
 
+mod accepts;
 pub mod calendar;
 mod cell_type;
 mod column_type;

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from numbers import Real
 from os import PathLike, fspath
 from typing import Any, TypeVar
 
@@ -38,15 +39,50 @@ def choice(name: str, value: str | None, levels: Collection[str]) -> str | None:
     return value
 
 
-def paths(value: Path | Iterable[Path] | None) -> tuple[str, ...]:
+def refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:
+    """Raises `ArgumentError` for an argument that there is not."""
+    for name in names:
+        near = registry.did_you_mean(name, known)
+        raise ArgumentError(f"there is no argument {name!r}", hint=near)
+
+
+def path(name: str, value: Any) -> str:
+    found = fspath(value) if isinstance(value, str | PathLike) else None
+    if not found or not isinstance(found, str):
+        raise ArgumentError(f"{name}: expected a path, found {shown(value)}")
+    return found
+
+
+def paths(name: str, value: Path | Iterable[Path] | None) -> tuple[str, ...]:
     """One path or several."""
     if value is None:
         return ()
-    return tuple(str(fspath(one)) for one in _paths(value))
+    if isinstance(value, str | PathLike) or not isinstance(value, Iterable):
+        return (path(name, value),)
+    return tuple(path(name, each) for each in value)
 
 
-def _paths(value: Path | Iterable[Path]) -> Iterable[Path]:
-    return [value] if isinstance(value, str | PathLike) else value
+def names(name: str, value: str | Iterable[str] | None) -> tuple[str, ...]:
+    """One name or several."""
+    if value is None:
+        return ()
+    listed = [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
+    for each in listed:
+        if not isinstance(each, str) or not each.strip():
+            raise ArgumentError(f"{name}: expected a name or several, found {shown(each)}")
+    return tuple(listed)
+
+
+def text(name: str, value: str | None) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise ArgumentError(f"{name}: expected a text, found {shown(value)}")
+    return value
+
+
+def flag(name: str, value: bool) -> bool:
+    if not isinstance(value, bool):
+        raise ArgumentError(f"{name}: expected True or False, found {shown(value)}")
+    return value
 
 
 def numbers(value: Levels | None) -> str | None:
@@ -61,8 +97,22 @@ def clients(value: Levels | Mapping[str, Levels] | None) -> str | None:
     return ",".join(f"{name}={numbers(levels)}" for name, levels in value.items())
 
 
-def settings(given: Mapping[str, Levels]) -> tuple[str, ...]:
+def settings(given: Mapping[str, Levels] | None) -> tuple[str, ...]:
     """``{"copies": [1, 10]}`` as ``copies=1,10``."""
+    if given is None:
+        return ()
+    if not isinstance(given, Mapping):
+        raise ArgumentError(
+            f"set: expected names with their values, found {shown(given)}", hint='set={"scale": 10}'
+        )
+    for name, levels in given.items():
+        if not isinstance(name, str):
+            raise ArgumentError(f"set: expected a name, found {shown(name)}")
+        for level in _listed(levels):
+            if not isinstance(level, str | bool | Real):
+                raise ArgumentError(
+                    f"set: {name}: expected a number, a text, True or False, found {shown(level)}"
+                )
     return tuple(f"{name}={_line(_listed(levels))}" for name, levels in given.items())
 
 
@@ -75,6 +125,6 @@ def _listed(levels: Levels) -> list[Scalar]:
 def _line(levels: Iterable[Scalar]) -> str:
     """As `key_and_values` reads it: a value with a comma stands in quotes."""
     stream = io.StringIO()
-    words = [str(one).lower() if isinstance(one, bool) else str(one) for one in levels]
+    words = [str(level).lower() if isinstance(level, bool) else str(level) for level in levels]
     csv.writer(stream, lineterminator="").writerow(words)
     return stream.getvalue()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import index
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from assay.api.results import Result, data_frame
+from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME, Store
 
 
@@ -42,7 +44,7 @@ class Records:
     def numbers(self) -> tuple[int, ...]:
         """Of the experiments that have runs, in their order."""
         with Store(self.path, must_exist=True) as store:
-            return tuple(sorted({one.experiment_id for one in store.runs()}))
+            return tuple(sorted({run.experiment_id for run in store.runs()}))
 
     @property
     def latest(self) -> Result:
@@ -52,6 +54,13 @@ class Records:
 
     def __getitem__(self, number: int) -> Result:
         """The experiment of that number; raises `assay.errors.ArgumentError` where it is none."""
+        try:
+            number = index(number)
+        except TypeError:
+            raise ArgumentError(
+                f"expected an experiment's number, found {number!r}",
+                hint="`numbers` has those of all experiments",
+            ) from None
         with Store(self.path, must_exist=True) as store:
             return Result(store.experiment(number))
 
@@ -63,4 +72,4 @@ class Records:
 
     def to_pandas(self, table: str = "runs") -> Any:
         """A tidy table of all experiments as one ``pandas.DataFrame``; see `Result.to_pandas`."""
-        return data_frame([row for one in self for row in one.table(table)])
+        return data_frame([row for result in self for row in result.table(table)])

@@ -118,6 +118,7 @@ class Run(_Factors):
     reason: str
     """Why it failed or was refused."""
     verdict: str
+    """Of this run alone; that of its cell considers the number of repetitions, too."""
     verdict_reason: str
     warnings: tuple[str, ...]
     """Names."""
@@ -186,19 +187,19 @@ class Result:
     def runs(self) -> tuple[Run, ...]:
         """In their order."""
         rows = {row["run"]: row for row in self.table("runs")}
-        return tuple(_run(one, rows[one.id]) for one in self._record.runs)
+        return tuple(_run(run, rows[run.id]) for run in self._record.runs)
 
     @cached_property
     def warnings(self) -> tuple[WarningNote, ...]:
         return tuple(
-            WarningNote(one.name, one.cause, tuple(one.details), one.fix)
-            for one in self._report.warnings
+            WarningNote(warning.name, warning.cause, tuple(warning.details), warning.fix)
+            for warning in self._report.warnings
         )
 
     @property
     def is_ok(self) -> bool:
         """Whether every run is done, or was refused because its system lacks a capability."""
-        return all(one.state in ("done", "refused") for one in self.runs)
+        return all(run.state in ("done", "refused") for run in self.runs)
 
     def table(self, name: str = "runs") -> list[Row]:
         """The rows of a tidy table, with stable names, units and plain values: ``cells``, ``runs``,
@@ -277,9 +278,9 @@ def _run(record: RunRecord, row: Row) -> Run:
         latency=_latency(row),
         checks=tuple(
             Check(
-                one["id"], one["expected"], one["found"], one["ok"], one["note"],
+                check["id"], check["expected"], check["found"], check["ok"], check["note"],
             )
-            for one in record.checks
+            for check in record.checks
         ),
         observed=record.observation,
     )  # fmt: skip

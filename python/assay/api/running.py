@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
-from os import fspath
 from pathlib import Path as FilePath
+from typing import Never
 
 from assay import lab
 from assay.api import asked
 from assay.api.asked import Levels, Path
+from assay.api.option_names import as_arguments
 from assay.api.results import Result
 from assay.cli.progress import progress as shown_on_standard_error
+from assay.errors import ArgumentError, AssayError
 from assay.experiment import words as command_line
 from assay.experiment.settings import ORDERS
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
@@ -62,6 +64,7 @@ def run(
     datasets: Path | None = None,
     records: Path = DEFAULT_FILE_NAME,
     show_progress: bool = False,
+    **unknown: Never,
 ) -> Result:
     """Runs an experiment, keeps it in the record file ``records``, and returns its result.
 
@@ -81,14 +84,15 @@ def run(
     what cannot be done as asked, before anything is started, and
     `assay.errors.SystemUnderTestError` where a system is missing.
     """
+    asked.refuse_unknown(unknown, [name for name in run.__annotations__ if name != "return"])
     number = asked.number
     latency_limit_s = number("latency_limit_s", latency_limit_s, quantities.LATENCY_LIMIT_S)
     words = command_line.Words(
-        target=fspath(workload),
-        on=asked.paths(on),
-        storage=asked.paths(storage),
-        set=asked.settings(set or {}),
-        script=asked.paths(scripts),
+        target=_target(workload, scripts),
+        on=asked.names("on", on),
+        storage=asked.names("storage", storage),
+        set=asked.settings(set),
+        script=asked.paths("scripts", scripts),
         clients=asked.clients(clients),
         duration=number("duration_s", duration_s, quantities.DURATION_S),
         transactions=number("transactions", transactions, quantities.TRANSACTIONS),
@@ -98,31 +102,53 @@ def run(
         arrival=asked.choice("arrival", arrival, ARRIVALS),
         offered_rate=asked.numbers(offered_rate_per_s),
         latency_limit=None if latency_limit_s is None else float(latency_limit_s) * 1000,
-        think_time=think_time,
-        keying_time=keying_time,
+        think_time=asked.text("think_time", think_time),
+        keying_time=asked.text("keying_time", keying_time),
         retries=number("retries", retries, quantities.RETRIES),
-        reconnect=reconnect,
+        reconnect=asked.flag("reconnect", reconnect),
         isolation=asked.choice("isolation", isolation, ISOLATION_LEVELS),
         connection=asked.choice("connection", connection, CONNECTIONS),
-        per_statement=per_statement,
-        allow_shell=allow_shell,
+        per_statement=asked.flag("per_statement", per_statement),
+        allow_shell=asked.flag("allow_shell", allow_shell),
         repetitions=number("repetitions", repetitions, quantities.REPETITIONS),
         order=asked.choice("order", order, ORDERS),
         seed=number("seed", seed, quantities.SEED),
         threads=number("threads", threads, quantities.THREADS),
         protocol=asked.choice("protocol", protocol, PROTOCOLS),
-        input=asked.paths(input_paths),
+        input=asked.paths("input_paths", input_paths),
         encoding=asked.choice("encoding", encoding, ("utf-8", "latin-1")),
-        keep_going=keep_going,
-        feed=None if feed is None else fspath(feed),
+        keep_going=asked.flag("keep_going", keep_going),
+        feed=None if feed is None else asked.path("feed", feed),
     )
     loading = Loading(
         number("load_sessions", load_sessions, quantities.LOAD_SESSIONS),
-        verify,
-        None if datasets is None else FilePath(datasets),
+        asked.flag("verify", verify),
+        None if datasets is None else FilePath(asked.path("datasets", datasets)),
     )
+    record = FilePath(asked.path("records", records))
+    try:
+        return _result(words, loading, record, show_progress)
+    except AssayError as error:
+        as_arguments(error)
+        raise
+
+
+def _target(workload: Path, scripts: object) -> str:
+    """The workload, which may be left out where scripts are given."""
+    if workload == "" and scripts is not None:
+        return ""
+    if workload == "":
+        raise ArgumentError(
+            "workload: expected a workload, a folder, a script or an experiment file, found ''",
+        )
+    return asked.path("workload", workload)
+
+
+def _result(
+    words: command_line.Words, loading: Loading, record: FilePath, show_progress: bool
+) -> Result:
     experiment, _ = command_line.experiment(words)
     with shown_on_standard_error() if show_progress else nullcontext(Silent()) as progress:
-        ended = lab.run(experiment, records=FilePath(records), progress=progress, loading=loading)
-    with Store(ended.rescue or FilePath(records), must_exist=True) as store:
+        ended = lab.run(experiment, records=record, progress=progress, loading=loading)
+    with Store(ended.rescue or record, must_exist=True) as store:
         return Result(store.experiment(ended.experiment_id))

@@ -23,7 +23,7 @@ from assay.provision.resources import UnfinishedPackage
 from assay.row_sources.data_folder import PLACE_HINT, input_folder
 from assay.text.quantities import COUNT
 
-Tell = Callable[[str], None]
+OnProgress = Callable[[str], None]
 """Takes one line for the person at the terminal."""
 
 TREES = (
@@ -57,7 +57,8 @@ def manifest() -> Manifest:
         package_version=top.text("package_version"),
         folder=top.text("folder"),
         files={
-            name: (one.whole("bytes", COUNT), one.text("sha256")) for name, one in files.items()
+            name: (entry.whole("bytes", COUNT), entry.text("sha256"))
+            for name, entry in files.items()
         },
     )
 
@@ -72,24 +73,26 @@ def is_there(folder: Path) -> bool:
     return all((folder / name).is_file() for name in manifest().files)
 
 
-def get(to: Path | None = None, tell: Tell = lambda _line: None, *, force: bool = False) -> Path:
+def get(
+    to: Path | None = None, on_progress: OnProgress = lambda _line: None, *, force: bool = False
+) -> Path:
     """Brings the files into ``to`` (default: `default_folder`) and returns that folder.
 
     Existing files are kept, unless ``force``. Reports what differs from the
     manifest; raises `InputError` where the files can be had neither from a TeX tree nor from the
     package.
     """
-    wanted, folder = manifest(), to or default_folder()
+    expected, folder = manifest(), to or default_folder()
     if is_there(folder) and not force:
-        tell(f"{folder}: already there")
+        on_progress(f"{folder}: already there")
     else:
-        _bring(wanted, folder, tell, force)
-    for line in differences(wanted, folder):
-        tell(f"differs: {line}")
+        _bring(expected, folder, on_progress, force)
+    for line in differences(expected, folder):
+        on_progress(f"differs: {line}")
     return folder
 
 
-def _bring(wanted: Manifest, folder: Path, tell: Tell, force: bool) -> None:
+def _bring(expected: Manifest, folder: Path, on_progress: OnProgress, force: bool) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         identity = ledger.new_id()
@@ -97,7 +100,7 @@ def _bring(wanted: Manifest, folder: Path, tell: Tell, force: bool) -> None:
             entry.add(package := UnfinishedPackage.within(folder, identity))
             incomplete = Path(package.path)
             incomplete.mkdir()
-            _fetch(wanted, incomplete, tell)
+            _fetch(expected, incomplete, on_progress)
             for file in incomplete.iterdir():
                 if force or not (folder / file.name).exists():
                     file.replace(folder / file.name)
@@ -107,20 +110,20 @@ def _bring(wanted: Manifest, folder: Path, tell: Tell, force: bool) -> None:
         ) from error
 
 
-def _fetch(wanted: Manifest, to: Path, tell: Tell) -> None:
+def _fetch(expected: Manifest, to: Path, on_progress: OnProgress) -> None:
     """Puts all files of the manifest into the empty folder ``to``."""
-    if tree := _tree_folder(wanted):
-        tell(f"copying from {tree}")
-        for name in wanted.files:
+    if tree := _tree_folder(expected):
+        on_progress(f"copying from {tree}")
+        for name in expected.files:
             shutil.copyfile(tree / name, to / name)
         return
-    tell(f"no TeX tree on this machine holds {wanted.folder}")
+    on_progress(f"no TeX tree on this machine holds {expected.folder}")
     try:
-        debian_package.take(wanted.package, wanted.folder, wanted.files, to, tell)
+        debian_package.take(expected.package, expected.folder, expected.files, to, on_progress)
     except debian_package.PackageUnavailable as error:
         raise InputError(
-            f"the bibliographies were not found: no TeX tree here has {wanted.folder}, and "
-            f"the package {wanted.package} cannot be brought: {error}",
+            f"the bibliographies were not found: no TeX tree here has {expected.folder}, and "
+            f"the package {expected.package} cannot be brought: {error}",
             file=to.parent,
             hint=(
                 "give any BibTeX files with --input PATH; without them `assay run` makes a "
@@ -129,17 +132,17 @@ def _fetch(wanted: Manifest, to: Path, tell: Tell) -> None:
         ) from error
 
 
-def _tree_folder(wanted: Manifest) -> Path | None:
+def _tree_folder(expected: Manifest) -> Path | None:
     """The folder of a TeX tree that holds every file, if this machine has one."""
-    for folder in _tree_folders(wanted):
-        if all((folder / name).is_file() for name in wanted.files):
+    for folder in _tree_folders(expected):
+        if all((folder / name).is_file() for name in expected.files):
             return folder
     return None
 
 
-def _tree_folders(wanted: Manifest) -> Iterator[Path]:
+def _tree_folders(expected: Manifest) -> Iterator[Path]:
     if kpsewhich := shutil.which("kpsewhich"):
-        name = next(iter(wanted.files))
+        name = next(iter(expected.files))
         answer = subprocess.run(
             [kpsewhich, "--format=bib", name],
             capture_output=True,
@@ -151,13 +154,13 @@ def _tree_folders(wanted: Manifest) -> Iterator[Path]:
             yield Path(answer.stdout.strip()).parent
     for pattern in TREES:
         for tree in sorted(Path("/").glob(pattern.lstrip("/")), reverse=True):
-            yield tree / wanted.folder
+            yield tree / expected.folder
 
 
-def differences(wanted: Manifest, folder: Path) -> list[str]:
+def differences(expected: Manifest, folder: Path) -> list[str]:
     """Sentences on what the folder has otherwise than the manifest; empty: the same bytes."""
     lines = []
-    for name, (size_bytes, digest) in wanted.files.items():
+    for name, (size_bytes, digest) in expected.files.items():
         file = folder / name
         if not file.is_file():
             lines.append(f"{name} is missing")
@@ -165,7 +168,9 @@ def differences(wanted: Manifest, folder: Path) -> list[str]:
             lines.append(f"{name} has {file.stat().st_size:,} bytes, expected {size_bytes:,}")
         elif _sha256(file) != digest:
             lines.append(f"{name} has the expected size and another content")
-    lines += [f"{name} is not one of the {len(wanted.files)}" for name in _others(wanted, folder)]
+    lines += [
+        f"{name} is not one of the {len(expected.files)}" for name in _others(expected, folder)
+    ]
     if lines:
         lines.append("answers counted on the original files do not apply to these")
     return lines
@@ -176,5 +181,5 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def _others(wanted: Manifest, folder: Path) -> Iterable[str]:
-    return (file.name for file in sorted(folder.glob("*.bib")) if file.name not in wanted.files)
+def _others(expected: Manifest, folder: Path) -> Iterable[str]:
+    return (file.name for file in sorted(folder.glob("*.bib")) if file.name not in expected.files)

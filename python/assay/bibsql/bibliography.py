@@ -109,8 +109,8 @@ def resolve(experiment: Experiment, workload: Workload, progress: Listener) -> B
         skipped = skipped_text(scan["problems"]) or "nothing"
         errors = counted(scan["problems"]["errors"], "error")
         progress.warning(f"{errors}; left out: {skipped}; `assay show latest` lists them")
-    if experiment.input_paths and (said := _warnings(scan["problems"])):
-        progress.warning(said)
+    if experiment.input_paths and (warned := _warnings(scan["problems"])):
+        progress.warning(warned)
     return Bibliography(
         origin, description, tuple(files), experiment.encoding, experiment.keep_going, scan
     )
@@ -120,12 +120,14 @@ def _warnings(problems: Mapping[str, Any]) -> str:
     """The number of warnings, and the first with its place; empty: there are none."""
     if not problems["warnings"]:
         return ""
-    said = f"{counted(problems['warnings'], 'warning')}; `assay show latest` lists them"
-    first = next((one for one in problems["kept"] if one["severity"] == "warning"), None)
+    sentence = f"{counted(problems['warnings'], 'warning')}; `assay show latest` lists them"
+    first = next(
+        (problem for problem in problems["kept"] if problem["severity"] == "warning"), None
+    )
     if first is None:
-        return said
+        return sentence
     place = ":".join(str(first[part]) for part in ("file", "line", "column") if first[part])
-    return f"{said}; the first: {place}: {first['message']}"
+    return f"{sentence}; the first: {place}: {first['message']}"
 
 
 def skipped_text(problems: Mapping[str, Any]) -> str:
@@ -136,9 +138,9 @@ def skipped_text(problems: Mapping[str, Any]) -> str:
     return f"{counted(entries, 'entry', 'entries')} ({counted(size_bytes, 'byte')})"
 
 
-def counted(number: int, one: str, many: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """``1 error``, ``1,234 errors``."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def files_of(paths: Iterable[str]) -> list[Path]:
@@ -172,7 +174,7 @@ def _default(progress: Listener) -> tuple[list[Path], str, str]:
     try:
         folder = beebe.default_folder()
         if not beebe.is_there(folder):
-            beebe.get(folder, tell=progress.warning)
+            beebe.get(folder, on_progress=progress.warning)
         names = sorted(beebe.manifest().files)
         return [folder / name for name in names], "real", f"{len(names)} bibliographies on TeX"
     except InputError as error:

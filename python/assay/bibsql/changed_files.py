@@ -69,7 +69,7 @@ def update(
         {**document, "only": list(changed)},
         before=[
             *dialect.delete_where(rule.table, rule.key, [*changed, *vanished]),
-            *(one for name in rule.rebuilt for one in dialect.delete_all(name)),
+            *(statement for name in rule.rebuilt for statement in dialect.delete_all(name)),
         ],
     )
     elapsed_ns = time.monotonic_ns() - began_ns
@@ -88,4 +88,6 @@ def _rows_sent(report: dict[str, Any], table: str) -> int:
 def _rows_of(
     deployment: Deployment, dialect: Dialect, tables: Sequence[Table], rule: FileRows
 ) -> int:
-    return count(deployment, dialect, [one for one in tables if one.name == rule.table])[rule.table]
+    return count(deployment, dialect, [table for table in tables if table.name == rule.table])[
+        rule.table
+    ]

@@ -23,7 +23,7 @@ class PackageUnavailable(Exception):
 
 
 def take(
-    package: str, folder: str, names: Iterable[str], to: Path, tell: Callable[[str], None]
+    package: str, folder: str, names: Iterable[str], to: Path, on_progress: Callable[[str], None]
 ) -> None:
     """Puts the files ``names`` of the package's ``…/folder/`` into ``to``.
 
@@ -34,20 +34,20 @@ def take(
         if shutil.which(program) is None:
             raise PackageUnavailable(f"{program} is not on this machine")
     with tempfile.TemporaryDirectory(prefix="assay-package-") as temporary:
-        archive = _download(package, Path(temporary), tell)
+        archive = _download(package, Path(temporary), on_progress)
         found = unpack(archive, folder, set(names), to)
     if missing := sorted(set(names) - found):
         raise PackageUnavailable(f"{archive.name} holds no {folder}/{missing[0]}")
 
 
-def _download(package: str, temporary: Path, tell: Callable[[str], None]) -> Path:
+def _download(package: str, temporary: Path, on_progress: Callable[[str], None]) -> Path:
     downloads = temporary / "downloads"
     downloads.mkdir()
-    tell(f"downloading the package {package} (it is not installed)")
+    on_progress(f"downloading the package {package} (it is not installed)")
     try:
         _apt(["download", package], downloads)
     except PackageUnavailable:
-        tell("this machine's package index does not name it; fetching an index of our own")
+        on_progress("this machine's package index does not name it; fetching an index of our own")
         own = _own_index(temporary)
         _apt([*own, "update"], downloads)
         _apt([*own, "download", package], downloads)
@@ -83,8 +83,8 @@ def _apt(arguments: list[str], downloads: Path) -> None:
         raise PackageUnavailable(f"apt-get did not end within {TIMEOUT_S} s") from None
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("E:")]
-        said = "; ".join(line[2:].strip() for line in lines[:2]) or f"status {done.returncode}"
-        raise PackageUnavailable(f"apt-get {arguments[-1]}: {said}")
+        message = "; ".join(line[2:].strip() for line in lines[:2]) or f"status {done.returncode}"
+        raise PackageUnavailable(f"apt-get {arguments[-1]}: {message}")
 
 
 def unpack(archive: Path, folder: str, names: set[str], to: Path) -> set[str]:

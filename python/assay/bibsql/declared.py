@@ -38,7 +38,7 @@ def _update(data: Section, schema: Schema) -> FileRows | None:
     if "update" not in data:
         return None
     section = data.section("update")
-    known = {one.name: one.table for one in schema.declared}
+    known = {rule.name: rule.table for rule in schema.declared}
     names = list(known)
     table = section.choice("table", names)
     key = section.choice("key", [column.name for column in known[table].columns])

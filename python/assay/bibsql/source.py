@@ -30,7 +30,7 @@ _BEEBE = Download(
 They are copied from a TeX tree on this machine, or else extracted from the
 Debian package that holds them, which is downloaded but not installed. Files
 that already exist are kept. The last line of standard output is the folder.""",
-    lambda to, tell, force: beebe.get(to, tell=tell, force=force),
+    lambda to, on_progress, force: beebe.get(to, on_progress=on_progress, force=force),
 )
 
 

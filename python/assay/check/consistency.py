@@ -2,13 +2,13 @@
 it found.
 
 A workload keeps them in ``checks/*.sql``: each states a rule of the data, and selects the rows that
-break it. They run after the load, and again after clients have changed the data, in read-only
-sessions.
+break it, in one statement or several. They run after the load, and again after clients have changed
+the data, in read-only sessions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assay.check.answers import Check
@@ -55,7 +55,9 @@ def _check(
 ) -> Check:
     found: int | None
     try:
-        answer = query.ask(deployment, script, variables, identifiers, dialect.session_read_only())
+        answers = query.ask_each(
+            deployment, script, variables, identifiers, dialect.session_read_only()
+        )
     except SystemRefused as error:
         if error.code in dialect.read_only_codes:
             raise ExperimentError(
@@ -67,9 +69,7 @@ def _check(
     except SystemUnderTestError as error:
         found, note = None, error.message
     else:
-        found, note = len(answer.rows), ""
-        if answer.rows:
-            note = f"expected none; the first: {_shown(answer.columns, answer.rows[0])}"
+        found, note = _counted(answers)
     return Check(
         id=Path(script.path).stem,
         title=script.title,
@@ -78,6 +78,17 @@ def _check(
         ok=found == 0,
         note=note,
     )
+
+
+def _counted(answers: Sequence[query.Answer]) -> tuple[int | None, str]:
+    """The rows of all statements, and the first of them; None where no statement is a query."""
+    if not any(answer.columns for answer in answers):
+        return None, "expected a query, found none"
+    broken = [answer for answer in answers if answer.rows]
+    if not broken:
+        return 0, ""
+    first = _shown(broken[0].columns, broken[0].rows[0])
+    return sum(len(answer.rows) for answer in broken), f"expected none; the first: {first}"
 
 
 def _shown(columns: Iterable[str], row: query.Row) -> str:

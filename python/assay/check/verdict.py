@@ -14,6 +14,8 @@ _ENDED = {
     "all clients failed": "every client failed",
     "interrupted": "interrupted",
 }
+_TOO_MANY = "too many connections"
+_FEWER = "; fix: fewer --clients, or a higher limit of connections in the server"
 
 
 LOSSES = frozenset({"lost connection", "connection refused"})
@@ -28,11 +30,13 @@ def why_failed(
     died: str | None,
     *,
     counted: Set[str] = frozenset(),
+    reconnect_patience_s: float | None = None,
 ) -> str | None:
     """One sentence with the most direct cause; ``died`` is the system's own reason for its end.
 
     ``counted``: classes of errors that are counted and do not fail the run: losses where clients
-    reconnect, conflicts of an ad hoc script, as in pgbench.
+    reconnect, conflicts of an ad hoc script, as in pgbench. ``reconnect_patience_s``: for how long
+    clients that lost their sessions tried to reconnect; None: they did not.
     """
     if died is not None:
         return died
@@ -42,7 +46,7 @@ def why_failed(
     if not isinstance(observation, Observation):
         return None
     first = _first_error(observation, counted)
-    if (ended := _ENDED.get(observation.ended_by)) is not None:
+    if (ended := _ended(observation, reconnect_patience_s)) is not None:
         return f"{ended}{first}"
     wrong = [check for check in checks if check["ok"] is False]
     if wrong:
@@ -53,6 +57,27 @@ def why_failed(
     if bad and not is_counted:
         return f"{bad} {'transaction' if bad == 1 else 'transactions'} failed{first}"
     return None
+
+
+def _ended(observation: Observation, reconnect_patience_s: float | None) -> str | None:
+    """How the run ended; None where it ended as planned."""
+    ended = _ENDED.get(observation.ended_by)
+    if observation.ended_by == "lost" and reconnect_patience_s is not None:
+        tried_s = observation.outages[-1].lasted_ns / 1e9 if observation.outages else 0
+        return (
+            f"{ended}, and no client reconnected in {tried_s:.1f} s (they try until the end of the "
+            f"run, for at most {reconnect_patience_s:g} s)"
+        )
+    unfinished = observation.unfinished
+    if (
+        observation.ended_by != "all clients failed"
+        or unfinished is None
+        or unfinished.transactions < len(observation.client_ends)
+    ):
+        return ended
+    if unfinished.is_deaf:
+        return "the server does not answer, and it opens no session"
+    return "the last transaction of every client did not end"
 
 
 def is_out_of_space(observation: Observation | OtherReport, died: str | None) -> bool:
@@ -66,19 +91,22 @@ def is_out_of_space(observation: Observation | OtherReport, died: str | None) ->
 
 def wrong_answers(wrong: Sequence[Check]) -> str:
     """The first three, each with the rows it returned."""
-    named = ", ".join(
-        f"{check['id']} returned {_count(check['found'])} ({check['note']})" for check in wrong[:3]
-    )
+    named = ", ".join(f"{_answer(check)} ({check['note']})" for check in wrong[:3])
     return named + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "")
 
 
-def _count(found: int | None) -> str:
+def _answer(check: Check) -> str:
+    """``a returned 2 rows``; of a query that was refused ``a failed``."""
+    found = check["found"]
     if found is None:
-        return "nothing"
-    return f"{found} row" if found == 1 else f"{found} rows"
+        return f"{check['id']} failed"
+    return f"{check['id']} returned {found} {'row' if found == 1 else 'rows'}"
 
 
 def _first_error(observation: Observation, counted: Set[str]) -> str:
     every = observation.errors
     errors = [error for error in every if error.class_ not in counted] or every
-    return f": {errors[0].class_}: {errors[0].message}" if errors else ""
+    if not errors:
+        return ""
+    fix = _FEWER if errors[0].class_ == _TOO_MANY else ""
+    return f": {errors[0].class_}: {errors[0].message}{fix}"

@@ -94,7 +94,7 @@ def command(
     read = reader.read(workload)
     if not row_source(read).has_expressions:
         raise ArgumentError(
-            f"{read.name} generates no rows: its data come from elsewhere",
+            f"{read.name} generates no rows: expected a workload with generated data",
             hint=_generating(),
         )
     parameters = _parameters(read, settings)
@@ -182,7 +182,7 @@ def _sql(workload: Workload, name: str | None, table: Table) -> dict[str, Any]:
 
 def _dialect(name: str) -> Dialect:
     """The dialect of that name, or of the system of that name."""
-    systems = [registry.system(system) for system in registry.systems()]
+    systems = [system for _, system in registry.usable_systems()]
     known = {system.dialect.name: system.dialect for system in systems}
     known |= {system.name: system.dialect for system in systems}
     if not name:

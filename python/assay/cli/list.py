@@ -14,6 +14,7 @@ from assay import env_vars, registry
 from assay.cli import rows
 from assay.cli.loading_options import datasets_option
 from assay.cli.options import format_option, is_typed, records_option
+from assay.cli.outcome import say
 from assay.cli.system_rows import system_rows
 from assay.errors import ArgumentError
 from assay.files.paths import is_folder
@@ -48,6 +49,8 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
 
     A system is `found` on this machine, or `installable` by `assay install`, or
     to be reached `by URL`.
+    The result of a run is its own; that of its cell, in summaries and reports,
+    considers the number of repetitions, too.
 
     To remove a copy of loaded data (`assay run --datasets FOLDER`), delete its
     folder.
@@ -76,6 +79,9 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
     if form == "table" and what == "runs":
         columns, found = RUN_TABLE, [*map(_brief, found)]
     rows.write(found, columns, form, sys.stdout)
+    if what == "systems":
+        for error in registry.broken_systems():
+            say(f"warning: {error.message}")
 
 
 def _brief(run: rows.Row) -> rows.Row:

@@ -91,7 +91,7 @@ def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -
             "assay run FILE.sql --on SYSTEM --clients 8 --duration 30\n"
             "assay run FILE.toml\n"
             f"workloads: {', '.join(registry.workloads())} (tests: `assay list workloads`)\n"
-            f"systems: {', '.join(registry.systems())}, or the URL of a server that runs",
+            f"systems: {', '.join(registry.systems())}, or the URL of a running server",
             context,
         )
     return value
@@ -137,8 +137,8 @@ _EXPERIMENT_OPTIONS = (
         multiple=True,
         is_eager=True,
         metavar="FILE[@WEIGHT]",
-        help="Script in place of the test's own, or by itself; may be repeated. `-`: standard "
-        "input.",
+        help="Script in place of the test's own, or by itself; each further one is added to "
+        "the mix. `-`: standard input.",
     ),
     click.option(
         "-c",
@@ -277,7 +277,8 @@ _EXPERIMENT_OPTIONS = (
         "--threads",
         type=Number(quantities.THREADS),
         metavar="N",
-        help="Client threads; 0: one per processor. [default: 0]",
+        help="Client threads; 0: one, more while they are over 70 % busy, up to one per processor "
+        "(open loop: one per processor). [default: 0]",
     ),
     click.option(
         "-M",

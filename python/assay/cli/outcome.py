@@ -24,7 +24,9 @@ from assay.cli.surroundings import (
 )
 from assay.cli.usage_errors import sentence
 from assay.errors import AssayError, YouError
+from assay.plugin_failures import plugin_failures
 from assay.provision.signals import Terminated, raise_on_termination
+from assay.text.secrets import without_secrets
 from assay.text.visible import indented
 
 INTERRUPTED = 130
@@ -36,7 +38,7 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
     keep_own_rights()
     with standard_streams():
         try:
-            with raise_on_termination(_say_at_once):
+            with raise_on_termination(_say_at_once), plugin_failures():
                 status = work() or 0
                 sys.stdout.flush()
                 return status
@@ -80,8 +82,8 @@ def _ended(error: BaseException) -> int:
 
 
 def say(text: str) -> None:
-    """Prints one or more lines on standard error."""
-    sys.stderr.write(indented(text) + "\n")
+    """Prints one or more lines on standard error, without the passwords in them."""
+    sys.stderr.write(indented(without_secrets(text)) + "\n")
     sys.stderr.flush()
 
 
@@ -108,7 +110,7 @@ def say_bug(error: Exception) -> None:
             errors="backslashreplace",
         ) as file,
     ):
-        file.write("".join(traceback.format_exception(error)))
+        file.write(without_secrets("".join(traceback.format_exception(error))))
         say("")
         say(f"hint: please report it with {file.name}")
 

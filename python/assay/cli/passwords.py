@@ -44,6 +44,9 @@ def _with_password(choice: SystemChoice) -> SystemChoice:
             typed = getpass.getpass(f"Password for {place}: ")
         except EOFError:
             return choice  # connecting will fail with a message about the password
+    if not typed:
+        none = {**choice.url_origins, "password_from": "none was typed"}
+        return replace(choice, url_origins=none)
     return replace(
         choice,
         url=server_url.with_password(choice.url, typed),

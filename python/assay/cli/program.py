@@ -10,6 +10,7 @@ import click
 
 from assay.cli.outcome import outcome_of
 from assay.cli.surroundings import refuse_other_encodings
+from assay.cli.usage_errors import EXPERIMENT_COMMANDS, PGBENCH_OPTIONS
 from assay.registry import did_you_mean
 
 COMMANDS = (
@@ -57,7 +58,19 @@ class Commands(click.Group):
         found = super().resolve_command(ctx, args)
         if found[1] is not None:
             _refuse_empty_words(ctx, found[1], found[2])
+            _refuse_a_host(ctx, str(found[0]), found[2])
         return found
+
+
+def _refuse_a_host(ctx: click.Context, command: str, args: list[str]) -> None:
+    """Refuses ``-h HOST``, which would print the help and succeed."""
+    for before, word in pairwise(args):
+        if command in EXPERIMENT_COMMANDS and before == "-h" and not word.startswith("-"):
+            raise click.UsageError(
+                f"-h is --help and takes no value, found {word!r}; a host is "
+                f"{PGBENCH_OPTIONS['-h']}",
+                ctx,
+            )
 
 
 def _refuse_empty_words(ctx: click.Context, command: click.Command, args: list[str]) -> None:

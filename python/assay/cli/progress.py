@@ -16,9 +16,9 @@ from assay.cli.live import LINE_EVERY_S, Live
 from assay.experiment import Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
+from assay.text.secrets import without_secrets
 from assay.text.units import counted, duration
 from assay.text.visible import indented, visible
-from assay.workload import ad_hoc_script
 
 _SAY_AFTER_S = 1.0
 """After the end of the measurement: most transactions have ended by then."""
@@ -163,8 +163,9 @@ class Bars:
 
 
 def _line(text: str) -> Text:
-    """Escapes the control characters and line breaks of names and messages from outside."""
-    return Text(indented(text))
+    """Escapes the control characters and line breaks of names and messages from outside, and hides
+    their passwords."""
+    return Text(indented(without_secrets(text)))
 
 
 def _still_open(report: dict[str, Any]) -> str | None:
@@ -189,13 +190,11 @@ def _phase(driving: Driving, elapsed_s: float) -> str:
 
 def _name(planned: PlannedRun, of: int) -> str:
     cell = planned.cell
-    is_ad_hoc = cell.test == ad_hoc_script.TEST and cell.scripts
-    test = cell.workload if is_ad_hoc else cell.test
     repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
     rate_per_s = cell.driving.offered_rate_per_s
     offered = f", {rate_per_s:g} offered/s" if rate_per_s else ""
     storage = f", {cell.storage_name}" if cell.storage_name else ""
     return (
-        f"run {planned.position + 1} of {of}: {test}, {cell.system.label}{storage}, "
+        f"run {planned.position + 1} of {of}: {cell.test_name}, {cell.system.label}{storage}, "
         f"{counted(cell.clients, 'client')}{offered}{repetition}"
     )

@@ -9,6 +9,25 @@ import click
 
 from assay import registry
 
+EXPERIMENT_COMMANDS = ("run", "plan", "explain")
+_URL = "part of the URL: --on SYSTEM://USER@HOST:PORT/DATABASE"
+PGBENCH_OPTIONS = {
+    "-n": "not needed: no table is vacuumed before a run; leave it out",
+    "-N": "the test tpcb.simple-update",
+    "-S": "the test tpcb.select-only",
+    "-b": "a test: tpcb.tpcb-like, tpcb.simple-update or tpcb.select-only",
+    "-C": "--connection 'per transaction'",
+    "-l": "not needed: the record keeps the latencies of every run; see `assay report`",
+    "-i": "not needed: `assay run tpcb --scale N` loads the tables",
+    "-P": "--progress SECONDS",
+    "-r": "--per-statement",
+    "-h": _URL,
+    "-p": _URL,
+    "-U": _URL,
+    "-d": _URL,
+}
+"""What is called otherwise here, or is not needed."""
+
 _CHOICE = re.compile(r"(?P<found>.*) is not one of .*\.", re.DOTALL)
 
 
@@ -23,6 +42,11 @@ def sentence(error: click.UsageError) -> str:
         name = _name(error)
         return f"{name}: {what}" if name else what
     if isinstance(error, click.NoSuchOption):
+        meant = PGBENCH_OPTIONS.get(error.option_name)
+        if meant and _context(error).info_name in EXPERIMENT_COMMANDS:
+            return (
+                f"there is no option {error.option_name}; pgbench's {error.option_name} is {meant}"
+            )
         options = [one for param in _context(error).command.params for one in param.opts]
         near = registry.nearest(error.option_name, [one for one in options if one[:2] == "--"])
         nearest = f"; did you mean {near}?" if near else ""

@@ -1,8 +1,8 @@
-"""The dialect of a system of few abilities: no transactions, isolation levels, indexes, foreign
-keys, statistics, marks on tables or read-only sessions.
+"""The base of dialects without optional abilities: no transactions, isolation levels, indexes,
+foreign keys, statistics, marks on tables or read-only sessions.
 
-A dialect that derives from it must add the abstract methods, and adds what its system can do
-besides.
+A subclass must implement the abstract methods, and overrides the others for what its system
+supports.
 """
 
 from __future__ import annotations

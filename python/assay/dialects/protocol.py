@@ -1,5 +1,5 @@
-"""Neutral tables, and what a dialect must be able to spell. Pure text; nothing is sent from
-here. `assay.dialects.minimal` has a default for all that a system may lack.
+"""Neutral tables, and the contract of a dialect, which returns statements as text.
+`assay.dialects.minimal` has defaults for everything optional.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ class Column:
     wide: bool = False
     """Values may be longer than an index entry can be: a dialect indexes a prefix."""
     default: str | None = None
-    """What a row has that says nothing of the column, as its text without quotes; a bool's is
-    ``true`` or ``false``. None: NULL."""
+    """The default value, as text without quotes; that of a bool is ``true`` or ``false``. None:
+    NULL."""
 
     @property
     def family(self) -> str:
-        """The type without what stands in its parentheses: ``decimal``."""
+        """The type without its parentheses: ``decimal``."""
         return self.type.partition("(")[0]
 
 
@@ -35,7 +35,7 @@ class Index:
     columns: tuple[str, ...]
     unique: bool = False
     descending: frozenset[str] = frozenset()
-    """Those of the columns that stand in it from the greatest value to the least."""
+    """The columns in descending order."""
 
 
 @dataclass(frozen=True)

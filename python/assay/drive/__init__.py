@@ -1,3 +1,3 @@
-"""Takes a loaded deployment and a planned run; hands the workload to the engine; returns an
+"""Takes a loaded deployment and a planned run; passes the workload to the engine; returns an
 `Observation`.
 """

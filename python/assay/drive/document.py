@@ -1,7 +1,8 @@
-"""Takes a step of a planned run; returns the engine's drive document: what clients do.
+"""Takes a step of a planned run; returns the engine's drive document, which describes what clients
+do.
 
-The same document is driven, explained, and compiled before anything is started. What stands at the
-engine's own default is left out.
+The same document is used to drive, to explain, and to compile before anything is started. Values at
+the engine's default are left out.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from assay.workload.values import Script, Workload
 
 
 class ScriptText(TypedDict):
-    """One transaction type: its name, where its text is from, the text in this dialect."""
+    """One transaction type: its name, its path, and its text in this dialect."""
 
     name: str
     path: str
@@ -28,8 +29,8 @@ class ScriptText(TypedDict):
 
 
 def scripts_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> tuple[Script, ...]:
-    """What the clients run: the scripts of the step, or the statements of the file it is fed
-    with."""
+    """The scripts that the clients run: those of the step, or the statements of its ``feed``
+    file."""
     feed = drive.run.cell.feed
     if feed is not None:
         return statement_file.read(Path(feed), dialect.literal_style)
@@ -64,7 +65,7 @@ def document_of(
         **_clients(drive),
         "threads": cell.threads,
         "protocol": cell.protocol,
-        # Values are pasted into scripts that were named by their files, as pgbench does with these.
+        # Values may be inserted as text into ad hoc script files, as pgbench does.
         "requires_bound_values": not cell.scripts,
         "warm_up_s": float(cell.driving.warm_up_s),
         "drain_s": float(cell.driving.drain_s),
@@ -77,25 +78,27 @@ def document_of(
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
             lexer=dialect.language if dialect.language != "sql" else None,
-            begins=_begins(dialect) if any("\\begin" in one.text for one in scripts) else None,
+            begins=_begins(dialect)
+            if any("\\begin" in script.text for script in scripts)
+            else None,
         ),
     }
 
 
 def _clients(drive: PlannedDrive) -> dict[str, Any]:
-    """How many clients there are, what they run, at which pace and until when: of one kind, or in
-    groups. The duration is of all groups, counts are of each."""
+    """The clients with their pace and limits, alike or in groups. The duration applies to all
+    groups, counts to each."""
     cell = drive.run.cell
     stop = cell.driving.stop
     if drive.groups:
-        duration = {name: one for name, one in stop.items() if name == "duration_s"}
-        return {"groups": [_group(one) for one in drive.groups], "stop": duration}
+        duration = {name: value for name, value in stop.items() if name == "duration_s"}
+        return {"groups": [_group(value) for value in drive.groups], "stop": duration}
     counted = {"order": drive.order, "clients": cell.clients, "stop": stop}
     return {**counted, **_pace(cell.driving)}
 
 
 def _group(group: PlannedGroup) -> dict[str, Any]:
-    counts = {key: one for key, one in group.driving.stop.items() if key != "duration_s"}
+    counts = {key: value for key, value in group.driving.stop.items() if key != "duration_s"}
     return {
         "name": group.name,
         "scripts": list(group.scripts),
@@ -110,14 +113,18 @@ def script_texts(scripts: Iterable[Script]) -> list[ScriptText]:
     """The scripts as the engine takes them."""
     return [
         ScriptText(
-            name=one.name, path=one.path, text=one.text, weight=one.weight, is_plain=one.is_plain
+            name=script.name,
+            path=script.path,
+            text=script.text,
+            weight=script.weight,
+            is_plain=script.is_plain,
         )
-        for one in scripts
+        for script in scripts
     ]
 
 
 def _pace(driving: Driving) -> dict[str, Any]:
-    """When clients begin their transactions, and how often they try."""
+    """When clients start transactions, and how often they retry."""
     arrival = {"kind": driving.arrival, "offered_rate_per_s": driving.offered_rate_per_s}
     retries = {"most": driving.retries, "classes": list(driving.retry_classes)}
     return _filled(
@@ -130,7 +137,7 @@ def _pace(driving: Driving) -> dict[str, Any]:
 
 
 def _of_the_whole(driving: Driving) -> dict[str, Any]:
-    """What all clients of a step have in common."""
+    """The settings that all clients of a step share."""
     reconnect = {"after_loss": True, "patience_s": driving.reconnect_patience_s}
     return _filled(
         ramp_up_s=float(driving.ramp_up_s),
@@ -142,9 +149,9 @@ def _of_the_whole(driving: Driving) -> dict[str, Any]:
 
 
 def _begins(dialect: Dialect) -> dict[str, list[str]]:
-    r"""How the dialect begins a transaction at a level; without one the driver begins."""
+    """Isolation level → the statements that begin a transaction."""
     return {level: dialect.begin_at(level) for level in dialect.isolation_levels}
 
 
 def _filled(**entries: Any) -> dict[str, Any]:
-    return {name: one for name, one in entries.items() if one}
+    return {name: entry for name, entry in entries.items() if entry}

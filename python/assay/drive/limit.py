@@ -1,5 +1,5 @@
-"""Takes a way to bring a deployment up; returns the first client count it refuses, by default and
-when raised.
+"""Takes a function that starts a deployment; returns how many sessions it accepts, with its default
+limit and with the limit raised.
 
 Experiment B7 (Beebe 2011, section 6): one server refused already at 16 jobs and another soon after,
 both with a default limit of 100; both limits were raised to 1000.
@@ -19,8 +19,7 @@ from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
 
 DeploymentOpener = Callable[[int | None], AbstractContextManager[Deployment]]
-"""Brings up a fresh deployment whose limit fits so many clients; None: with the system's own
-default."""
+"""Starts a fresh deployment with a limit for that many clients; None: with the system's default."""
 
 
 def observe(open_deployment: DeploymentOpener, upto: int) -> LimitReport:

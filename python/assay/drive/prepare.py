@@ -1,5 +1,5 @@
-"""Takes every planned run; has the engine compile its scripts, so that a mistake in one of them is
-known before anything is started.
+"""Takes every planned run; compiles its scripts in the engine, so that mistakes are reported before
+anything is started.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from assay import _engine, registry
 from assay.dialects.protocol import Dialect
 from assay.drive import query
 from assay.drive.document import document_of, scripts_of
-from assay.errors import ScriptError
+from assay.errors import AssayError, ScriptError
+from assay.files import paths
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive, drives, parameters_of
 from assay.provision.session import as_ours
@@ -24,7 +25,7 @@ Found = TypeVar("Found")
 
 
 class Compiled:
-    """The scripts of an experiment as the engine has compiled them: each kind of run once."""
+    """The compiled scripts of an experiment; runs with the same scripts are compiled once."""
 
     def __init__(self, workload: Workload) -> None:
         self._workload = workload
@@ -32,10 +33,10 @@ class Compiled:
         self._asked: list[object] = []
 
     def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
-        """What the scripts of all runs probably do not mean, each with its place.
+        """Warnings about probable mistakes in the scripts of all runs, each with its location.
 
         Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
-        isolation level that a system has not."""
+        isolation level that a system does not have."""
         found: list[str] = []
         for run in runs:
             dialect = registry.system(run.cell.system.name).dialect
@@ -49,7 +50,7 @@ class Compiled:
         return tuple(dict.fromkeys(found))
 
     def _check_asked(self, run: PlannedRun, step: Step, dialect: Dialect) -> None:
-        """Raises `ScriptError` where a script that is run once does not compile."""
+        """Raises `ScriptError` where a script that a step runs once does not compile."""
         key = dialect.name, run.cell.test, step, tuple(run.cell.parameters.items())
         if key in self._asked:
             return
@@ -64,22 +65,38 @@ class Compiled:
             try:
                 _engine.script_warnings(json.dumps(document))
             except _engine.EngineError as error:
-                raise as_ours(error) from error
+                raise _placed(error, self._workload, run) from error
 
     def warnings(self, drive: PlannedDrive) -> tuple[str, ...]:
-        """What the scripts of the step probably do not mean: a sentence with place and fix each."""
+        """Warnings about probable mistakes in the scripts of the step, each with location and
+        fix."""
         key = _what_is_compiled(drive)
         if key not in self._warnings:
             found = _compiled(self._workload, drive, _engine.script_warnings) or ()
             self._warnings[key] = tuple(
-                f"{path}:{line}:{column}: {message}" + (f"; {hint}" if hint else "")
+                f"{_path(path, self._workload, drive.run)}:{line}:{column}: {message}"
+                + (f"; {hint}" if hint else "")
                 for path, line, column, message, hint in found
             )
         return self._warnings[key]
 
 
+def _placed(error: _engine.EngineError, workload: Workload, run: PlannedRun) -> AssayError:
+    """The error of a script, with the path of its file."""
+    if error.kind == "script" and error.file:
+        error.file = _path(error.file, workload, run)
+    return as_ours(error)
+
+
+def _path(path: str, workload: Workload, run: PlannedRun) -> str:
+    """The path of a script as a user can open it: the engine knows it within its workload."""
+    is_given = workload.is_ad_hoc or path in {script.path for script in run.cell.scripts}
+    file = workload.folder / path
+    return str(file) if not is_given and paths.is_file(file) else path
+
+
 def _what_is_compiled(drive: PlannedDrive) -> object:
-    """Equal values mean equal instruction lists."""
+    """A key of the compiled scripts: equal keys mean equal instruction lists."""
     cell = drive.run.cell
     dialect = registry.system(cell.system.name).dialect
     parameters = tuple(cell.parameters.items())
@@ -87,8 +104,8 @@ def _what_is_compiled(drive: PlannedDrive) -> object:
 
 
 def check_limits(workload: Workload, runs: Iterable[PlannedRun], load_sessions: int | None) -> None:
-    """Raises `MachineLimit` where this machine has not the threads or open files that the clients
-    of a run need, or the sessions of a load that were asked for."""
+    """Raises `MachineLimit` where this machine allows too few threads or open files for the clients
+    of a run, or for the given load sessions."""
     needs = {
         (_driver(run), drive.run.cell.clients, run.cell.threads)
         for run in runs
@@ -118,14 +135,16 @@ def _driver(run: PlannedRun) -> str:
 def explained(workload: Workload, run: PlannedRun) -> str:
     """The instruction lists of all scripts of the run; empty where its clients run none."""
     drives_ = drives(workload, run)
-    lists = [_compiled(workload, one, _engine.explain) or "" for one in drives_]
-    return "\n".join(dict.fromkeys(one for one in lists if one))
+    lists = [_compiled(workload, drive, _engine.explain) or "" for drive in drives_]
+    return "\n".join(dict.fromkeys(drive for drive in lists if drive))
 
 
 def scripts_of_all(workload: Workload, run: PlannedRun, dialect: Dialect) -> tuple[Script, ...]:
     """The scripts of all steps of the run, each once."""
-    found = [one for drive in drives(workload, run) for one in scripts_of(workload, drive, dialect)]
-    return tuple({one.name: one for one in reversed(found)}.values())[::-1]
+    found = [
+        script for drive in drives(workload, run) for script in scripts_of(workload, drive, dialect)
+    ]
+    return tuple({script.name: script for script in reversed(found)}.values())[::-1]
 
 
 def statements_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> list[str]:
@@ -140,7 +159,7 @@ def statements_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> 
 
 
 def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Found]) -> Found | None:
-    """What the engine says of the step's scripts; None where its clients run none."""
+    """The engine's result for the step's scripts; None where its clients run none."""
     dialect = registry.system(drive.run.cell.system.name).dialect
     scripts = scripts_of(workload, drive, dialect)
     if not scripts:
@@ -151,14 +170,15 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
     try:
         return ask(json.dumps(document))
     except _engine.EngineError as error:
-        found = as_ours(error)
+        found = _placed(error, workload, drive.run)
         if workload.is_ad_hoc and isinstance(found, ScriptError) and "variable" in found.message:
             found.hint = _with_set(found)
         raise found from error
 
 
 def _with_set(error: ScriptError) -> str:
-    """A variable of an ad hoc script comes from the script itself or from the command line."""
+    """The fix for an unknown variable of an ad hoc script: set it in the script or on the command
+    line."""
     named = re.search(r"variable :(\w+)", error.message)
     name = named[1] if named else "NAME"
     nearest = f"{error.hint}; " if error.hint and "did you mean" in error.hint else ""

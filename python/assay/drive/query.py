@@ -1,5 +1,5 @@
-"""Takes a deployment and a script; runs it once outside any measurement; returns the rows it
-answered, its values bound.
+"""Takes a deployment and a script; runs it once outside any measurement, its values bound; returns
+the rows it answered.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row = tuple[str | None, ...]
 
 @dataclass(frozen=True)
 class Answer:
-    """What the last statement of a script answered, in text form."""
+    """What a statement answered, in text form."""
 
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -54,7 +54,19 @@ def ask(
     identifiers: Mapping[str, list[str]] | None = None,
     session_statements: Iterable[str] = (),
 ) -> Answer:
-    """The answer of the script's last statement. ``session_statements``: what the session runs
+    """The answer of the script's last statement; as `ask_each`."""
+    answers = ask_each(deployment, script, variables, identifiers, session_statements)
+    return answers[-1] if answers else Answer((), ())
+
+
+def ask_each(
+    deployment: Deployment,
+    script: Script,
+    variables: Mapping[str, Scalar],
+    identifiers: Mapping[str, list[str]] | None = None,
+    session_statements: Iterable[str] = (),
+) -> list[Answer]:
+    """The answer of each statement of the script. ``session_statements``: what the session runs
     first, behind the deployment's own.
 
     Raises `ScriptError`, or `SystemRefused` and `SystemDied` where the system does not answer.
@@ -67,7 +79,4 @@ def ask(
         answers = _engine.query(json.dumps({**document, "site": address.for_engine()}))
     except _engine.EngineError as error:
         raise_as_ours(error)
-    if not answers:
-        return Answer((), ())
-    _, last = answers[-1]
-    return Answer(tuple(last.columns), tuple(last.rows))
+    return [Answer(tuple(one.columns), tuple(one.rows)) for _, one in answers]

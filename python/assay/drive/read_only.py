@@ -1,9 +1,9 @@
-"""Takes a planned run; says whether it may leave other data than it found, and which statements
-make its sessions read-only.
+"""Takes a planned run; returns whether it may change the data, and the statements that make its
+sessions read-only.
 
-A test that declares ``changes_data = false`` is held to it by the system: its sessions are
-read-only, and what would write is refused. Where that cannot be asked of the system, or where it
-would be measured with every session that a transaction opens, the data count as changed.
+For a test that declares ``changes_data = false`` the sessions are made read-only, so that the
+system refuses writes. Where the system does not support it, or where each transaction opens a
+session and the statement would be measured, the data count as changed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def may_change_data(workload: Workload, run: PlannedRun) -> bool:
 
 
 def session_statements(workload: Workload, run: PlannedRun, dialect: Dialect) -> list[str]:
-    """Statements that make a session of the run read-only; none where its clients may write, or
-    are not held."""
+    """Statements that make a session of the run read-only; empty where its clients may write, or
+    where it is not enforced."""
     if workload.test(run.cell.test).leaves_other_data:
         return []
     opens = {drive.run.cell.driving.connection for drive in drives(workload, run)}

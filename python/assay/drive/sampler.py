@@ -1,8 +1,8 @@
-"""Takes a deployment; samples its server's processes, and the device its data lie on, beside a run.
+"""Takes a deployment; samples its server's processes and the device under its data during a run.
 
-Sampling costs the machine that is measured, so it is rationed: after a sample that took *t*, the
-next one comes no sooner than 50 *t* later, which bounds its share of one processor at two per cent.
-The first and the last are taken while no client is at work, so that there are always two.
+Sampling loads the machine that is measured, so it is limited: after a sample that took *t*, the
+next one comes at least 50 *t* later, which limits it to 2 % of one processor. The first and the
+last sample are taken while no client works, so that there are always two.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class TimedSample:
     """Seconds since the sampler began."""
     sample: ProcessSample
     device_read_bytes: int | None = None
-    """By the whole device under the data directory; None: there is none, or it is not known."""
+    """Of the whole device under the data directory; None: there is none, or it is not known."""
     device_written_bytes: int | None = None
 
 
 class Sampler:
-    """Samples while the ``with`` block runs; `samples` holds what was seen."""
+    """Takes samples while the ``with`` block runs; `samples` holds them."""
 
     def __init__(self, deployment: Deployment, system: System) -> None:
         self._deployment = deployment
@@ -60,7 +60,7 @@ class Sampler:
         self._take()
 
     def _take(self) -> bool:
-        """Whether there was something to be seen."""
+        """Takes a sample; returns whether the processes could be read."""
         at_s = time.monotonic() - self._began_s
         system = self._system
         sample = system.sample(self._deployment) if isinstance(system, Sampled) else None

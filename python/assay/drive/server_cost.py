@@ -1,7 +1,7 @@
-"""Takes samples of a server and what was driven; returns what it cost the machine meanwhile.
+"""Takes samples of a server and an observation; returns the server's cost during the measurement.
 
-The samples hold sums since each process, or device, began. Between two of them a sum is taken to
-grow evenly, so that it is known also at the instants at which the measurement began and ended.
+The samples hold sums since the start of each process or device. Sums are interpolated linearly at
+the beginning and the end of the measurement.
 """
 
 from __future__ import annotations
@@ -18,18 +18,20 @@ _Sum = Callable[[TimedSample], int | None]
 def server_cost(
     samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
 ) -> ServerCost | None:
-    """CPU time and bytes read in the measurement, and the most memory seen.
+    """CPU time and bytes read in the measurement, and the peak of the sampled memory.
 
-    ``began_unix_ns``: when sampling began. None where the samples do not reach over any of it.
+    ``began_unix_ns``: when sampling began. None where the samples do not cover the measurement.
     """
-    cpu_ns = _grown(samples, lambda one: one.sample.cpu_ns, began_unix_ns, observation)
+    cpu_ns = _grown(samples, lambda timed: timed.sample.cpu_ns, began_unix_ns, observation)
     if cpu_ns is None:
         return None
     ended = observation.outcomes.ended
     return ServerCost(
         cpu_ns=cpu_ns,
-        read_bytes=_grown(samples, lambda one: one.sample.read_bytes, began_unix_ns, observation),
-        resident_peak_bytes=max(one.sample.resident_bytes for one in samples),
+        read_bytes=_grown(
+            samples, lambda timed: timed.sample.read_bytes, began_unix_ns, observation
+        ),
+        resident_peak_bytes=max(timed.sample.resident_bytes for timed in samples),
         per_transaction_ns=round(cpu_ns / ended) if ended else 0,
     )
 
@@ -37,10 +39,10 @@ def server_cost(
 def device_cost(
     samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
 ) -> tuple[int, int] | None:
-    """Bytes that the whole device under the data read and wrote in the measurement; None where
-    that cannot be known."""
-    read = _grown(samples, lambda one: one.device_read_bytes, began_unix_ns, observation)
-    written = _grown(samples, lambda one: one.device_written_bytes, began_unix_ns, observation)
+    """Bytes that the whole device under the data read and wrote in the measurement; None where not
+    known."""
+    read = _grown(samples, lambda timed: timed.device_read_bytes, began_unix_ns, observation)
+    written = _grown(samples, lambda timed: timed.device_written_bytes, began_unix_ns, observation)
     if read is None or written is None:
         return None
     return read, written
@@ -54,7 +56,7 @@ def _grown(
 ) -> int | None:
     if len(samples) < 2 or not observation.elapsed_ns:
         return None
-    sums = [(one.at_s, total) for one in samples if (total := sum_of(one)) is not None]
+    sums = [(sample.at_s, total) for sample in samples if (total := sum_of(sample)) is not None]
     if len(sums) < len(samples):
         return None
     from_s = (observation.started_unix_ns - began_unix_ns) / 1e9
@@ -63,7 +65,7 @@ def _grown(
 
 
 def _at(sums: Sequence[tuple[float, int]], at_s: float) -> int:
-    """The sum at that instant, on the line between the samples before and behind it."""
+    """The sum at that instant, interpolated between the samples before and after it."""
     first_s, first = sums[0]
     if at_s <= first_s:
         return first

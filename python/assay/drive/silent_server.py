@@ -1,7 +1,7 @@
-"""Takes the progress of clients; gives up on a server that does not answer any more.
+"""Takes the progress of clients; ends the run when the server no longer responds.
 
-A run that ends by counts has no other limit: a server that is stopped would hold it without end.
-Transactions that are merely long do not end it, because the server still opens sessions.
+A run that ends by counts has no other limit: with a stopped server it would never end. Long
+transactions do not end it, because the server still opens sessions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.provision.deployment import Deployment
 from assay.provision.session import responds
 
 QUIET_S = 60.0
-"""How long no transaction ends before the server is asked for a session, and again after that."""
+"""How long no transaction may end before a session is opened as a test, and between such tests."""
 MOST_UNANSWERED = 2
 
 
@@ -30,7 +30,8 @@ class SilentServer:
         self._asking: threading.Thread | None = None
 
     def progressed(self, report: Mapping[str, Any]) -> None:
-        """Raises `SystemDied` where no transaction has ended for long, and no session opens."""
+        """Raises `SystemDied` where no transaction has ended for long and no session can be
+        opened."""
         ended, now_s = report["done"] + report["failed"], time.monotonic()
         if ended != self._ended:
             self._ended, self._unanswered = ended, 0

@@ -1,4 +1,4 @@
-"""Takes a loaded deployment and a drive document; has the engine drive it; returns its
+"""Takes a loaded deployment and a drive document; runs the document in the engine; returns its
 observation."""
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ def observe(
     session_statements: Iterable[str] = (),
 ) -> Observation:
     """Drives the document against ``deployment``. Errors of transactions are in the observation;
-    raises only where nothing could be driven at all.
+    raises only where no client could work at all.
 
-    ``session_statements``: what each client's session runs first, behind the deployment's own.
+    ``session_statements``: run first in each client's session, after those of the deployment.
     """
 
     def on_progress(text: str) -> None:

@@ -1,9 +1,8 @@
-"""Takes a loaded deployment and a drive document; has it driven, and watches the server meanwhile.
+"""Takes a loaded deployment and a drive document; drives it and monitors the server.
 
-The observation gets ``server_cost`` (what the server's processes took, beside ``client_cost``),
-``device_cost`` (what the whole device under the data read and wrote) and ``server_counters`` (how
-far the server's own counters went on), all of the measurement alone and left out where they cannot
-be known.
+The observation gets ``server_cost`` (the cost of the server's processes), ``device_cost`` (bytes
+that the device under the data read and wrote) and ``server_counters`` (the increase of the server's
+own counters), each of the measurement only, and left out where not known.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ def observe_watched(
     warn: Callable[[str], None] = lambda _: None,
 ) -> tuple[Observation, list[TimedSample]]:
     """The observation, and the samples of the server's processes. Raises `SystemDied` where the
-    server does not answer any more, and nothing else would end the run."""
+    server no longer responds and nothing else would end the run."""
     counters = _Counters(deployment, system, document)
     silence = None if _has_duration(document) else SilentServer(deployment, warn)
 
@@ -57,7 +56,7 @@ def observe_watched(
         found["device_cost"] = DeviceCost(sampler.devices.label, *moved)
     unfinished = observation.unfinished
     if unfinished is not None:
-        # A server whose transactions are left open may not answer any other session either.
+        # A server with unfinished transactions may not open other sessions either.
         unfinished = replace(unfinished, responds=all(map(responds, deployment.endpoints)))
         found["unfinished"] = unfinished
     is_deaf = unfinished is not None and unfinished.is_deaf
@@ -71,8 +70,8 @@ def _has_duration(document: Mapping[str, Any]) -> bool:
 
 
 class _Counters:
-    """The server's own counters at the beginning and at the end of the measurement. Behind a
-    warm-up they are read beside the clients, by a session of a few milliseconds."""
+    """The server's own counters at the beginning and at the end of the measurement. After a warm-up
+    they are read while clients work, by a session of a few milliseconds."""
 
     def __init__(self, deployment: Deployment, system: System, document: Mapping[str, Any]) -> None:
         self._deployment = deployment
@@ -89,7 +88,7 @@ class _Counters:
             self._reader.start()
 
     def grown(self) -> dict[str, int]:
-        """What each counter grew by; nothing where the server counts nothing or was lost."""
+        """The increase of each counter; empty where the server has no counters or was lost."""
         if self._reader is not None:
             self._reader.join()
         after = self._read() if self._before else {}

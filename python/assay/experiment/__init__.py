@@ -1,7 +1,8 @@
-"""Takes a file or a command line's words; returns an `Experiment`, or says which line is wrong.
+"""Takes an experiment file or the words of a command line; returns an `Experiment`, or raises an
+error with the line.
 
 `assay.experiment.words` reads the command line, `assay.experiment.file` an experiment file; both
-end in `assay.experiment.settings`, which knows what a setting may mean.
+use `assay.experiment.settings`, which interprets settings.
 """
 
 from assay.experiment.values import (
@@ -11,6 +12,15 @@ from assay.experiment.values import (
     ScriptFile,
     StorageChoice,
     SystemChoice,
+    shown_scripts,
 )
 
-__all__ = ["Driving", "Experiment", "Scalar", "ScriptFile", "StorageChoice", "SystemChoice"]
+__all__ = [
+    "Driving",
+    "Experiment",
+    "Scalar",
+    "ScriptFile",
+    "StorageChoice",
+    "SystemChoice",
+    "shown_scripts",
+]

@@ -1,4 +1,4 @@
-"""Takes what a command line says of clients; returns their numbers, offered rates and pauses."""
+"""Takes the client options of a command line; returns client counts, offered rates and pauses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _HINT = "--clients 1,8,32, or by group: --clients readers=8,writers=2"
 
 
 def counts(words: str) -> tuple[int, ...]:
-    """``1,8,32`` as numbers of clients."""
+    """``1,8,32`` as client counts."""
     return tuple(map(int, _listed("--clients", words, CLIENTS, "--clients 1,8,32")))
 
 
@@ -19,7 +19,7 @@ def are_of_groups(words: str) -> bool:
 
 
 def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
-    """``readers=4,8,writers=2``: the numbers of each group of clients stand behind its name."""
+    """``readers=4,8,writers=2`` as client counts by group."""
     levels: dict[str, list[str]] = {}
     name = ""
     for word in words.split(","):
@@ -32,12 +32,14 @@ def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
                 raise ArgumentError(f"--clients: group {name} is given twice", hint=_HINT)
         elif not name:
             raise ArgumentError(
-                f"--clients: {word.strip()} is of no group, and others are of groups", hint=_HINT
+                f"--clients: {word.strip()} has no group, and others have one", hint=_HINT
             )
         levels.setdefault(name, []).append(value if equals else word)
     return {
-        group: tuple(map(int, _listed(f"--clients {group}", ",".join(one), CLIENTS, _HINT)))
-        for group, one in levels.items()
+        group: tuple(
+            map(int, _listed(f"--clients {group}", ",".join(words_of_group), CLIENTS, _HINT))
+        )
+        for group, words_of_group in levels.items()
     }
 
 
@@ -49,7 +51,7 @@ def offered_rates(words: str) -> tuple[float, ...]:
 
 
 def _listed(option: str, words: str, quantity: Quantity, hint: str) -> list[int | float]:
-    """Numbers with commas between."""
+    """Numbers separated by commas."""
     try:
         return [quantity.of_word(word) for word in words.split(",")]
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Takes an experiment file (TOML); returns its `Experiment`, or says which line is wrong."""
+"""Takes an experiment file (TOML); returns its `Experiment`, or raises an error with the line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         seed=top.whole("seed", quantities.SEED, 1),
         threads=top.whole("threads", quantities.THREADS, 0),
         protocol=top.choice("protocol", PROTOCOLS) if "protocol" in top else None,
-        input_paths=tuple(str(file.parent / one) for one in _input(top)),
+        input_paths=tuple(str(file.parent / path) for path in _input(top)),
         encoding=top.text("encoding", "utf-8"),
         keep_going=top.boolean("keep_going", False),
         feed=str(file.parent / top.text("feed")) if "feed" in top else None,
@@ -66,7 +66,7 @@ def read(file: Path) -> tuple[Experiment, Workload]:
 
 
 def _group_clients(top: Section) -> dict[str, tuple[int, ...]]:
-    """``clients = { readers = [4, 8], writers = 2 }``: of each group of clients."""
+    """``clients = { readers = [4, 8], writers = 2 }``: client counts by group."""
     if not top.is_table("clients"):
         return {}
     section = top.section("clients")
@@ -79,7 +79,7 @@ def _input(top: Section) -> tuple[str, ...]:
 
 
 def _workload_name(top: Section) -> str:
-    """The workload by its name, or as a path from here where the file's folder has it."""
+    """The name of the workload, or its path where it is relative to the file's folder."""
     name = top.text("workload")
     if name not in registry.workloads() and paths.is_folder(top.file.parent / name):
         return str(top.file.parent / name)
@@ -96,12 +96,12 @@ def _workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
 def _scripts(top: Section) -> tuple[ScriptFile, ...]:
     """``script = ["a.sql", "b.sql@3"]``, relative to the file's folder."""
     with _placed(top, "script"):
-        named = [ad_hoc_script.script_file(one) for one in top.texts("script", ())]
-    return tuple(replace(one, path=str(top.file.parent / one.path)) for one in named)
+        named = [ad_hoc_script.script_file(script) for script in top.texts("script", ())]
+    return tuple(replace(script, path=str(top.file.parent / script.path)) for script in named)
 
 
 def _ad_hoc_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
-    """Of scripts alone: every parameter is one of their variables."""
+    """The workload of ad hoc scripts, whose parameters are their variables."""
     variables = top.section("parameters")
     levels = {name: variables.scalars(name) for name in variables.names()}
     with _placed(top, "script"):
@@ -113,12 +113,12 @@ def _ad_hoc_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
 
 
 def _driving(section: Section) -> dict[str, Any]:
-    """``[drive]``, in the words of a test; levels of the offered rate are read by themselves."""
-    said = driving.read(section, {}, passed_over=(OFFERED_RATE,))
+    """``[drive]``, with the keys of a test; the levels of the offered rate are read elsewhere."""
+    given = driving.read(section, {}, passed_over=(OFFERED_RATE,))
     if "allow_shell" in section:
-        said["allow_shell"] = section.boolean("allow_shell")
+        given["allow_shell"] = section.boolean("allow_shell")
     section.done()
-    return said
+    return given
 
 
 def _offered_rates(section: Section) -> tuple[float, ...]:
@@ -137,6 +137,12 @@ def _tests(top: Section, workload: Workload) -> tuple[str, ...]:
 def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
     with _placed(top, "systems"):
         choices = list(settings.system_choices(top.texts("systems", (workload.default_system,))))
+    if "system" in top and not top.is_table("system"):
+        raise top.error(
+            "system: expected tables [system.NAME] with settings",
+            "system",
+            hint="did you mean 'systems'?",
+        )
     given = top.section("system")
     for name in given.names():
         section = given.section(name)
@@ -173,7 +179,7 @@ def _declared_storage(name: str, section: Section) -> StorageChoice:
     options = {}
     for key in section.names():
         if key not in ("kind", "directory"):
-            section.scalar(key)  # one of it
+            section.scalar(key)  # a single value
             options[key] = section.words(key)[0]
     return StorageChoice(name, kind, directory, options)
 
@@ -187,7 +193,7 @@ def _parameters(section: Section, workload: Workload) -> dict[str, tuple[Scalar,
 
 
 class _placed:  # noqa: N801  (used as a statement)
-    """Returns an `ArgumentError` from inside the block the place of a key of the file."""
+    """Gives an `ArgumentError` raised inside the block the location of a key in the file."""
 
     def __init__(self, section: Section, key: str) -> None:
         self._section = section

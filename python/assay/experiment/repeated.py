@@ -1,5 +1,5 @@
-"""Takes an experiment; refuses a value that is given twice among those that are varied: it would be
-measured again, or silently not."""
+"""Takes an experiment; refuses a level that is given twice: it would be measured again, or silently
+dropped."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from assay.experiment.values import Experiment
 
 
 def refuse_repeated(experiment: Experiment) -> None:
-    """Raises `ArgumentError` for the first value that is there twice."""
+    """Raises `ArgumentError` for the first value that is given twice."""
     varied: list[tuple[str, list[tuple[object, object]]]] = [
-        ("systems", [(one, one.label) for one in experiment.systems]),
-        ("storages", [(one.name, one.name) for one in experiment.storages]),
+        ("systems", [(value, value.label) for value in experiment.systems]),
+        ("storages", [(value.name, value.name) for value in experiment.storages]),
         ("clients", _plain(experiment.clients)),
-        *((f"clients of {name}", _plain(one)) for name, one in experiment.group_clients.items()),
-        ("offered rate", [(one, f"{one:g}") for one in experiment.offered_rates_per_s]),
+        *(
+            (f"clients of {name}", _plain(value))
+            for name, value in experiment.group_clients.items()
+        ),
+        ("offered rate", [(value, f"{value:g}") for value in experiment.offered_rates_per_s]),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),
     ]
     for name, levels in varied:
@@ -31,5 +34,5 @@ def refuse_repeated(experiment: Experiment) -> None:
 
 
 def _plain(levels: Iterable[object]) -> list[tuple[object, object]]:
-    """1, 1.0 and true are not the same to a script."""
+    """The levels with their types: 1, 1.0 and true are different values to a script."""
     return [((type(level), level), level) for level in levels]

@@ -1,9 +1,8 @@
-"""Takes systems, storages and settings as written; returns the choices they mean, every name
-checked.
+"""Takes systems, storages and settings as written; returns the choices, with every name checked.
 
-A system is ``NAME``, ``NAME[key=value,…]`` or the URL of a server that runs. A setting is
-``SYSTEM.KEY=VALUES`` or ``PARAMETER=VALUES``, where several values with commas between are the
-levels of a factor; a value that has a comma itself stands in double quotes.
+A system is ``NAME``, ``NAME[key=value,…]`` or the URL of a running server. A setting is
+``SYSTEM.KEY=VALUES`` or ``PARAMETER=VALUES``, where several values separated by commas are the
+levels of a factor; a value that contains a comma is written in double quotes.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from assay.experiment.system_words import split_systems
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, ReachedByUrl
+from assay.text.secrets import is_connection_string
 from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
@@ -30,7 +30,7 @@ Levels = dict[str, tuple[str, ...]]
 
 
 def system_choice(word: str) -> SystemChoice:
-    """The choice that one word of ``--on`` means."""
+    """The system choice for one word of ``--on``."""
     if is_url(word):
         name = registry.system_of_url(word)
         system = registry.system(name)
@@ -43,7 +43,12 @@ def system_choice(word: str) -> SystemChoice:
     name, bracket, rest = word.partition("[")
     name = name.strip()
     if name not in registry.systems():
-        if "@" in word or ":" in name:  # a piece of a URL, in which a password may be
+        if is_connection_string(name):
+            raise ArgumentError(
+                "a system under test is a connection string: expected a name or a URL",
+                hint="write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE",
+            )
+        if "@" in word or ":" in name:  # a piece of a URL, which may contain a password
             raise ArgumentError(
                 "a system under test is neither a name nor a URL",
                 hint="scheme://USER@HOST:PORT/DATABASE; a comma in a password may be written %2C",
@@ -55,19 +60,20 @@ def system_choice(word: str) -> SystemChoice:
     if not rest.endswith("]"):
         raise ArgumentError(f"{word}: the bracket is not closed", hint=f"{word}]")
     given: Levels = {}
-    for one in split(rest[:-1]):
-        key, values = key_and_values(one)
+    for setting in split(rest[:-1]):
+        key, values = key_and_values(setting)
         if len(values) > 1 or key in given:
             raise ArgumentError(
                 f"{word}: one value for {key}",
-                hint=f"--set {name}.{key}={','.join(values)} makes a choice of each value",
+                hint=f"--set {name}.{key}={','.join(values)} measures each value",
             )
         given[key] = values
     return varied([choice], name, given)[0]
 
 
 def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
-    """Words of ``--on``, each with commas between systems; at least one."""
+    """The choices for words of ``--on``, each a list of systems separated by commas; at least
+    one."""
     choices = tuple(system_choice(word) for words_ in words for word in split_systems(words_))
     if not choices:
         raise ArgumentError(
@@ -77,7 +83,8 @@ def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
 
 
 def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[SystemChoice]:
-    """The choices, where those of system ``name`` take every combination of the levels given."""
+    """The choices, with those of system ``name`` replaced by every combination of the given
+    levels."""
     combinations = math.prod(map(len, given.values()))
     if combinations > MOST_COMBINATIONS:
         raise ArgumentError(
@@ -96,7 +103,8 @@ def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[Sy
 
 
 def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
-    """The choice with these keys: options where the system declares them, else server settings."""
+    """The choice with these keys added: as options where the system declares them, else as server
+    settings."""
     specs = {spec.name: spec for spec in registry.system(choice.name).option_specs}
     options, settings = dict(choice.options), dict(choice.settings)
     for key, value in given.items():
@@ -114,7 +122,8 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
 def apply(
     words: Iterable[str], choices: tuple[SystemChoice, ...], workload: Workload
 ) -> tuple[tuple[SystemChoice, ...], dict[str, tuple[Scalar, ...]]]:
-    """Words of ``--set``: systems with their settings, and the levels of workload parameters."""
+    """The effect of ``--set`` words: systems with their settings, and levels of workload
+    parameters."""
     by_system: dict[str, Levels] = {}
     parameters: dict[str, tuple[Scalar, ...]] = {}
     for word in words:
@@ -136,7 +145,7 @@ def _not_chosen(system: str, choices: tuple[SystemChoice, ...]) -> ArgumentError
     if system in registry.systems():
         return ArgumentError(
             f"a setting of {system}, which is not among the systems of this run",
-            hint=f"--on {','.join([*dict.fromkeys(one.name for one in choices), system])}",
+            hint=f"--on {','.join([*dict.fromkeys(chosen.name for chosen in choices), system])}",
         )
     return registry.unknown("system", system, [choice.name for choice in choices])
 
@@ -152,7 +161,8 @@ def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tup
 
 
 def storage_choices(words: Iterable[str]) -> tuple[StorageChoice, ...]:
-    """Words of ``--storage``: ``KIND``, ``KIND:DIRECTORY`` or ``NAME=KIND[:DIRECTORY]``."""
+    """The choices for words of ``--storage``: ``KIND``, ``KIND:DIRECTORY`` or
+    ``NAME=KIND[:DIRECTORY]``."""
     return tuple(_storage_choice(word) for words_ in words for word in split(words_))
 
 
@@ -170,8 +180,8 @@ def check_storage_kind(kind: str) -> None:
 
 
 def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]) -> None:
-    """Raises `ArgumentError` for the first option or setting that cannot be right: what is known
-    before anything is started is said before."""
+    """Raises `ArgumentError` for the first invalid option or setting that can be found before
+    anything is started."""
     for system in systems:
         registry.system(system.name).check(system)
     for storage in storages:
@@ -179,7 +189,7 @@ def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageCho
 
 
 def split(words: str) -> list[str]:
-    """The parts between commas that stand in no bracket and no quotes."""
+    """The parts between commas outside brackets and quotes."""
     parts, depth, quoted, part = [], 0, False, ""
     for letter in words:
         if letter == '"':
@@ -191,11 +201,11 @@ def split(words: str) -> list[str]:
                 part = ""
                 continue
         part += letter
-    return [one for one in [*parts, part.strip()] if one]
+    return [word for word in [*parts, part.strip()] if word]
 
 
 def key_and_values(word: str) -> tuple[str, tuple[str, ...]]:
-    """``key=a,b`` as (key, (a, b)); a value in double quotes may hold a comma."""
+    """``key=a,b`` as (key, (a, b)); a value in double quotes may contain a comma."""
     key, equals, values = word.partition("=")
     if not equals or not key.strip():
         raise ArgumentError(f"{word!r}: expected KEY=VALUE", hint="--set copies=10")

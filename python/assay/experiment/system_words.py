@@ -1,6 +1,6 @@
-"""Takes the systems of one word of ``--on``, with commas between; returns each as it was written.
+"""Takes one word of ``--on``; splits it at commas and returns each system as written.
 
-A comma within brackets or quotes, or in the user and password of a URL, is part of its system.
+A comma within brackets or quotes, or in the user and password of a URL, does not split.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from assay.server_url import is_url
 
 
 def split_systems(words: str) -> list[str]:
-    """The systems in their order."""
+    """The systems in order."""
     found: list[str] = []
     rest = words.strip()
     while rest:
-        one, rest = _url(rest) if is_url(rest) else _plain(rest)
-        found.append(one)
-    return [one for one in found if one]
+        system, rest = _url(rest) if is_url(rest) else _plain(rest)
+        found.append(system)
+    return [system for system in found if system]
 
 
 def _plain(text: str) -> tuple[str, str]:
@@ -36,8 +36,8 @@ def _plain(text: str) -> tuple[str, str]:
 
 
 def _url(text: str) -> tuple[str, str]:
-    """A URL ends at a comma behind its last ``@``, and before the next system's beginning. A comma
-    between several hosts is of the URL, so that it can be refused as such."""
+    """A URL ends at a comma after its last ``@``, or where the next system begins. A comma between
+    several hosts stays in the URL, so that its parser can refuse it."""
     following = _next_system().search(text)
     whole = text if following is None else text[: following.start()]
     comma = whole.find(",", whole.rfind("@") + 1)
@@ -54,4 +54,4 @@ def _next_system() -> re.Pattern[str]:
 
 
 def _schemes() -> Sequence[str]:
-    return [one for name in registry.systems() for one in registry.url_schemes(name)]
+    return [scheme for name in registry.systems() for scheme in registry.url_schemes(name)]

@@ -1,8 +1,7 @@
-"""Takes an experiment, its workload and the words that asked for it; refuses what is said and
-would have no effect on any of its tests.
+"""Takes an experiment, its workload and the words of the command line; refuses settings that have
+no effect on any of its tests.
 
-Each setting is listed once, with the option and the key that say it and the tests it means
-something to.
+Each setting is listed once, with its option, its key and the tests that it applies to.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class _Setting:
     option: str
     key: str
     """In an experiment file."""
-    is_said: Callable[[Experiment], bool]
+    is_given: Callable[[Experiment], bool]
     means_something: Callable[[Experiment, Workload, Test], bool]
     because: str
 
@@ -41,12 +40,12 @@ def _drives_for_a_time(_experiment: Experiment, _workload: Workload, test: Test)
 
 def _has_clients(experiment: Experiment, _workload: Workload, test: Test) -> bool:
     if experiment.group_clients:
-        return any(one.name in experiment.group_clients for one in test.groups)
+        return any(group.name in experiment.group_clients for group in test.groups)
     return test.has_clients and not _steps_say(test, "clients")
 
 
 def _drives_with(field: str) -> Callable[[Experiment, Workload, Test], bool]:
-    """Whether clients run scripts, and no step or group says for itself what ``field`` is."""
+    """Whether clients run scripts, and no step or group sets ``field`` itself."""
 
     def means_something(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
         return bool(test.drives) and not _steps_say(test, field)
@@ -55,12 +54,12 @@ def _drives_with(field: str) -> Callable[[Experiment, Workload, Test], bool]:
 
 
 def _steps_say(test: Test, field: str) -> bool:
-    """Whether a step or a group of the test says this for itself."""
+    """Whether a step or a group of the test sets this field itself."""
     if test.groups and field in OF_GROUPS:
         return True
     if field == "clients":
-        return any(one.clients is not None for one in test.drives)
-    return any(field in one.said for one in test.drives)
+        return any(drive.clients is not None for drive in test.drives)
+    return any(field in drive.driving_changes for drive in test.drives)
 
 
 def _reads_input(_experiment: Experiment, workload: Workload, test: Test) -> bool:
@@ -77,7 +76,7 @@ def _starts_a_system(experiment: Experiment, _workload: Workload, _test: Test) -
 
 
 def _in_driving(field: str) -> Callable[[Experiment], bool]:
-    return lambda experiment: field in experiment.driving
+    return lambda asked: field in asked.driving
 
 
 _NO_CLIENTS_THAT_RUN_SCRIPTS = "its clients run no scripts"
@@ -93,11 +92,12 @@ _DRIVING = (
 
 _SETTINGS = (
     _Setting(
-        "feed", "feed", lambda one: one.feed is not None, _names_no_scripts,
+        "feed", "feed", lambda asked: asked.feed is not None, _names_no_scripts,
         "its clients run the scripts that are named",
     ),
     _Setting(
-        "clients", "clients", lambda one: bool(one.clients or one.group_clients), _has_clients,
+        "clients", "clients", lambda asked: bool(asked.clients or asked.group_clients),
+        _has_clients,
         "it has no clients",
     ),
     _Setting(
@@ -109,29 +109,29 @@ _SETTINGS = (
         for option, key in _DRIVING
     ),
     _Setting(
-        "offered_rate", "offered_rate_per_s", lambda one: bool(one.offered_rates_per_s),
+        "offered_rate", "offered_rate_per_s", lambda asked: bool(asked.offered_rates_per_s),
         _drives_with("offered_rate_per_s"), _NO_CLIENTS_THAT_RUN_SCRIPTS,
     ),
     _Setting(
-        "threads", "threads", lambda one: one.threads > 0, _drives, _NO_CLIENTS_THAT_RUN_SCRIPTS
+        "threads", "threads", lambda asked: asked.threads > 0, _drives, _NO_CLIENTS_THAT_RUN_SCRIPTS
     ),
     _Setting(
-        "protocol", "protocol", lambda one: one.protocol is not None, _drives,
+        "protocol", "protocol", lambda asked: asked.protocol is not None, _drives,
         _NO_CLIENTS_THAT_RUN_SCRIPTS,
     ),
     _Setting(
-        "input", "input", lambda one: bool(one.input_paths), _reads_input, _NO_INPUT
+        "input", "input", lambda asked: bool(asked.input_paths), _reads_input, _NO_INPUT
     ),
     _Setting(
-        "encoding", "encoding", lambda one: one.encoding != Experiment.encoding,
+        "encoding", "encoding", lambda asked: asked.encoding != Experiment.encoding,
         _reads_input, _NO_INPUT,
     ),
     _Setting(
-        "keep_going", "keep_going", lambda one: one.keep_going, _reads_input,
+        "keep_going", "keep_going", lambda asked: asked.keep_going, _reads_input,
         _NO_INPUT,
     ),
     _Setting(
-        "storage", "storages", lambda one: one.storages != (StorageChoice(),), _starts_a_system,
+        "storage", "storages", lambda asked: asked.storages != (StorageChoice(),), _starts_a_system,
         "servers that are named by their URL stay on the storage they are on",
     ),
 )  # fmt: skip
@@ -140,15 +140,15 @@ _SETTINGS = (
 def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> None:
     """Raises `ArgumentError` for the first setting that does not apply to any of the tests."""
     tests = [workload.test(name) for name in experiment.tests]
-    for one in _SETTINGS:
-        said: Any = getattr(words, one.option)
-        is_option = said not in (None, (), False)
-        if not (is_option or one.is_said(experiment)):
+    for setting in _SETTINGS:
+        given: Any = getattr(words, setting.option)
+        is_option = given not in (None, (), False)
+        if not (is_option or setting.is_given(experiment)):
             continue
-        if not any(one.means_something(experiment, workload, test) for test in tests):
-            name = f"--{one.option.replace('_', '-')}" if is_option else one.key
-            is_of_steps = any(_steps_say(test, one.key) for test in tests)
-            because = "its steps or groups set it" if is_of_steps else one.because
+        if not any(setting.means_something(experiment, workload, test) for test in tests):
+            name = f"--{setting.option.replace('_', '-')}" if is_option else setting.key
+            is_of_steps = any(_steps_say(test, setting.key) for test in tests)
+            because = "its steps or groups set it" if is_of_steps else setting.because
             raise ArgumentError(
                 f"{name} does not apply to {_names(workload, tests)}: {because}",
                 hint=f"leave {name} out",

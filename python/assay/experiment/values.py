@@ -1,24 +1,26 @@
-"""What is asked, as frozen values: systems, storages, how clients are driven, and the question that
-varies them.
+"""An experiment as frozen values: systems, storages, how clients are driven, and the factors to
+vary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from assay import server_url
+from assay.text.secrets import HIDDEN, is_secret
 
 Scalar = str | int | float | bool
 
 
 @dataclass(frozen=True)
 class SystemChoice:
-    """A system under test as asked for: a name of the registry, or a URL of a server that runs.
+    """A system under test as chosen: a name of the registry, or the URL of a running server.
 
-    ``settings`` are the server's own settings (``shared_buffers``); ``options`` are ours and
-    declared by the system (``engine`` where tables can live in several storage engines).
+    ``settings`` are the server's own settings (``shared_buffers``); ``options`` are declared by its
+    plugin (``engine`` where there are several storage engines).
     """
 
     name: str
@@ -28,13 +30,14 @@ class SystemChoice:
     settings: Mapping[str, str] = field(default_factory=dict)
     url_origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each value of the server's address comes from (``URL``, a variable of the environment,
-    a file), by its name; no part of what is compared."""
+    a file), by name; not compared."""
 
     @property
     def label(self) -> str:
         """Distinguishes choices of the same system in a report: ``name option=level``."""
         words = [
-            f"{key}={value}" for key, value in sorted({**self.options, **self.settings}.items())
+            f"{key}={HIDDEN if is_secret(key) else value}"
+            for key, value in sorted({**self.options, **self.settings}.items())
         ]
         place = [f"at {server_url.place(self.url)}"] if self.url else []
         return " ".join([self.name, *place, *words])
@@ -56,12 +59,12 @@ class StorageChoice:
 
 
 PROTOCOLS = ("simple", "extended", "prepared")
-"""How statements travel, by pgbench's names: as text with its values pasted in; compiled, bound and
-executed each time; prepared once for each client."""
+"""How statements are sent, by pgbench's names: as text with literal values; parsed, bound and
+executed each time; prepared once per client."""
 
 ARRIVALS = ("closed", "constant", "poisson")
-"""Closed: a client's next transaction waits for its last. The others are open loops: transactions
-come by a schedule at an offered rate, regardless of those before."""
+"""Closed loop: a client starts its next transaction after its last has ended. The others are open
+loops: transactions start at an offered rate, regardless of completions."""
 ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
 CONNECTIONS = ("kept", "per transaction")
 RECONNECT_PATIENCE_S = 60.0
@@ -70,61 +73,67 @@ STOPS = ("passes", "transactions", "queue", "duration_s")
 
 @dataclass(frozen=True)
 class Driving:
-    """How the clients of a test are driven: when they begin and end, what they wait for, and what
-    they do when something goes wrong.
+    """How the clients of a test are driven: when they begin and end, what they wait for, and how
+    they handle errors.
 
-    A workload may write the name of a parameter for a number or a pause; `assay.plan` puts its
-    value there.
+    A workload may name a parameter in place of a number or a pause; `assay.plan` inserts its value.
+
     """
 
     passes: int | str | None = None
-    """With the next three: whichever comes first ends a client's work. Passes and transactions are
-    each client's own."""
+    """With the next three: the limit that is reached first ends a client's work. Passes and
+    transactions are counted per client."""
     transactions: int | str | None = None
     queue: int | str | None = None
-    """So many numbered transactions from one list that all clients share; random values follow a
+    """The number of transactions in a list that all clients share; random values depend on a
     transaction's number."""
     duration_s: float | str | None = None
-    """Of the measurement, behind ramp-up and warm-up."""
+    """Of the measurement, after ramp-up and warm-up."""
     ramp_up_s: float | str = 0.0
-    """Clients begin evenly spread over it."""
+    """Clients start evenly spread over it."""
     warm_up_s: float | str = 0.0
     """All clients work, and nothing is measured."""
     drain_s: float | str = 10.0
-    """How long transactions that are under way at the end of the measurement are waited for; then
-    they are cancelled, and their outcome is ``unknown``."""
+    """How long to wait for transactions in flight at the end of the measurement; then they are
+    cancelled, and their outcome is ``unknown``."""
     arrival: str = "closed"
     offered_rate_per_s: float | str | None = None
     """Of all clients together, in an open loop."""
     think_time: str | None = None
     """A pause after each transaction, outside its latency: ``exponential:1s``."""
     keying_time: str | None = None
-    """The same before each."""
+    """A pause before each transaction, in the same form."""
     latency_limit_s: float | str | None = None
-    """What takes longer is late; in an open loop, what could not begin within it is skipped."""
+    """Transactions that take longer are late; in an open loop, those that cannot begin within it
+    are skipped."""
     retries: int | str = 0
-    """How often a transaction is tried again that failed with one of the ``retry_classes``."""
+    """How often a transaction that failed with one of the ``retry_classes`` is retried."""
     retry_classes: tuple[str, ...] = ("deadlock", "serialization")
     isolation: str = ""
     """Of each session; empty: the system's own default."""
     connection: str = "kept"
-    """``per transaction``: a new session for each, opened within its latency."""
+    """``per transaction``: a new session for each; opening it counts in the latency."""
     reconnect_patience_s: float | None = None
-    """How long a client that lost its connection tries to come back; None: it has ended."""
+    """How long a client that lost its connection tries to reconnect; None: it ends."""
     per_statement: bool = False
-    """Whether each statement is timed too."""
+    """Whether each statement is timed as well."""
     allow_shell: bool = False
-    """Whether scripts may run programs of this machine; a workload cannot say so."""
+    """Whether scripts may run programs on this machine; a workload cannot set it."""
 
     @property
     def is_open(self) -> bool:
         return self.arrival != "closed"
 
     @property
+    def has_count_of_each_client(self) -> bool:
+        """Whether each client ends after a count of its own."""
+        return not (self.passes is None and self.transactions is None)
+
+    @property
     def stop(self) -> dict[str, int | float]:
-        """The limits that are set, in numbers, as the engine takes them."""
+        """The limits that are set, as numbers for the engine."""
         limits = {name: getattr(self, name) for name in STOPS}
-        return {name: one for name, one in limits.items() if isinstance(one, int | float)}
+        return {name: limit for name, limit in limits.items() if isinstance(limit, int | float)}
 
     @property
     def planned_s(self) -> float | None:
@@ -133,10 +142,10 @@ class Driving:
             return None
         return float(self.ramp_up_s) + float(self.warm_up_s) + self.duration_s
 
-    def changed(self, said: Mapping[str, Any]) -> Driving:
-        """With what was said elsewhere in its place. A limit said there takes the place of all
-        limits here; an offered rate alone makes a constant arrival of a closed loop."""
-        given = dict(said)
+    def changed(self, changes: Mapping[str, Any]) -> Driving:
+        """A copy with ``changes``. A limit in them replaces all limits here; an offered rate alone
+        turns a closed loop into constant arrival."""
+        given = dict(changes)
         if any(given.get(name) is not None for name in STOPS):
             given = {**dict.fromkeys(STOPS), **given}
         if given.get("offered_rate_per_s") and not self.is_open:
@@ -146,8 +155,7 @@ class Driving:
         return replace(self, **given)
 
     def described(self) -> dict[str, str]:
-        """What differs from clients that begin at once, wait for nothing and keep their session:
-        name → level, in the words of a workload file."""
+        """The settings that are not at their defaults: name → level, as in a workload file."""
         plain, found = Driving(), {}
         for name, level in vars(self).items():
             if level != getattr(plain, name) and level is not None:
@@ -165,15 +173,26 @@ def _level(level: object) -> str:
 
 @dataclass(frozen=True)
 class ScriptFile:
-    """A script named by its file, and its share of a mix."""
+    """A script file, and its weight in a mix."""
 
     path: str
     weight: int = 1
 
+    @property
+    def shown(self) -> str:
+        """``read.sql@9``: its name without folders, and its weight if that is not 1."""
+        name = "stdin" if self.path in ("-", "<stdin>") else Path(self.path).name
+        return name if self.weight == 1 else f"{name}@{self.weight}"
+
+
+def shown_scripts(files: Iterable[ScriptFile]) -> str:
+    """``read.sql@9 + write.sql``, as labels of results name what was run."""
+    return " + ".join(file.shown for file in files)
+
 
 @dataclass(frozen=True)
 class Experiment:
-    """A question: what is varied, what is measured, and how often."""
+    """What is varied, what is measured, and how often."""
 
     workload: str
     tests: tuple[str, ...]
@@ -182,14 +201,15 @@ class Experiment:
     clients: tuple[int, ...] = ()
     """Levels of the client count; empty: each test's own default."""
     group_clients: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    """Levels of the client count of each group of clients that is named."""
+    """Levels of the client count, by group of clients."""
     parameters: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Levels of each workload parameter that was given (``copies``, ``replicas``)."""
     repetitions: int = 1
     order: str = "interleaved"
     seed: int = 1
     threads: int = 0
-    """Worker threads of the engine; 0: one per processor, at most one per client."""
+    """Client threads, at most one per client; 0: one, more while they are busy, up to one per
+    processor (open loop: one per processor)."""
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
     input_paths: tuple[str, ...] = ()
@@ -197,13 +217,13 @@ class Experiment:
     encoding: str = "utf-8"
     keep_going: bool = False
     feed: str | None = None
-    """A plain file whose statements clients send in place of the test's scripts."""
+    """A file of plain statements that clients send in place of the test's scripts."""
     scripts: tuple[ScriptFile, ...] = ()
     """Script files that clients run in place of the test's own. An ad hoc script has no other test
-    and no tables; then ``workload`` is only what it is called."""
+    and no tables; then ``workload`` is only its name."""
     is_ad_hoc: bool = False
     driving: Mapping[str, Any] = field(default_factory=dict)
-    """What is said of `Driving` here, and wins over the test: field → level."""
+    """Fields of `Driving` set here, which override the test: field → level."""
     offered_rates_per_s: tuple[float, ...] = ()
     """Levels of the offered rate; empty: the test's own."""
     title: str = ""

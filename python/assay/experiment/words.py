@@ -1,4 +1,4 @@
-"""Takes the words of a command line; returns the `Experiment` they ask for."""
+"""Takes the words of a command line; returns their `Experiment`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay.workload.values import Workload
 
 @dataclass(frozen=True)
 class Words:
-    """What stood on the command line; None or empty: not said."""
+    """The arguments of the command line; None or empty: not given."""
 
     target: str
     """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script ``*.sql``, an experiment file
@@ -61,16 +61,16 @@ class Words:
 
 
 def experiment(words: Words) -> tuple[Experiment, Workload]:
-    """The experiment of these words, and its workload.
+    """The experiment that these words describe, and its workload.
 
-    A word given here wins over the experiment file. Raises `ArgumentError` or `ExperimentError`.
+    Words override the experiment file. Raises `ArgumentError` or `ExperimentError`.
     """
     if words.scale is not None:
         words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     if words.target.endswith(".toml"):
         start, workload = experiment_file.read(Path(words.target))
         if words.script:
-            scripts = tuple(ad_hoc_script.script_file(one) for one in words.script)
+            scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
             start = replace(start, scripts=scripts)
             workload = ad_hoc_script.workload_of(start)
         systems = settings.system_choices(words.on) if words.on else start.systems
@@ -78,7 +78,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         start, workload = _from_target(words)
         systems = settings.system_choices(words.on or (workload.default_system,))
     systems, parameters = settings.apply(words.set, systems, workload)
-    said: dict[str, Any] = {
+    given: dict[str, Any] = {
         "order": words.order,
         "repetitions": words.repetitions,
         "seed": words.seed,
@@ -99,7 +99,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         start,
         systems=systems,
         parameters={**start.parameters, **parameters},
-        **{key: value for key, value in said.items() if value is not None},
+        **{key: value for key, value in given.items() if value is not None},
     )
     refuse_repeated(result)
     check_groups(result, workload)
@@ -114,12 +114,17 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
     """``WORKLOAD`` or ``WORKLOAD.TEST,…``, the workload by name or by path; or an ad hoc script."""
     if not words.target or ad_hoc_script.is_script(words.target):
         return _from_scripts(words)
-    scripts = tuple(ad_hoc_script.script_file(one) for one in words.script)
+    scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
     name, test = words.target, ""
     head, _, tail = words.target.rpartition(".")
     is_whole = words.target in registry.workloads() or paths.is_folder(Path(words.target))
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
+    if paths.is_file(Path(words.target)):
+        raise ArgumentError(
+            f"{words.target} is a file: expected a workload, a folder, FILE.sql or FILE.toml",
+            hint=f"if it is a script: -f {words.target}",
+        )
     workload = reader.read(name)
     asked = Experiment(
         workload=name, tests=_test_names(workload, test), systems=(), scripts=scripts
@@ -133,13 +138,13 @@ def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
     if words == "*":
         return tuple(workload.tests)
     named = settings.split(words) or [workload.default_test]
-    return tuple(dict.fromkeys(test for one in named for test in workload.tests_of(one)))
+    return tuple(dict.fromkeys(test for word in named for test in workload.tests_of(word)))
 
 
 def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
     """An ad hoc script: every ``--set NAME=VALUE`` without a system's name is a variable of it."""
     named = (words.target, *words.script) if words.target else words.script
-    scripts = tuple(ad_hoc_script.script_file(one) for one in named)
+    scripts = tuple(ad_hoc_script.script_file(path) for path in named)
     variables: dict[str, tuple[Scalar, ...]] = {}
     for word in words.set:
         name, values = settings.key_and_values(word)
@@ -159,7 +164,7 @@ def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
 
 
 def _clients(words: str | None) -> dict[str, Any]:
-    """What ``--clients`` says; it takes the place of all that an experiment file says of them."""
+    """The value of ``--clients``, which replaces all clients of an experiment file."""
     if words is None:
         return {}
     if clients.are_of_groups(words):
@@ -168,9 +173,9 @@ def _clients(words: str | None) -> dict[str, Any]:
 
 
 def _driving(words: Words) -> dict[str, Any]:
-    """What the words say of `Driving`."""
+    """The fields of `Driving` that the words set."""
     limit_ms = words.latency_limit
-    said = {
+    given = {
         "duration_s": words.duration,
         "transactions": words.transactions,
         "warm_up_s": words.warm_up,
@@ -190,11 +195,11 @@ def _driving(words: Words) -> dict[str, Any]:
         for name, word in (("think_time", words.think_time), ("keying_time", words.keying_time))
         if word is not None
     }
-    return {**{name: one for name, one in said.items() if one is not None}, **pauses}
+    return {**{name: value for name, value in given.items() if value is not None}, **pauses}
 
 
 def check_parameters_are_used(experiment: Experiment, workload: Workload) -> None:
-    """Raises `ArgumentError` for a parameter that none of the chosen tests takes."""
+    """Raises `ArgumentError` for a parameter that none of the chosen tests has."""
     for name in experiment.parameters:
         takers = workload.parameters[name].tests
         if takers and not set(takers) & set(experiment.tests):
@@ -206,13 +211,13 @@ def check_parameters_are_used(experiment: Experiment, workload: Workload) -> Non
 
 def check_groups(experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` for a group of clients that none of the chosen tests has."""
-    groups = {one.name for name in experiment.tests for one in workload.test(name).groups}
+    groups = {group.name for name in experiment.tests for group in workload.test(name).groups}
     for name in experiment.group_clients:
         tests = ", ".join(map(workload.full_name, experiment.tests))
         if not groups:
             raise ArgumentError(
                 f"clients names the group {name!r}, and {tests} has no groups of clients",
-                hint="--clients 8, or a test with groups (`assay list tests`)",
+                hint="--clients 8, or a test with groups (`assay list workloads`)",
             )
         if name not in groups:
             raise registry.unknown(f"group of clients in {tests}", name, sorted(groups))

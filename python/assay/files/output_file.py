@@ -95,7 +95,7 @@ def _status(target: Path, file: str | Path) -> os.stat_result | None:
 
 
 def _already_there(file: str | Path) -> InputError:
-    return InputError("is there already and is not overwritten", file=file, hint=REPLACE_HINT)
+    return InputError("already exists and is not overwritten", file=file, hint=REPLACE_HINT)
 
 
 def _keep_mode(descriptor: int, replaced: os.stat_result | None) -> None:

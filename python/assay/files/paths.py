@@ -1,5 +1,5 @@
-"""Asks what stands at a path that somebody named: where no file can have such a name, or the way to
-it is blocked, nothing does."""
+"""Takes a path given by the user; returns whether a file or folder exists there, which is
+false where the name is invalid or the path is not accessible."""
 
 from __future__ import annotations
 

@@ -113,7 +113,9 @@ class Section:
         return isinstance(self._data.get(key), str)
 
     def text(self, key: str, default: str | None = None) -> str:
-        value: str = self._take(key, default, "text in quotes", lambda one: isinstance(one, str))
+        value: str = self._take(
+            key, default, "text in quotes", lambda found: isinstance(found, str)
+        )
         return value
 
     def whole(self, key: str, quantity: Whole, default: int | None = None) -> int:
@@ -131,7 +133,9 @@ class Section:
         return value
 
     def boolean(self, key: str, default: bool | None = None) -> bool:
-        value: bool = self._take(key, default, "true or false", lambda one: isinstance(one, bool))
+        value: bool = self._take(
+            key, default, "true or false", lambda found: isinstance(found, bool)
+        )
         return value
 
     def scalar(self, key: str, default: Any = None) -> str | int | float | bool:
@@ -175,7 +179,7 @@ class Section:
         listed = self._listed(
             key, None, _SCALAR, lambda value: isinstance(value, str | int | float | bool)
         )
-        return tuple(str(one).lower() if isinstance(one, bool) else str(one) for one in listed)
+        return tuple(str(word).lower() if isinstance(word, bool) else str(word) for word in listed)
 
     def section(self, key: str) -> Section:
         """The table under ``key``; an empty one where there is none."""
@@ -188,11 +192,13 @@ class Section:
             key,
             [],
             f"tables [[{key}]]",
-            lambda value: isinstance(value, list) and all(isinstance(one, dict) for one in value),
+            lambda value: (
+                isinstance(value, list) and all(isinstance(table, dict) for table in value)
+            ),
         )
         return [
-            Section(self.file, self._text, (*self.path, key, number), one)
-            for number, one in enumerate(data)
+            Section(self.file, self._text, (*self.path, key, number), table)
+            for number, table in enumerate(data)
         ]
 
     def texts_or_tables(self, key: str) -> list[str | Section]:
@@ -205,8 +211,10 @@ class Section:
             may_be_empty=True,
         )
         return [
-            one if isinstance(one, str) else Section(self.file, self._text, (*self.path, key), one)
-            for one in listed
+            entry
+            if isinstance(entry, str)
+            else Section(self.file, self._text, (*self.path, key), entry)
+            for entry in listed
         ]
 
     def plain(self) -> dict[str, Any]:
@@ -239,15 +247,15 @@ class Section:
         path = self.path if key is None else (*self.path, key)
         return ExperimentError(message, file=self.file, line=_line_of(self._text, path), hint=hint)
 
-    def _take(self, key: str, default: Any, wanted: str, fits: Callable[[Any], bool]) -> Any:
+    def _take(self, key: str, default: Any, expected: str, fits: Callable[[Any], bool]) -> Any:
         self._asked.add(key)
         if key not in self._data:
             if default is None:
-                raise self.error(f"{key} is missing; expected {wanted}")
+                raise self.error(f"{key} is missing; expected {expected}")
             return default
         value = self._data[key]
         if not fits(value):
-            raise self.error(f"{key} = {self._shown(key, value)}: expected {wanted}", key)
+            raise self.error(f"{key} = {self._shown(key, value)}: expected {expected}", key)
         return value
 
     def _shown(self, key: str, value: object) -> str:
@@ -263,17 +271,17 @@ class Section:
         self,
         key: str,
         default: Any,
-        wanted: str,
+        expected: str,
         fits: Callable[[Any], bool],
         *,
         may_be_empty: bool = False,
     ) -> Any:
-        value = self._take(key, default, f"{wanted} or a list of such", lambda _: True)
+        value = self._take(key, default, f"{expected} or a list of such", lambda _: True)
         if not isinstance(value, list | tuple):
             value = [value]
-        for one in value:
-            if not fits(one):
-                raise self.error(f"{key}: {self._shown(key, one)}: expected {wanted}", key)
+        for item in value:
+            if not fits(item):
+                raise self.error(f"{key}: {self._shown(key, item)}: expected {expected}", key)
         if not value and key in self._data and not may_be_empty:
             raise self.error(
                 f"{key} = []: expected at least one", key, hint="leave the key out for its default"

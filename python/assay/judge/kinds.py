@@ -4,6 +4,7 @@ limits beyond which they are given.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -17,7 +18,7 @@ CLIENT_SHARE_LIMIT = 0.20
 CLIENT_THREADS_LIMIT = 0.70
 """Busy share of the engine's threads beyond which transactions wait for the client."""
 SHORTEST_S = 10
-"""A run that ends by time and measures fewer seconds is short."""
+"""A run that measures fewer seconds is short, by whichever limit it ended (except passes)."""
 REACHED = 0.95
 """Share of the offered rate that must end for the rate to be reached, chance aside."""
 LATE_LIMIT = 0.01
@@ -34,12 +35,27 @@ LEAST_COST_NS = 100_000_000
 connecting and disconnecting would dominate."""
 
 
+_LONGER = {
+    "duration_s": "a longer --duration",
+    "transactions": "more --transactions",
+    "passes": "more passes",
+    "queue": "a longer queue",
+}
+"""Limit of a run → how to measure for longer."""
+
+
 @dataclass(frozen=True)
 class WarningText:
     cause: str
     fix: str
+    """``{longer}``: what lets this run measure for longer."""
     limits: bool = False
     """Whether it makes the verdict of its run indicative."""
+
+    def fix_of(self, limits: Iterable[str]) -> str:
+        """The fix for runs that end by these limits (fields of `Driving`)."""
+        ways = dict.fromkeys(_LONGER[limit] for limit in limits if limit in _LONGER)
+        return self.fix.replace("{longer}", " or ".join(ways) or "a longer run")
 
 
 class Kind(Enum):
@@ -51,11 +67,11 @@ class Kind(Enum):
     )
     NOISY_REPETITIONS = WarningText(
         f"repetitions differ by more than {units.share(NOISE_LIMIT)} of their median",
-        "stop other programs on this machine, use a longer --duration or more --repetitions",
+        "stop other programs on this machine, use {longer} or more --repetitions",
     )
     FEW_SAMPLES = WarningText(
         "too few samples for some percentiles",
-        "more clients, more passes or a longer run",
+        "more clients, or {longer}",
     )
     FITS_IN_MEMORY = WarningText(
         "the data set fits in memory: few reads reach the storage",
@@ -83,8 +99,10 @@ class Kind(Enum):
         "change the lines that are named",
     )
     ERRORS = WarningText(
-        "transactions failed; if they had succeeded, the others might have taken longer",
-        "see the errors; --retries N retries after deadlocks and serialization failures",
+        "transactions failed, or it is unknown whether they committed; if they had succeeded, the "
+        "others might have taken longer",
+        "see the errors: after deadlocks and serialization failures --retries N, after lost "
+        "connections --reconnect, for transactions cancelled at the end a longer --drain",
     )
     OUTAGE = WarningText(
         "for a while no transaction succeeded although clients sent some; the numbers include that "
@@ -96,7 +114,7 @@ class Kind(Enum):
         "no transaction ended for at least one second, and ten times their median latency, while "
         "clients waited for an answer",
         "see the server's log and the machine's storage at these seconds (checkpoints, locks, "
-        "flushes); a longer --duration shows whether it happens again",
+        "flushes); {longer}, to see whether it happens again",
         limits=True,
     )
     CLIENT_SUSPENDED = WarningText(
@@ -108,7 +126,7 @@ class Kind(Enum):
     LONG_DRAIN = WarningText(
         f"more than {units.share(DRAIN_LIMIT)} of the measurement was spent waiting for the last "
         "transactions: most clients were idle then, and throughput is divided by all of it",
-        "a longer --duration; the timeline shows the throughput while all clients worked",
+        "{longer}; the timeline shows the throughput while all clients worked",
         limits=True,
     )
     CLIENT_WAITED_FOR_PROCESSOR = WarningText(
@@ -126,7 +144,7 @@ class Kind(Enum):
     UNACCOUNTED_TIME = WarningText(
         f"more than {units.share(service.LAW_LIMIT)} of the clients' time is not accounted for: "
         "Little's law, clients = throughput x (latency + pause), does not hold",
-        "a longer --duration, in which transactions begun in the warm-up weigh less; if some "
+        "{longer}, so that transactions begun in the warm-up weigh less; if some "
         "never end, look for what they wait for",
         limits=True,
     )
@@ -153,7 +171,7 @@ class Kind(Enum):
     SHORT_MEASUREMENT = WarningText(
         f"a measurement of less than {SHORTEST_S} s shows little of the background work of a "
         "system (checkpoints, vacuum, compaction)",
-        "a longer --duration",
+        "{longer}",
         limits=True,
     )
     CLIENT_BUSY = WarningText(

@@ -122,7 +122,11 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
     name, scheduled = run.name, outcomes.scheduled
     if lost := outcomes.lost:
         share = units.percent(lost / scheduled)
-        yield Kind.ERRORS, f"{name}: {lost} of {scheduled} ({share})"
+        counted = f"{lost}"
+        if outcomes.unknown:
+            failed = f"{outcomes.failed} failed, " if outcomes.failed else ""
+            counted = f"{failed}{outcomes.unknown} unknown"
+        yield Kind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
     if outages := observation.outages:
         lasted_ns = sum(one.lasted_ns for one in outages)
         yield Kind.OUTAGE, f"{name}: {units.counted(len(outages), 'time')}, {lasted_ns / 1e9:.1f} s"
@@ -150,10 +154,13 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
                 yield Kind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
             else:
                 yield Kind.OFFERED_RATE_NOT_REACHED, words
-    if run.driving.duration_s and observation.ended_by == "stop":
-        if elapsed_ns - drained_ns < kinds.SHORTEST_S * 1e9:
-            yield Kind.SHORT_MEASUREMENT, f"{(elapsed_ns - drained_ns) / 1e9:.1f} s"
-        yield from _of_warm_up(observation, name, elapsed_ns - drained_ns)
+    if observation.ended_by == "stop":
+        measured_ns = elapsed_ns - drained_ns
+        # The time that passes take is their result, not the length of a sample.
+        if measured_ns < kinds.SHORTEST_S * 1e9 and set(run.driving.stop) != {"passes"}:
+            yield Kind.SHORT_MEASUREMENT, units.short_duration(measured_ns / 1e9)
+        if run.driving.duration_s:
+            yield from _of_warm_up(observation, name, measured_ns)
 
 
 def _of_warm_up(observation: Observation, name: str, asked_ns: int) -> Iterator[tuple[Kind, str]]:

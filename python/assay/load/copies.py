@@ -1,5 +1,5 @@
-"""A folder of loaded data sets: copies of data directories, each under the digest of all that
-decides what is in it.
+"""A folder of loaded data sets: copies of data directories, each named by the digest of everything
+that determines its content.
 
 ::
 
@@ -7,12 +7,10 @@ decides what is in it.
     FOLDER/<digest>/files.json       every file of it, with its size and what is in it
     FOLDER/<digest>/data/            the data directory as its server left it
 
-A copy is made under another name and gets its own by one rename, when every byte is written: what
-has such a name is whole. It is found again by a system of the same name and version, with the
-settings that a data directory is made with, the same schema and the same rows; any other copy is
-left alone. Before the first use in an experiment its files are compared with what they were: a copy
-that is damaged is never used, and the next load takes its place. To be rid of a copy, remove its
-folder.
+A copy is written under a temporary name and renamed when it is complete. It is reused for a system
+of the same name and version, with the same settings of the data directory, the same schema and the
+same rows. Before the first use in an experiment its files are verified: a damaged copy is never
+used, and the next load replaces it. To delete a copy, remove its folder.
 """
 
 from __future__ import annotations
@@ -44,33 +42,33 @@ from assay.systems.abilities import Restartable
 from assay.systems.protocol import System
 
 FORMAT = 1
-"""Of ``dataset.json`` and of what is beside it."""
+"""The version of ``dataset.json`` and of the files beside it."""
 
 FACTS_FILE = "dataset.json"
 FILES_FILE = "files.json"
-"""Copies of before there was one have none, and are taken as they are."""
+"""Missing in copies of earlier versions, which are not verified."""
 
 DATA = "data"
 _OURS = {FACTS_FILE, FILES_FILE, DATA}
-"""What a folder holds that may be replaced."""
+"""The files and folders of a copy; a folder with anything else is never replaced."""
 Facts = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Copy:
-    """One that is whole."""
+    """A complete copy."""
 
     folder: Path
     facts: Facts
-    """What decides what is in it."""
+    """Everything that determines its content."""
     load: Mapping[str, Any]
-    """What its load counted and cost (fields of `Dataset`)."""
+    """Counts and times of its load (fields of `Dataset`)."""
     description: str
     made_unix_s: int
     bytes: int
-    """In its files, holes left out."""
+    """The size of its files, without holes."""
     is_shared: bool
-    """It was made by sharing the blocks of the data directory."""
+    """Whether it shares blocks with the data directory."""
     has_manifest: bool = False
 
     @property
@@ -78,7 +76,7 @@ class Copy:
         return self.folder / DATA
 
     def damage(self) -> str | None:
-        """How it differs from what was copied, in words; None: not at all."""
+        """The first difference from what was copied; None: it is intact."""
         file = self.folder / FILES_FILE
         if not self.has_manifest:
             return None
@@ -89,14 +87,15 @@ class Copy:
         return manifest.damage(self.data, listed)
 
     def dataset(self, request: DataRequest) -> Dataset:
-        """The data set as it was loaded, for the run that asks for the same one."""
+        """The data set as it was loaded, for a run that requests the same data."""
         return replace(Dataset(request=request, **self.load), how="restored")
 
 
 def facts_of(
     deployment: Deployment, system: System, tables: Sequence[Table], request: DataRequest
 ) -> Facts:
-    """All that decides what the data directory of ``deployment`` holds once it is loaded."""
+    """Everything that determines the content of the data directory of ``deployment`` after the
+    load."""
     dialect, options = system.dialect, deployment.options
     settings: Mapping[str, str] = {}
     if isinstance(system, Restartable):
@@ -121,16 +120,16 @@ def facts_of(
 
 
 def digest_of(facts: Facts) -> str:
-    """32 hex digits, under which a copy of these facts lies."""
+    """32 hex digits, the folder name of a copy with these facts."""
     text = json.dumps(facts, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 class Copies:
-    """A folder of copies, made where it is missing."""
+    """A folder of copies, created where it is missing."""
 
     def __init__(self, folder: Path, *, is_kept: bool) -> None:
-        """``is_kept``: the folder outlives the experiment, and must outlive a power cut."""
+        """``is_kept``: the folder outlives the experiment and must survive a power failure."""
         self.folder = folder
         self.is_kept = is_kept
 
@@ -142,11 +141,11 @@ class Copies:
     def make(
         self, facts: Facts, data: Path, dataset: Dataset, on_copied: OnCopied | None = None
     ) -> Copy:
-        """Copies the data directory of a stopped server. Where another Assay was faster, its copy
-        is the one.
+        """Copies the data directory of a stopped server. Where another Assay has made the same copy
+        meanwhile, returns that one.
 
-        Raises `SystemUnderTestError` where there is no room; nothing is left then, also where we
-        are killed meanwhile (see `assay.provision.leftovers`).
+        Raises `SystemUnderTestError` where there is no room; then no files remain, even after a
+        kill (see `assay.provision.leftovers`).
         """
         self._make_folder()
         target = self.folder / digest_of(facts)
@@ -161,13 +160,13 @@ class Copies:
         found = self.find(facts)
         if found is None:
             raise SystemUnderTestError(
-                f"{target} is there, and is not the copy that its name says",
+                f"{target} exists, but does not hold the copy that its name stands for",
                 hint="remove that folder",
             )
         return found
 
     def __iter__(self) -> Iterator[Copy]:
-        """Every copy that is whole, the newest first."""
+        """Every complete copy, the newest first."""
         if not paths.is_folder(self.folder):
             return
         found = [copy for path in self.folder.iterdir() if (copy := _read(path)) is not None]
@@ -178,7 +177,7 @@ class Copies:
             _write(unfinished / FILES_FILE, manifest.manifest_of(unfinished / DATA))
         _write(unfinished / FACTS_FILE, {**document, "has_manifest": self.is_kept})
         if self.is_kept:
-            os.sync()  # a name must not outlive a power cut that what it names does not
+            os.sync()  # after a power failure the name must not exist without the data
         try:
             unfinished.rename(target)
         except OSError as error:
@@ -186,7 +185,7 @@ class Copies:
                 raise
             found = _read(target)
             is_damaged = found is None or found.damage() is not None
-            if is_damaged and {one.name for one in target.iterdir()} <= _OURS:
+            if is_damaged and {path.name for path in target.iterdir()} <= _OURS:
                 identity = ledger.new_id()
                 aside = self.folder / f".unfinished-{identity}"
                 with undone_at_end(identity) as entry:
@@ -204,7 +203,7 @@ class Copies:
 
 
 def restore(copy: Copy, data: Path, on_copied: OnCopied | None = None) -> Copied:
-    """Puts the copy where a stopped server's data directory is."""
+    """Replaces a stopped server's data directory by the copy."""
     if data.exists():
         shutil.rmtree(data)
     return copy_directory(copy.data, data, on_copied)
@@ -237,7 +236,7 @@ def _in_place(work: Callable[[], None], path: Path) -> None:
 
 
 def _read(folder: Path) -> Copy | None:
-    """The copy in that folder; None for what is no copy of this format."""
+    """The copy in that folder; None where it is not a copy of this format."""
     try:
         document = json.loads((folder / FACTS_FILE).read_text(encoding="utf-8"))
         facts = document["facts"]

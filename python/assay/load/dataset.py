@@ -1,4 +1,4 @@
-"""What a system was filled with: which rows, and what that cost."""
+"""A loaded data set: its rows, and the times of the load."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ class Dataset:
     data_bytes: int = 0
     """Of tables and indexes, without logs and catalogue."""
     sessions: int = 1
-    """That sent rows at once, each in a transaction of its own."""
+    """Sessions that loaded concurrently, each in its own transaction."""
     checksums: Mapping[str, str] = field(default_factory=dict)
     """Table → digest of its rows, where it was read back and found equal (``--verify``)."""
     how: str = "loaded"
-    """``loaded``, or ``restored`` from a copy of what was loaded before; the times of the load are
-    then those of that time."""
+    """``loaded``, or ``restored`` from a copy; the times are then those of the original load."""
     restore_ns: int = 0
     """For stopping the server, copying, and starting it."""
     buffer_bytes: int | None = None
-    """Of the server's buffer as it was sized from the data; None: it was not."""
+    """The size of the server's buffer where it was computed from the data; None: it was not."""
     data_to_buffer: float | None = None
-    """How many times the size of that buffer the data have."""
+    """The ratio of the data's size to that buffer's size."""
 
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""

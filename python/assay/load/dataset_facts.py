@@ -1,5 +1,5 @@
-"""Takes the plain data of a data set that is on record (`Dataset.for_record`); gives what judging
-and reporting read of it, typed.
+"""Takes a recorded data set (`Dataset.for_record`); returns the fields that verdicts and reports
+read, typed.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class DatasetFacts(msgspec.Struct, frozen=True):
 
     @property
     def one_load(self) -> tuple[object, ...]:
-        """What one load has to itself: equal of runs that found what an earlier one had loaded, or
-        a copy of it."""
+        """Identifies a load: equal for runs that reused the data of an earlier run or a copy of
+        them."""
         times = (self.schema_ns, self.load_ns, self.index_ns, self.analyze_ns)
         return (self.fingerprint, self.replicas, self.variant, *times, *self.rows.items())
 

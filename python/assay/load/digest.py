@@ -1,8 +1,8 @@
 """Takes a loaded table; returns its number of rows and a digest that does not depend on their
 order.
 
-Two systems that hold the same rows give the same digest: it stands for the sorted dump of the
-table, each value in the form that all systems have in common.
+Two systems with the same rows have the same digest: it represents the sorted dump of the table,
+with each value in a form common to all systems.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def verify(
         rows, found = table_digest(deployment, dialect, table)
         if found != checksums[table.name]:
             raise RunFailed(
-                f"{deployment.label} holds other rows in {table.name} than it was sent: "
+                f"{deployment.label} holds different rows in {table.name} than it was sent: "
                 f"the {rows} rows have the digest {found}, expected {checksums[table.name]}",
-                hint="a type of this system may keep less than the neutral one says",
+                hint="a type of this system may keep less than the declared type",
             )

@@ -4,15 +4,15 @@ where the system has transactions."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from assay import _engine
 from assay.dialects.protocol import Dialect, Table
-from assay.errors import RunFailed
+from assay.errors import InputError, RunFailed
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
-from assay.row_sources.request import MakesRows
+from assay.row_sources.request import MakesRows, Rows
 
 OnProgress = Callable[[dict[str, Any]], None]
 
@@ -54,10 +54,19 @@ def fill(
             progress(json.loads(text))
 
     try:
-        rows = source() if callable(source) else json.dumps(source)
+        rows = _made_in_python(source()) if callable(source) else json.dumps(source)
         return dict(json.loads(_engine.load(json.dumps(document), rows, report)))
     except _engine.EngineError as error:
         raise_as_ours(error)
+
+
+def _made_in_python(rows: Rows) -> Rows:
+    """Raises `InputError` for what is no mapping; the engine examines the rows themselves."""
+    if not isinstance(rows, Mapping):
+        raise InputError(
+            f"expected a mapping from table to rows, found {type(rows).__name__}", file=""
+        )
+    return rows
 
 
 def _bulk_statement(dialect: Dialect, table: Table, form: str) -> str:

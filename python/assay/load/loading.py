@@ -1,4 +1,4 @@
-"""How data sets are loaded and kept: what a user may say of it, and what is done otherwise."""
+"""Options of the load: sessions, verification, and the folder of copies, with their defaults."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 
 _ROWS_PER_SESSION = 50_000
-"""Fewer are sent before another session would have been opened."""
+"""With fewer rows per session, another session does not pay."""
 
 
 @dataclass(frozen=True)
 class Loading:
-    """What decides the way to the rows and not the rows."""
+    """Options that determine how rows are loaded, not which rows."""
 
     sessions: int | None = None
-    """That send rows at once, each a part of every table; None: as `sessions_for` finds."""
+    """Sessions that load concurrently, each a part of every table; None: `sessions_for` decides."""
     is_verified: bool = False
-    """Every table is read back and compared with what was made."""
+    """Whether every table is read back and compared with the generated rows."""
     datasets: Path | None = None
-    """The folder in which copies of loaded data outlive an experiment; None: none does."""
+    """The folder in which copies of loaded data are kept after an experiment; None: none are
+    kept."""
 
     def sessions_for(self, deployment: Deployment, request: DataRequest) -> int:
-        """One for rows that are made one after the other, and for an embedded system, which has one
-        writer. For a server as many as were asked for, else one for each two processors of this
-        machine: a session keeps one of them busy in the server and a part of another one here. Few
-        rows have one. With several, a table that is a heap holds the parts side by side, in an
-        order that no two loads have in common."""
+        """The number of sessions to load with. 1 for rows that cannot be divided and for an
+        embedded system, which has one writer. For a server the number given, else one per two
+        processors of this machine, because a session keeps one busy in the server and part of
+        another in the client; few rows get 1. With several sessions the order of rows in a heap
+        table differs from load to load."""
         if not request.is_divisible or deployment.is_embedded:
             return 1
         if self.sessions is not None:

@@ -1,4 +1,5 @@
-"""Takes a folder of files; returns what is in each, and says later whether it is still so."""
+"""Takes a folder of files; returns a manifest of their content, and verifies the files against it
+later."""
 
 from __future__ import annotations
 
@@ -18,19 +19,21 @@ def manifest_of(folder: Path) -> Manifest:
 
 
 def damage(folder: Path, expected: Manifest) -> str | None:
-    """The first difference in words; None: everything is as it was. Looks at names and sizes before
-    it reads, so that a large copy with a file gone costs nothing."""
+    """The first difference; None: there is none. Compares names and sizes before it reads any
+    content, so that a missing file is found at once."""
     try:
         found = dict(_files(folder))
-        for name, said in expected.items():
+        for name, described in expected.items():
             if name not in found:
                 return f"{name} is missing"
-            size, _, _ = said.partition(" ")
+            size, _, _ = described.partition(" ")
             if size.isdecimal() and found[name].lstat().st_size != int(size):
                 return f"{name} has {found[name].lstat().st_size} bytes, expected {size}"
         if more := sorted(found.keys() - expected.keys()):
             return f"{more[0]} was not there when the copy was made"
-        changed = (name for name, said in expected.items() if _described(found[name]) != said)
+        changed = (
+            name for name, described in expected.items() if _described(found[name]) != described
+        )
         first = next(changed, None)
         return None if first is None else f"the content of {first} has changed"
     except OSError as error:

@@ -1,8 +1,7 @@
-"""Takes the tables of a server that is not ours; returns whose they are, by the mark that our loads
-leave on each table they make there.
+"""Takes the tables of a server by URL; refuses to replace those that this or another killed Assay
+did not load, by the mark that a load leaves on each table.
 
-A killed Assay leaves its tables behind, and the next one may replace them: no others, and none that
-an Assay is still at work on.
+The tables of a killed Assay may be replaced; no others, and none that a running Assay uses.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ _MARK = re.compile(r"loaded by Assay: host (\S+), process (\d+) (\d+) (\S+)")
 
 
 def mark() -> str:
-    """What says that this process made a table; no letter in it has to be quoted anywhere."""
+    """The mark of this process for a table; none of its characters needs quoting."""
     process = ProcessIdentity.of(os.getpid())
     words = (process.pid, process.start_ticks, process.boot) if process else (os.getpid(), 0, "-")
     return "loaded by Assay: host {}, process {} {} {}".format(_host(), *words)
@@ -31,23 +30,34 @@ def mark() -> str:
 
 def refuse_foreign_tables(
     deployment: Deployment, dialect: Dialect, tables: Sequence[Table]
-) -> None:
-    """Raises `ArgumentError` where a server that is not ours holds a table of such a name: a load
-    would replace the data of someone else. What a killed Assay has left may be replaced."""
+) -> list[str]:
+    """Raises `ArgumentError` where a server by URL has a table of one of these names, whose data a
+    load would replace. Returns the names of those that a killed Assay left: they may be
+    replaced."""
+    left = []
     with session(deployment.address) as opened:
         marks = _marks(opened, dialect)
         for table in tables:
             try:
                 opened.execute(dialect.exists(table.name))
             except _engine.EngineError as error:
+                if error.error_class == "permission":
+                    raise ArgumentError(
+                        f"{deployment.label}: this user may not read the table {table.name}, or "
+                        f"not find out whether there is one: {error.message}",
+                        hint="log in as a user who may create tables there, and name a database "
+                        f"without a table {table.name}",
+                    ) from error
                 if error.error_class != "unknown object":
                     raise
             else:
-                _insist_on_nobodys(deployment, table.name, marks.get(table.name.lower(), ""))
+                _refuse_unless_abandoned(deployment, table.name, marks.get(table.name.lower(), ""))
+                left.append(table.name)
+    return left
 
 
 def _marks(opened: _engine.Session, dialect: Dialect) -> Mapping[str, str]:
-    """Name in lower case → mark; empty where the server has no such thing."""
+    """Name in lower case → mark; empty where the server has no marks."""
     question = dialect.marks_query()
     if question is None:
         return {}
@@ -58,7 +68,7 @@ def _marks(opened: _engine.Session, dialect: Dialect) -> Mapping[str, str]:
     return {str(name).lower(): str(text) for name, text in rows if name and text}
 
 
-def _insist_on_nobodys(deployment: Deployment, name: str, text: str) -> None:
+def _refuse_unless_abandoned(deployment: Deployment, name: str, text: str) -> None:
     found = _MARK.search(text)
     if found is None:
         raise ArgumentError(

@@ -1,4 +1,4 @@
-"""Takes every planned run; refuses what cannot be loaded, before anything is started."""
+"""Takes every planned run; refuses data that cannot be loaded, before anything is started."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from assay.workload.values import Workload
 
 
 def check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
-    """Raises `ExperimentError` where the tables of a run cannot be made with its parameters, or not
-    be updated as its test wants, and `ArgumentError` where the buffer of a server that is not ours
-    is to be sized from them."""
+    """Raises `ExperimentError` where the tables of a run cannot be made with its parameters or not
+    be updated as its test requires, and `ArgumentError` where the test sizes the buffer of a server
+    by URL."""
     source = row_source(workload)
     for run in runs:
         steps = workload.test(run.cell.test).steps
-        why = source.refuse_update(workload) if any(one.updates_rows for one in steps) else None
+        why = source.refuse_update(workload) if any(step.updates_rows for step in steps) else None
         if why is not None:
             raise ExperimentError(
                 f"the test {run.cell.test} updates its rows: {why}",

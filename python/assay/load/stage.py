@@ -1,8 +1,8 @@
 """Takes a deployment and a data request; makes the schema, fills it, indexes it, counts it; returns
 a `Dataset`.
 
-Nothing stays half loaded: rows travel in one transaction, and where a system has none the tables
-are dropped again when anything goes wrong.
+No table stays partly loaded: rows are sent in one transaction per session, and after an error the
+tables are dropped.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import time
 from collections.abc import Sequence
 
 from assay.dialects.protocol import Table
-from assay.errors import RunFailed
+from assay.errors import InputError, RunFailed
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.fill import OnProgress, fill
 from assay.load.loading import DEFAULT, Loading
-from assay.load.tables import count, drop, schema
+from assay.load.tables import count, drop, drop_abandoned, schema
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
 from assay.row_sources.request import DataRequest
@@ -32,14 +32,15 @@ def load(
     progress: OnProgress | None = None,
     loading: Loading = DEFAULT,
 ) -> Dataset:
-    """Fills ``tables`` of ``deployment`` with the rows of ``request``, replacing what they held.
+    """Fills ``tables`` of ``deployment`` with the rows of ``request``, replacing their content.
 
-    Raises `InputError` or `ExperimentError` where the data are wrong, `SystemRefused` or
-    `SystemDied` where the system is, `RunFailed` where the system counts other rows than it was
-    sent, or (where ``loading`` has rows verified) gives other ones back.
+    Raises `InputError` or `ExperimentError` for invalid data, `SystemRefused` or `SystemDied` where
+    the system fails, `RunFailed` where the system counts a different number of rows than it was
+    sent or, with verification, returns different rows.
     """
     dialect = system.dialect
     sessions = loading.sessions_for(deployment, request)
+    drop_abandoned(deployment, dialect, tables)
     try:
         schema_ns = _timed(deployment, schema(dialect, tables, deployment))
         report = fill(
@@ -52,18 +53,26 @@ def load(
             with_checksums=loading.is_verified,
         )
         index_ns = _timed(
-            deployment, [one for table in tables for one in dialect.create_indexes(table)]
+            deployment,
+            [statement for table in tables for statement in dialect.create_indexes(table)],
         )
         foreign_keys_ns = _timed(
             deployment,
             [
-                one
+                statement
                 for table in tables
-                for one in dialect.add_foreign_keys(table, deployment.options)
+                for statement in dialect.add_foreign_keys(table, deployment.options)
             ],
         )
         analyze_ns = _timed(deployment, dialect.after_load(tables))
         sent = {table["name"]: table["rows"] for table in report["tables"]}
+        for name, expected in (request.rows_expected or {}).items():
+            if sent.get(name, 0) != expected:
+                raise InputError(
+                    f"rows of the table {name}: rows_expected says {expected}, "
+                    f"the source made {sent.get(name, 0)}",
+                    file="",
+                )
         rows = count(deployment, dialect, tables)
         if rows != {name: sent.get(name, 0) for name in rows}:
             raise RunFailed(f"{deployment.label} was sent the rows {sent} and counts {rows}")
@@ -92,12 +101,12 @@ def load(
 
 
 def size_on_disk_bytes(system: System, deployment: Deployment) -> int | None:
-    """None where the system does not say."""
+    """None where the system does not report it."""
     return system.size_on_disk_bytes(deployment) if isinstance(system, Sized) else None
 
 
 def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
-    """Adds how much there is in all, so that the time left can be shown."""
+    """Adds the totals to each progress report, so that the remaining time can be shown."""
     rows = request.rows_expected
     totals = {
         "bytes_total": request.bytes_total or None,
@@ -107,7 +116,7 @@ def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
 
 
 def _timed(deployment: Deployment, statements: Sequence[str]) -> int:
-    """Runs the statements in one session; returns the time they took, connecting left out."""
+    """Runs the statements in one session; returns their time in nanoseconds, without connecting."""
     if not statements:
         return 0
     with session(deployment.address) as opened:

@@ -1,4 +1,4 @@
-"""Makes the tables of a workload, counts their rows, drops them."""
+"""Takes tables and a deployment; creates the tables, counts their rows, drops them."""
 
 from __future__ import annotations
 
@@ -7,29 +7,47 @@ from contextlib import suppress
 from dataclasses import replace
 
 from assay.dialects.protocol import Dialect, Table
-from assay.errors import AssayError
+from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
 from assay.load.mark import mark
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
 from assay.provision.signals import is_ending
 
 _HURRIED_S = 2.0
-"""For a session that drops tables after an interruption."""
+"""The connect timeout of a session that drops tables after an interruption."""
 
 
 def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) -> list[str]:
-    """Statements that make the tables anew. On a server that is not ours each carries our mark
+    """Statements that create the tables. On a server by URL each gets a mark
     (`assay.load.mark`)."""
     if deployment.is_private:
-        made = [one for table in tables for one in dialect.create_table(table, deployment.options)]
-    else:
-        text = mark()
-        made = [
-            one
+        return [
+            statement
             for table in tables
-            for one in dialect.create_marked_table(table, deployment.options, text)
+            for statement in dialect.create_table(table, deployment.options)
         ]
-    return _drops(dialect, tables) + made
+    text = mark()
+    return [
+        statement
+        for table in tables
+        for statement in dialect.create_marked_table(table, deployment.options, text)
+    ]
+
+
+def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
+    """Drops the tables of these names that an earlier load left. Raises `ArgumentError` where one
+    cannot be dropped; then all of them stay, where the system can undo a drop."""
+    try:
+        with session(deployment.address) as opened:
+            for statement in drops(dialect, tables):
+                opened.execute(statement)
+    except (SystemRefused, RunFailed) as error:
+        raise ArgumentError(
+            f"tables that an earlier Assay left in {deployment.label} cannot be dropped: "
+            # Their hint to drop everything that depends on a table would lose the user's data.
+            + error.message.partition("; hint: ")[0],
+            hint="drop what depends on them (a view, a foreign key), or name another database",
+        ) from error
 
 
 def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
@@ -41,10 +59,10 @@ def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> 
 
 
 def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
-    """Leaves none of ``tables``; silent where the system is gone, which is reported elsewhere.
+    """Drops ``tables``; ignores errors of a lost system, which are reported elsewhere.
 
-    Behind an interruption a system that does not answer is not waited for, and one of ours goes
-    with everything in it.
+    After an interruption it does not wait for a system that does not answer, and a private server
+    is removed as a whole.
     """
     address = deployment.address
     if is_ending():
@@ -52,10 +70,12 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
             return
         address = replace(address, connect_timeout_s=_HURRIED_S)
     with suppress(AssayError), session(address) as opened:
-        for statement in _drops(dialect, tables):
+        for statement in drops(dialect, tables):
             opened.execute(statement)
 
 
-def _drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
-    """From the last table to the first: none goes while another's foreign key names it."""
-    return [one for table in reversed(tables) for one in dialect.drop_table(table)]
+def drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
+    """In one transaction: all tables or none, where the system can undo a drop. In reverse order: a
+    table is dropped after those whose foreign keys refer to it."""
+    statements = [one for table in reversed(tables) for one in dialect.drop_table(table)]
+    return [*dialect.begin(), *statements, *dialect.commit()] if statements else []

@@ -1,7 +1,7 @@
-"""What a run was, typed: outcomes, latencies, groups, seconds, errors, costs.
+"""The observation of a run, typed: outcomes, latencies, groups, intervals, errors, costs.
 
 The engine's structs (``crates/engine/src/observation``) are the source; the classes here are the
-same in Python, plus what the laboratory saw beside the engine. `read_observation` takes documents
+same in Python, plus the measurements taken outside the engine. `read_observation` takes documents
 of all versions.
 """
 

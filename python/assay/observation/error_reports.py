@@ -1,4 +1,4 @@
-"""What systems refused, by class and code."""
+"""Errors of transactions, by class and code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from assay.observation.shape import Shape
 
 Certainty = Literal["undone", "unknown"]
-"""Whether what was asked for is known not to have happened."""
+"""``undone``: the transaction is known to have had no effect."""
 
 
 class ErrorReport(Shape, frozen=True, rename={"class_": "class"}):

@@ -13,14 +13,14 @@ from assay.observation.latency import EncodedHistogram, Latency
 def merged_latency(parts: Sequence[EncodedHistogram]) -> Latency:
     """Exact, in whatever order. Raises `_engine.EngineError` where one of them is damaged."""
     fields = EncodedHistogram.__struct_fields__
-    encoded = [{name: getattr(one, name) for name in fields} for one in parts]
+    encoded = [{name: getattr(part, name) for name in fields} for part in parts]
     text = _engine.merge_latency(msgspec.json.encode(encoded).decode())
     return msgspec.json.decode(text, type=Latency)
 
 
 def merged_latency_or_none(parts: Sequence[EncodedHistogram | None]) -> Latency | None:
     """Of those that are there, if any is."""
-    known = [one for one in parts if one is not None]
+    known = [part for part in parts if part is not None]
     return merged_latency(known) if known else None
 
 

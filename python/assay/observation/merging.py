@@ -45,55 +45,55 @@ def merge(parts: Sequence[Observation]) -> Observation:
     """Of all machines. Raises `ValueError` where two say to have driven the same client."""
     if len(parts) < 2:
         return parts[0]
-    ends = sorted((end for one in parts for end in one.client_ends), key=attrgetter("client"))
+    ends = sorted((end for part in parts for end in part.client_ends), key=attrgetter("client"))
     doubled = [client for client, n in Counter(end.client for end in ends).items() if n > 1]
     if doubled:
         raise ValueError(f"client {doubled[0]} was driven by two machines")
     by_transaction = _by(parts, "outcomes_by_transaction", _name, _sum_of)
-    outcomes = _sum_of([one.outcomes for one in parts])
-    stalls = spans.common([one.stalls for one in parts], Standstill, least_ns=spans.SECOND_NS)
-    suspensions = spans.union([one.suspensions for one in parts], Standstill)
+    outcomes = _sum_of([part.outcomes for part in parts])
+    stalls = spans.common([part.stalls for part in parts], Standstill, least_ns=spans.SECOND_NS)
+    suspensions = spans.union([part.suspensions for part in parts], Standstill)
     return replace(
         parts[0],
-        started_unix_ns=min(one.started_unix_ns for one in parts),
-        elapsed_ns=max(one.elapsed_ns for one in parts),
-        drained_ns=max(one.drained_ns for one in parts),
-        connect_ns=max(one.connect_ns for one in parts),
+        started_unix_ns=min(part.started_unix_ns for part in parts),
+        elapsed_ns=max(part.elapsed_ns for part in parts),
+        drained_ns=max(part.drained_ns for part in parts),
+        connect_ns=max(part.connect_ns for part in parts),
         clients=_total(parts, "clients"),
         threads=_total(parts, "threads"),
-        arrival=_arrival([one.arrival for one in parts]),
+        arrival=_arrival([part.arrival for part in parts]),
         outcomes=outcomes,
         outcomes_by_transaction=by_transaction,
         transactions=_by(parts, "transactions", _name_and_outcome, _transaction),
-        all_ok=_all_ok([one.all_ok for one in parts]),
-        passes=_passes([one.passes for one in parts]),
+        all_ok=_all_ok([part.all_ok for part in parts]),
+        passes=_passes([part.passes for part in parts]),
         statements=_total(parts, "statements"),
         per_statement=_by(parts, "per_statement", _place, _statement),
         groups=_by(parts, "groups", _name, _group),
-        intervals=merged_intervals([one.intervals for one in parts], stalls, suspensions),
+        intervals=merged_intervals([part.intervals for part in parts], stalls, suspensions),
         errors=_by(parts, "errors", _kind, _error),
         client_ends=tuple(ends),
         transactions_per_client=_per_client(ends),
         in_flight=InFlight(
-            count=sum(one.in_flight.count for one in parts),
-            oldest_ns=max(one.in_flight.oldest_ns for one in parts),
-            begun_in_warm_up=sum(one.in_flight.begun_in_warm_up for one in parts),
+            count=sum(part.in_flight.count for part in parts),
+            oldest_ns=max(part.in_flight.oldest_ns for part in parts),
+            begun_in_warm_up=sum(part.in_flight.begun_in_warm_up for part in parts),
         ),
         carried_over=CarriedOver(
-            count=sum(one.carried_over.count for one in parts),
-            longest_ns=max(one.carried_over.longest_ns for one in parts),
+            count=sum(part.carried_over.count for part in parts),
+            longest_ns=max(part.carried_over.longest_ns for part in parts),
         ),
         littles_law=_littles_law(parts),
         stalls=stalls,
         suspensions=suspensions,
         reconnects=_total(parts, "reconnects"),
-        outages=spans.common([one.outages for one in parts], Outage),
+        outages=spans.common([part.outages for part in parts], Outage),
         results=_by(parts, "results", _place, _result),
         answer_sums=_by(parts, "answer_sums", attrgetter("transaction"), _answer_sum),
-        client_cost=_client_cost([one.client_cost for one in parts], outcomes.ended),
-        driver_counters=dict(sum((Counter(one.driver_counters) for one in parts), Counter())),
-        unfinished=_unfinished([one.unfinished for one in parts if one.unfinished]),
-        ended_by=_ended_by([one.ended_by for one in parts]),
+        client_cost=_client_cost([part.client_cost for part in parts], outcomes.ended),
+        driver_counters=dict(sum((Counter(part.driver_counters) for part in parts), Counter())),
+        unfinished=_unfinished([part.unfinished for part in parts if part.unfinished]),
+        ended_by=_ended_by([part.ended_by for part in parts]),
     )
 
 
@@ -105,8 +105,8 @@ def _by(
 ) -> tuple[Any, ...]:
     """The lists of that name as one: what has the same key is merged, in the order of the first."""
     found: dict[Hashable, list[Any]] = {}
-    for one in parts:
-        for item in getattr(one, name):
+    for part in parts:
+        for item in getattr(part, name):
             found.setdefault(key(item), []).append(item)
     return tuple(merged(same) for same in found.values())
 
@@ -118,13 +118,13 @@ _kind = attrgetter("class_", "code", "certainty", "transaction")
 
 
 def _total(parts: Iterable[Any], name: str) -> Any:
-    return sum(getattr(one, name) for one in parts)
+    return sum(getattr(part, name) for part in parts)
 
 
 def _sum_of(parts: Sequence[One]) -> One:
     """Every number is a sum."""
     numbers = {
-        name: sum(getattr(one, name) for one in parts)
+        name: sum(getattr(part, name) for part in parts)
         for name, value in asdict(parts[0]).items()
         if isinstance(value, int | float)
     }
@@ -132,8 +132,8 @@ def _sum_of(parts: Sequence[One]) -> One:
 
 
 def _arrival(parts: Sequence[Arrival]) -> Arrival:
-    kinds = {one.kind for one in parts}
-    rates = [one.offered_rate_per_s for one in parts if one.offered_rate_per_s is not None]
+    kinds = {part.kind for part in parts}
+    rates = [part.offered_rate_per_s for part in parts if part.offered_rate_per_s is not None]
     return Arrival(kinds.pop() if len(kinds) == 1 else "mixed", sum(rates) if rates else None)
 
 
@@ -149,41 +149,41 @@ def _all_ok(parts: Sequence[AllOk]) -> AllOk:
 
 def _times(parts: Sequence[TransactionReport] | Sequence[AllOk]) -> dict[str, Any]:
     return {
-        "latency": merged_latency([one.latency for one in parts]),
-        "service_time": merged_latency([one.service_time for one in parts]),
-        "schedule_lag": merged_latency_or_none([one.schedule_lag for one in parts]),
+        "latency": merged_latency([part.latency for part in parts]),
+        "service_time": merged_latency([part.service_time for part in parts]),
+        "schedule_lag": merged_latency_or_none([part.schedule_lag for part in parts]),
     }
 
 
 def _passes(parts: Sequence[Passes | None]) -> Passes | None:
-    known = [one for one in parts if one is not None]
+    known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
-    return Passes(_total(known, "count"), merged_latency([one.latency for one in known]))
+    return Passes(_total(known, "count"), merged_latency([part.latency for part in known]))
 
 
 def _statement(parts: Sequence[StatementReport]) -> StatementReport:
-    times = merged_latency([one.service_time for one in parts])
+    times = merged_latency([part.service_time for part in parts])
     return replace(parts[0], count=_total(parts, "count"), service_time=times)
 
 
 def _group(parts: Sequence[GroupReport]) -> GroupReport:
-    outcomes: Outcomes = _sum_of([one.outcomes for one in parts])
+    outcomes: Outcomes = _sum_of([part.outcomes for part in parts])
     by_transaction: tuple[TransactionOutcomes, ...] = _by(
         parts, "outcomes_by_transaction", _name, _sum_of
     )
-    elapsed_ns = max(one.elapsed_ns for one in parts)
+    elapsed_ns = max(part.elapsed_ns for part in parts)
     return replace(
         parts[0],
         clients=_total(parts, "clients"),
-        arrival=_arrival([one.arrival for one in parts]),
+        arrival=_arrival([part.arrival for part in parts]),
         elapsed_ns=elapsed_ns,
         throughput_per_s=outcomes.ok / (elapsed_ns / 1e9) if elapsed_ns else 0.0,
         outcomes=outcomes,
         outcomes_by_transaction=by_transaction,
         transactions=_by(parts, "transactions", _name_and_outcome, _transaction),
-        all_ok=_all_ok([one.all_ok for one in parts]),
-        passes=_passes([one.passes for one in parts]),
+        all_ok=_all_ok([part.all_ok for part in parts]),
+        passes=_passes([part.passes for part in parts]),
         errors=_by(parts, "errors", _kind, _error),
     )
 
@@ -203,7 +203,7 @@ def _per_client(ends: Sequence[ClientEnd]) -> TransactionsPerClient:
 
 def _littles_law(parts: Sequence[Observation]) -> LittlesLaw | None:
     """Over the longest of the measurements: where one ended earlier, its clients count for less."""
-    laws = [(one.littles_law, one.elapsed_ns) for one in parts if one.littles_law is not None]
+    laws = [(part.littles_law, part.elapsed_ns) for part in parts if part.littles_law is not None]
     if len(laws) < len(parts):
         return None
     whole_ns = max(elapsed_ns for _, elapsed_ns in laws)
@@ -257,8 +257,8 @@ def _two_results(first: ResultReport, other: ResultReport) -> ResultReport:
 
 def _client_cost(parts: Sequence[ClientCost], ended: int) -> ClientCost:
     """Each machine had its own processors and memory: all costs are sums."""
-    whole = _sum_of([replace(one, machine_busy_ns=None) for one in parts])
-    busy_ns = [one.machine_busy_ns for one in parts if one.machine_busy_ns is not None]
+    whole = _sum_of([replace(part, machine_busy_ns=None) for part in parts])
+    busy_ns = [part.machine_busy_ns for part in parts if part.machine_busy_ns is not None]
     return replace(
         whole,
         per_transaction_ns=(whole.user_ns + whole.system_ns) / ended if ended else 0.0,
@@ -272,7 +272,7 @@ def _unfinished(parts: Sequence[Unfinished]) -> Unfinished | None:
     return Unfinished(
         transactions=_total(parts, "transactions"),
         cancelled=_total(parts, "cancelled"),
-        limit_s=max(one.limit_s for one in parts),
+        limit_s=max(part.limit_s for part in parts),
     )
 
 

@@ -1,4 +1,4 @@
-"""What a run was: the engine's account of it, and what the laboratory adds."""
+"""The observation of a run: the engine's report, and measurements taken outside the engine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERSION = 2
 
 
 class EngineObservation(Shape, frozen=True):
-    """As the engine gives it."""
+    """The observation as the engine returns it."""
 
     version: int
     started_unix_ns: int
@@ -68,7 +68,7 @@ class EngineObservation(Shape, frozen=True):
 
 
 class Observation(EngineObservation, frozen=True):
-    """With what the laboratory saw beside the engine; left out where it is not known."""
+    """The engine's observation with measurements taken outside it; left out where not known."""
 
     server_cost: ServerCost | None = None
     device_cost: DeviceCost | None = None

@@ -35,7 +35,7 @@ class Refusal(Shape, frozen=True, rename={"class_": "class"}):
 
 
 class SessionsFound(Shape, frozen=True):
-    """How many sessions were let in, under a limit that the system states or not."""
+    """How many sessions were accepted, and the limit if the system states one."""
 
     limit: int | None
     opened: int

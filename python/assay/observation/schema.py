@@ -21,6 +21,6 @@ def published() -> Schema:
     types: dict[str, Schema] = engine["$defs"]
     for name, shape in ours["$defs"].items():
         known = engine if name == "Observation" else types.setdefault(name, shape)
-        for field, one in shape["properties"].items():
-            known["properties"].setdefault(field, one)
+        for field, field_shape in shape["properties"].items():
+            known["properties"].setdefault(field, field_shape)
     return {**engine, "title": "Observation", "additionalProperties": False}

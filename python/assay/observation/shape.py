@@ -60,7 +60,7 @@ _WORDS = {
 
 def _in_words(types: str) -> str:
     """``int | null`` as a person says it."""
-    return " or ".join(_WORDS.get(one, one) for one in types.split(" | "))
+    return " or ".join(_WORDS.get(type_, type_) for type_ in types.split(" | "))
 
 
 def _sentence(text: str, name: str) -> str:

@@ -19,14 +19,14 @@ def common(
     parts: Iterable[Sequence[TimeSpan]], shape: type[Span], least_ns: int = 1
 ) -> tuple[Span, ...]:
     """In which all of them stood still, for ``least_ns`` or longer."""
-    found = reduce(_both, (_pairs(one) for one in parts))
+    found = reduce(_both, (_pairs(part) for part in parts))
     return tuple(shape(begin, end) for begin, end in found if end - begin >= least_ns)
 
 
 def union(parts: Iterable[Sequence[TimeSpan]], shape: type[Span]) -> tuple[Span, ...]:
     """In which any of them stood still."""
     found: Pairs = []
-    for begin, end in sorted(pair for one in parts for pair in _pairs(one)):
+    for begin, end in sorted(pair for part in parts for pair in _pairs(part)):
         if found and begin <= found[-1][1]:
             found[-1] = (found[-1][0], max(found[-1][1], end))
         else:
@@ -36,11 +36,11 @@ def union(parts: Iterable[Sequence[TimeSpan]], shape: type[Span]) -> tuple[Span,
 
 def within(spans: Iterable[TimeSpan], from_ns: int, to_ns: int) -> int:
     """How much of a stretch of time they take up."""
-    return sum(max(0, min(one.to_ns, to_ns) - max(one.from_ns, from_ns)) for one in spans)
+    return sum(max(0, min(span.to_ns, to_ns) - max(span.from_ns, from_ns)) for span in spans)
 
 
 def _pairs(spans: Iterable[TimeSpan]) -> Pairs:
-    return [(one.from_ns, one.to_ns) for one in spans]
+    return [(span.from_ns, span.to_ns) for span in spans]
 
 
 def _both(some: Pairs, others: Pairs) -> Pairs:

@@ -53,11 +53,11 @@ def of_version_1(old: Mapping[str, Any]) -> Document:
         "arrival": {"kind": "closed", "offered_rate_per_s": None},
         **old,
         "outcomes": _outcomes(old["outcomes"]),
-        "transactions": [_transaction(one) for one in old.get("transactions", ())],
-        "per_statement": [_counted(one) for one in old.get("per_statement", ())],
-        "intervals": [_interval(one) for one in old.get("intervals", ())],
-        "errors": [_error(one) for one in old.get("errors", ())],
-        "client_ends": [{"group": "", **one} for one in old.get("client_ends", ())],
+        "transactions": [_transaction(item) for item in old.get("transactions", ())],
+        "per_statement": [_counted(item) for item in old.get("per_statement", ())],
+        "intervals": [_interval(item) for item in old.get("intervals", ())],
+        "errors": [_error(item) for item in old.get("errors", ())],
+        "client_ends": [{"group": "", **item} for item in old.get("client_ends", ())],
     }
     if new["passes"] is not None:
         new["passes"] = _counted(new["passes"])
@@ -95,7 +95,7 @@ def _only_group(new: Document) -> Document:
     return {
         "name": "",
         "throughput_per_s": per_s,
-        "errors": [one for one in new["errors"] if one.get("transaction") is not None],
+        "errors": [error for error in new["errors"] if error.get("transaction") is not None],
         **{key: new[key] for key in shared},
     }
 
@@ -125,11 +125,16 @@ def _distribution(old: Mapping[str, Any], count: int) -> Document:
 
 def _all_ok(transactions: Sequence[Mapping[str, Any]]) -> Document:
     """Of all types that ended ok, whose distributions add up exactly."""
-    ok = [one for one in transactions if one["outcome"] == "ok"]
-    merged = {key: _merged([one[key] for one in ok]) for key in ("latency", "service_time")}
-    lags = [one["schedule_lag"] for one in ok if one["schedule_lag"] is not None]
+    ok = [transaction for transaction in transactions if transaction["outcome"] == "ok"]
+    merged = {
+        key: _merged([transaction[key] for transaction in ok])
+        for key in ("latency", "service_time")
+    }
+    lags = [
+        transaction["schedule_lag"] for transaction in ok if transaction["schedule_lag"] is not None
+    ]
     lag = _merged(lags) if lags else None
-    return {"count": sum(one["count"] for one in ok), **merged, "schedule_lag": lag}
+    return {"count": sum(transaction["count"] for transaction in ok), **merged, "schedule_lag": lag}
 
 
 def _merged(parts: Sequence[Mapping[str, Any]]) -> Document:
@@ -180,4 +185,6 @@ def _error(old: Mapping[str, Any]) -> Document:
 
 
 def _renamed(old: Mapping[str, Any], key: str, name: str) -> Document:
-    return {name if one == key else one: value for one, value in old.items()}
+    return {
+        name if name_in_old == key else name_in_old: value for name_in_old, value in old.items()
+    }

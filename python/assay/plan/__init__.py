@@ -1,4 +1,4 @@
-"""Takes an `Experiment`; returns a `Plan`: every run, its seed, its order. Touches nothing."""
+"""Takes an `Experiment`; returns a `Plan`: every run, its seed, its order. Starts nothing."""
 
 from assay.plan.layout import plan
 from assay.plan.values import Cell, Plan, PlannedRun

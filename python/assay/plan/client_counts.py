@@ -1,5 +1,5 @@
-"""Takes what an experiment says of clients, and a test; returns how many clients each of its cells
-has, and each group of clients where that is not as the workload declares it.
+"""Takes an experiment and a test; returns the client count of each of the test's cells, and of each
+group where it differs from the workload's.
 """
 
 from __future__ import annotations
@@ -18,31 +18,33 @@ from assay.workload.values import Test
 
 class ClientCount(NamedTuple):
     at_once: int
-    """The most that work at once, of all groups together."""
+    """The most clients at once, over all groups."""
     of_groups: Mapping[str, int]
-    """Of each group; empty: all are as they are declared."""
+    """Clients of each group; empty: all are as declared."""
 
 
 def number_of_levels(experiment: Experiment, test: Test) -> int:
-    """How many `levels` there are."""
+    """The number of `levels`."""
     if test.groups and experiment.group_clients:
-        return math.prod(len(one) for one in _named(experiment, test).values())
+        return math.prod(len(counts) for counts in _named(experiment, test).values())
     return len(experiment.clients or test.clients)
 
 
 def levels(
     experiment: Experiment, test: Test, parameters: Mapping[str, Scalar]
 ) -> list[ClientCount]:
-    """Every client count of the test. One number for a test with groups is shared among them in the
-    ratio that is declared. Raises `ArgumentError` where that leaves a fraction of a client."""
+    """Every client count of the test. A single count for a test with groups is divided among them
+    in the declared ratio; raises `ArgumentError` where that leaves a fraction of a client."""
     found = []
     for of_all, of_groups in _asked(experiment, test, parameters):
         at_once = clients_of(test, parameters, of_groups)
-        declared = {one.name: declared_clients(one, parameters) for one in test.groups}
+        declared = {count.name: declared_clients(count, parameters) for count in test.groups}
         in_full = {**declared, **of_groups}
         changed = {} if in_full == declared else in_full
-        found += [ClientCount(at_once or one, changed) for one in of_all]
-    return list({(one.at_once, *sorted(one.of_groups.items())): one for one in found}.values())
+        found += [ClientCount(at_once or count, changed) for count in of_all]
+    return list(
+        {(count.at_once, *sorted(count.of_groups.items())): count for count in found}.values()
+    )
 
 
 def _asked(
@@ -62,8 +64,8 @@ def _asked(
 
 def _named(experiment: Experiment, test: Test) -> dict[str, tuple[int, ...]]:
     """Levels of each group of this test."""
-    groups = {one.name: one for one in test.groups}
-    named = {name: one for name, one in experiment.group_clients.items() if name in groups}
+    groups = {group.name: group for group in test.groups}
+    named = {name: group for name, group in experiment.group_clients.items() if name in groups}
     for name, counts in named.items():
         if isinstance(parameter := groups[name].clients, str):
             raise _is_parameter(name, parameter, counts[0])
@@ -74,12 +76,12 @@ def _shared(test: Test, count: int, parameters: Mapping[str, Scalar]) -> dict[st
     shared: dict[str, int] = {}
     for step in test.drives:
         of_step = _shared_in(step, count, parameters)
-        for name, one in of_step.items():
-            if shared.setdefault(name, one) != one:
+        for name, clients in of_step.items():
+            if shared.setdefault(name, clients) != clients:
                 raise ArgumentError(
-                    f"clients = {count}: the steps of {test.name} share clients among their groups "
-                    "in different ratios",
-                    hint=f"give the clients of each group: --clients {name}={one},…",
+                    f"clients = {count}: the steps of {test.name} divide clients among their "
+                    "groups in different ratios",
+                    hint=f"give the clients of each group: --clients {name}={clients},…",
                 )
     return shared
 
@@ -88,17 +90,17 @@ def _shared_in(step: Drive, count: int, parameters: Mapping[str, Scalar]) -> dic
     for group in step.groups:
         if isinstance(group.clients, str):
             raise _is_parameter(group.name, group.clients, count)
-    declared = {one.name: declared_clients(one, parameters) for one in step.groups}
+    declared = {clients.name: declared_clients(clients, parameters) for clients in step.groups}
     whole = sum(declared.values())
-    if any(one * count % whole for one in declared.values()):
+    if any(clients * count % whole for clients in declared.values()):
         least = whole // math.gcd(*declared.values())
-        said = ",".join(f"{name}={one}" for name, one in declared.items())
+        listed = ",".join(f"{name}={clients}" for name, clients in declared.items())
         raise ArgumentError(
-            f"clients = {count}: the groups are declared as {said}, and {count} clients cannot be "
-            "shared in that ratio",
-            hint=f"a multiple of {least}, or the clients of each group: --clients {said}",
+            f"clients = {count}: the groups are declared as {listed}, and {count} clients "
+            "cannot be divided in that ratio",
+            hint=f"a multiple of {least}, or the clients of each group: --clients {listed}",
         )
-    return {name: one * count // whole for name, one in declared.items()}
+    return {name: clients * count // whole for name, clients in declared.items()}
 
 
 def _is_parameter(group: str, parameter: str, count: int) -> ArgumentError:

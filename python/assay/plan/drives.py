@@ -1,5 +1,5 @@
-"""Takes a planned run and a step in which clients run scripts; returns what those clients do, in
-numbers, or says why they cannot.
+"""Takes a planned run and its drive steps; returns each with its clients, pace and parameters as
+numbers, or raises an error with the reason.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay.workload.steps import Drive, Group, Step
 from assay.workload.values import Test, Workload
 
 _COUNTS = tuple(name for name in STOPS if name != "duration_s")
-"""Limits of each group: one that a group sets takes the place of the step's."""
+"""Limits per group: a limit of the group replaces those of the step."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class PlannedGroup:
     mix: Mapping[str, int]
     clients: int
     driving: Driving
-    """Of numbers alone; what is of the whole step is the same in all groups."""
+    """As numbers only; settings of the whole step are the same in all groups."""
 
 
 @dataclass(frozen=True)
 class PlannedDrive:
-    """One step of a run in which clients run scripts."""
+    """A drive step of a run."""
 
     step: Drive
     run: PlannedRun
@@ -49,47 +49,52 @@ class PlannedDrive:
 
 
 def drives(workload: Workload, run: PlannedRun) -> tuple[PlannedDrive, ...]:
-    """All such steps of the run. Raises `ArgumentError` or `ExperimentError` where what is said
-    cannot be done together."""
-    return tuple(drive(workload, run, one) for one in workload.test(run.cell.test).drives)
+    """All drive steps of the run. Raises `ArgumentError` or `ExperimentError` for settings that
+    contradict one another."""
+    return tuple(drive(workload, run, step) for step in workload.test(run.cell.test).drives)
 
 
 def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
-    """The step in numbers."""
+    """The step, with every parameter replaced by its value."""
     test, cell = workload.test(run.cell.test), run.cell
     parameters = parameters_of(workload, run, step)
     known = workload.with_defaults(parameters)
-    paced = pace.resolved(cell.driving.changed(step.said), known)
+    paced = pace.resolved(cell.driving.changed(step.driving_changes), known)
     clients = _clients(step.clients, known, cell.clients)
     if step.is_one_client:
         paced = replace(paced, transactions=_together(paced, clients))
         clients = 1
     groups = tuple(
-        _group(one, paced, known, cell.group_clients.get(one.name)) for one in step.groups
+        _group(planned_group, paced, known, cell.group_clients.get(planned_group.name))
+        for planned_group in step.groups
     )
     if groups:
-        clients = sum(one.clients for one in groups)
-        for one in groups:
-            pace.check(f"group {one.name}", one.order, one.driving)
+        clients = sum(planned_group.clients for planned_group in groups)
+        for planned_group in groups:
+            pace.check(f"group {planned_group.name}", planned_group.order, planned_group.driving)
     else:
         order = step.order if step.scripts else test.order
         pace.check(f"test {test.name}", order, paced)
     own = step if step.scripts else test
     scripts = own.scripts
     if groups:
-        scripts = tuple(dict.fromkeys(name for one in groups for name in one.scripts))
+        scripts = tuple(
+            dict.fromkeys(name for planned_group in groups for name in planned_group.scripts)
+        )
     changed = replace(cell, clients=clients, driving=paced, parameters=parameters)
     return PlannedDrive(step, replace(run, cell=changed), scripts, own.order, own.mix, groups)
 
 
 def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[str, Scalar]:
-    """The run's parameters as this step has them."""
+    """The run's parameters, with those that this step changes."""
     cell = run.cell
     if not step.parameters:
         return cell.parameters
     known = {**workload.with_defaults(cell.parameters), "clients": cell.clients}
     file = workload.folder / WORKLOAD_FILE
-    changed = {name: evaluate(one, known, file) for name, one in step.parameters.items()}
+    changed = {
+        name: evaluate(expression, known, file) for name, expression in step.parameters.items()
+    }
     for name, value in changed.items():
         if not workload.parameters[name].fits(value):
             raise ExperimentError(
@@ -103,10 +108,13 @@ def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[st
 def clients_of(
     test: Test, parameters: Mapping[str, Scalar], of_groups: Mapping[str, int]
 ) -> int | None:
-    """The most clients that work at once; None: some step has as many as the run says.
-    ``of_groups``: of each group whose count is not as it is declared."""
+    """The most clients that work at once; None: a step takes the count of the run. ``of_groups``:
+    the counts of groups that differ from the declared ones."""
     counts = [
-        sum(of_groups.get(one.name) or declared_clients(one, parameters) for one in step.groups)
+        sum(
+            of_groups.get(group.name) or declared_clients(group, parameters)
+            for group in step.groups
+        )
         if step.groups
         else _clients(step.clients, parameters, 0)
         for step in test.drives
@@ -134,16 +142,16 @@ def _together(paced: Driving, clients: int) -> int | None:
 def _group(
     group: Group, whole: Driving, parameters: Mapping[str, Scalar], clients: int | None
 ) -> PlannedGroup:
-    said = dict(group.said)
-    if any(said.get(name) is not None for name in _COUNTS):
-        said = {**dict.fromkeys(_COUNTS), **said}
-    if said.get("offered_rate_per_s") and not whole.is_open:
-        said.setdefault("arrival", "constant")
+    changes = dict(group.driving_changes)
+    if any(changes.get(name) is not None for name in _COUNTS):
+        changes = {**dict.fromkeys(_COUNTS), **changes}
+    if changes.get("offered_rate_per_s") and not whole.is_open:
+        changes.setdefault("arrival", "constant")
     return PlannedGroup(
         name=group.name,
         scripts=group.scripts,
         order=group.order,
         mix=group.mix,
         clients=clients or declared_clients(group, parameters),
-        driving=pace.resolved(replace(whole, **said), parameters),
+        driving=pace.resolved(replace(whole, **changes), parameters),
     )

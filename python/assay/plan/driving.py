@@ -1,5 +1,5 @@
-"""Takes a test, what the experiment says of driving, and parameters; returns how the clients of a
-cell are driven, in numbers, or says why they cannot be.
+"""Takes an experiment, a test and parameters; returns the `Driving` of a cell as numbers, or raises
+an error with the reason.
 """
 
 from __future__ import annotations
@@ -22,19 +22,21 @@ def driving(
     parameters: Mapping[str, Scalar],
     offered_rate_per_s: float | None,
 ) -> Driving:
-    """Of the test as a whole; what its steps say differs is not in it."""
-    said = dict(experiment.driving)
+    """The driving of the test as a whole, without the changes of its steps."""
+    changes = dict(experiment.driving)
     if offered_rate_per_s is not None:
-        said["offered_rate_per_s"] = offered_rate_per_s
+        changes["offered_rate_per_s"] = offered_rate_per_s
     if test.groups:
-        said = {name: one for name, one in said.items() if name not in OF_GROUPS}
-    if test.overlaps:  # it is over when every client has done its transactions
-        said = {name: one for name, one in said.items() if name not in ("duration_s", "passes")}
-    return resolved(test.driving.changed(said), parameters)
+        changes = {name: value for name, value in changes.items() if name not in OF_GROUPS}
+    if test.overlaps:  # it ends when every client has run its transactions
+        changes = {
+            name: value for name, value in changes.items() if name not in ("duration_s", "passes")
+        }
+    return resolved(test.driving.changed(changes), parameters)
 
 
 def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
-    """Parameters' values in the place of their names. No limit is written as 0."""
+    """The driving with names of parameters replaced by values. A latency limit of 0 means none."""
     values: dict[str, Any] = {}
     for name in DRIVING:
         value = getattr(asked, name)
@@ -55,7 +57,7 @@ def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
 
 
 def check(what: str, order: str, found: Driving) -> None:
-    """Raises `ArgumentError` where what is said of ``what`` cannot be done together."""
+    """Raises `ArgumentError` for settings of ``what`` that contradict one another."""
     for name, quantity in DRIVING.items():
         value = getattr(found, name)
         if value is not None and not quantity.holds(value):
@@ -67,30 +69,30 @@ def check(what: str, order: str, found: Driving) -> None:
             f"the {what} is a mix, which has no passes",
             hint="--duration 30 or --transactions 1000",
         )
-    if found.queue is not None and not (found.passes is None and found.transactions is None):
+    if found.queue is not None and found.has_count_of_each_client:
         raise ArgumentError(
             f"the {what} has a queue, which all clients share, and a count of each client's own",
             hint="give queue, or transactions, or passes",
         )
     if found.is_open and found.passes is not None:
         raise ArgumentError(
-            "an open loop has no passes: its transactions come by a schedule",
+            "passes do not apply to an open loop, which starts transactions at a given rate",
             hint="--duration 30 or --transactions 1000",
         )
     if found.is_open and found.offered_rate_per_s is None:
         raise ArgumentError(
-            f"arrival {found.arrival}: transactions come by a schedule, and no rate is given",
+            f"arrival {found.arrival}: no rate is given",
             hint="--offered-rate 1000",
         )
     if not found.is_open and found.offered_rate_per_s is not None:
         raise ArgumentError(
-            "an offered rate means nothing in a closed loop, whose clients begin when free",
+            "an offered rate has no effect in a closed loop",
             hint="--arrival constant or --arrival poisson",
         )
     for name in PAUSES:
         if found.is_open and getattr(found, name) is not None:
             option = name.replace("_", "-")
             raise ArgumentError(
-                f"{name} means nothing in an open loop, where a schedule says when to begin",
+                f"{name} has no effect in an open loop, which starts transactions at a given rate",
                 hint=f"--{option} none, or --arrival closed",
             )

@@ -1,9 +1,10 @@
 """Takes a cell, or its document in a record; returns its fingerprint, version 2: equal cells have
-equal fingerprints, also where one was recorded by a program that knew fewer fields.
+equal fingerprints, even where one was recorded by a version with fewer fields.
 
 SHA-256 of canonical JSON of the fields that are not at their defaults. So a new field changes no
-fingerprint, unless it is set. A password is left out, and ``10.0`` is ``10``. A default that is to
-change must be kept here as it was: fingerprints are compared between records of many years.
+fingerprint unless it is set. A password is left out, and ``10.0`` equals ``10``. A default that
+changes must be kept here with its old value: fingerprints are compared between records of many
+years.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from assay import server_url
 from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
 from assay.plan.values import Cell
 
-_PASSWORD_IN_QUERY = re.compile(r"(\w*passw(?:or)?d|passphrase|pwd)\s*=[^&]*", re.IGNORECASE)
+_PASSWORD_IN_QUERY = re.compile(
+    r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
+)
 _WITHIN: Mapping[str, type] = {
     "system": SystemChoice,
     "storage": StorageChoice,
@@ -33,14 +36,14 @@ def of_cell(cell: Cell) -> str:
 
 
 def of_document(cell: Mapping[str, Any]) -> str:
-    """Of a cell as a record holds it (``runs.cell``). Raises `ValueError` and its like where the
-    document is none of a cell."""
+    """The fingerprint of a cell in a record (``runs.cell``). Raises `ValueError`, `KeyError` or
+    `TypeError` where the document is not a cell."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
-    system = {name: one for name, one in fields["system"].items() if name != "url_origins"}
+    system = {name: field for name, field in fields["system"].items() if name != "url_origins"}
     fields["system"] = {**system, "url": _without_password(system.get("url"))}
     for name, kind in _WITHIN.items():
         fields[name] = _not_default(kind, fields.get(name) or {})
-    fields["scripts"] = [_not_default(ScriptFile, one) for one in fields.get("scripts") or ()]
+    fields["scripts"] = [_not_default(ScriptFile, field) for field in fields.get("scripts") or ()]
     text = json.dumps(
         _not_default(Cell, fields), sort_keys=True, separators=(",", ":"), ensure_ascii=True
     )
@@ -48,7 +51,8 @@ def of_document(cell: Mapping[str, Any]) -> str:
 
 
 def _not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that say something; one that ``kind`` does not know stays, if it is not empty."""
+    """The fields that are not at their defaults; a field that ``kind`` does not declare is kept if
+    it is not empty."""
     defaults = {field.name: _default(field) for field in dataclasses.fields(kind)}
     plain = {str(name): _plain(value) for name, value in fields.items()}
     return {
@@ -59,7 +63,7 @@ def _not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
-    """None where the field has no default: then its value always says something."""
+    """The default of the field; None where it has none, so that its value always counts."""
     if field.default_factory is not dataclasses.MISSING:
         made = field.default_factory()
         return dataclasses.asdict(made) if dataclasses.is_dataclass(made) else made  # type: ignore[arg-type]
@@ -68,16 +72,17 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {str(name): _plain(one) for name, one in value.items()}
+        return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
 
 
 def _without_password(url: str | None) -> str | None:
-    """A record holds the URL with its password masked: both must come out the same."""
+    """The URL without its password: that of a cell and the masked one of its record must be
+    equal."""
     if url is None:
         return None
     return _PASSWORD_IN_QUERY.sub(r"\1=", server_url.without_password(url))

@@ -1,4 +1,4 @@
-"""Takes an `Experiment` and its workload; lays out every run: cells, repetitions, order, seeds."""
+"""Takes an `Experiment` and its workload; returns its `Plan`: cells, repetitions, order, seeds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_RUNS = 10_000
 
 
 class Levels(NamedTuple):
-    """One level of every factor that is no place."""
+    """One level of every factor except the system and the storage."""
 
     parameters: dict[str, Scalar]
     clients: ClientCount
@@ -36,10 +36,9 @@ class Levels(NamedTuple):
 def plan(experiment: Experiment, workload: Workload) -> Plan:
     """Every run of the experiment in the order of execution.
 
-    ``interleaved``: the repetition is the outer loop and the system the inner one, so that what
-    changes on the machine meanwhile falls on all systems alike; each repetition begins with another
-    system, so that none is always first. ``sequential``: all runs of a system on a storage, then
-    the next.
+    ``interleaved``: the repetition is the outer loop and the system the inner one, so that changes
+    on the machine affect all systems alike; each repetition begins with another system, so that
+    none is always first. ``sequential``: all runs of a system on a storage, then the next.
     """
     _refuse_too_many(experiment, workload)
     lay_out = {"interleaved": _interleaved, "sequential": _sequential}[experiment.order]
@@ -47,7 +46,7 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
         PlannedRun(cell, repetition, _seed(experiment.seed, cell, repetition), position)
         for position, (cell, repetition) in enumerate(lay_out(experiment, workload))
     ]
-    most_clients = {  # what cannot be done is said here, before anything is started
+    most_clients = {  # contradictions are reported here, before anything is started
         run.cell.fingerprint: _most_clients(workload, run) for run in runs if run.repetition == 1
     }
     return Plan(
@@ -57,8 +56,8 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
 
 
 def _most_clients(workload: Workload, run: PlannedRun) -> int:
-    """At once, in any step of the run; raises where a step cannot be taken as it is declared."""
-    return max((one.run.cell.clients for one in drives(workload, run)), default=0)
+    """The most clients at once in any step of the run; raises where a step contradicts its run."""
+    return max((planned.run.cell.clients for planned in drives(workload, run)), default=0)
 
 
 def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
@@ -117,7 +116,9 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
     declared = workload.parameters_of(test)
     levels = _parameter_levels(experiment, workload, test)
     for values in itertools.product(*levels):
-        parameters = {one.name: value for one, value in zip(declared, values, strict=True)}
+        parameters = {
+            parameter.name: value for parameter, value in zip(declared, values, strict=True)
+        }
         known = workload.with_defaults(parameters)
         for clients in client_counts.levels(experiment, test, known):
             for rate_per_s in experiment.offered_rates_per_s or (None,):
@@ -128,10 +129,12 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
 def _parameter_levels(
     experiment: Experiment, workload: Workload, test: Test
 ) -> list[tuple[Scalar, ...]]:
-    """Those of each parameter that the test takes."""
+    """The levels of each parameter of the test."""
     return [
-        experiment.parameters.get(one.name) or test.defaults.get(one.name) or (one.default,)
-        for one in workload.parameters_of(test)
+        experiment.parameters.get(parameter.name)
+        or test.defaults.get(parameter.name)
+        or (parameter.default,)
+        for parameter in workload.parameters_of(test)
     ]
 
 
@@ -158,8 +161,8 @@ def _canonical(document: Any) -> str:
 
 
 def _seed(experiment_seed: int, cell: Cell, repetition: int) -> int:
-    """63 bits of SHA-256 over what is asked of any system: every system and every storage gets the
-    same random choices in the same repetition, or they would not do the same work."""
+    """63 bits of SHA-256 over all factors except system and storage: these get the same random
+    choices in the same repetition, so that they do the same work."""
     asked: list[Any] = [cell.workload, cell.test, cell.clients, dict(cell.parameters)]
     if cell.driving.offered_rate_per_s is not None:
         asked.append(cell.driving.offered_rate_per_s)

@@ -1,11 +1,19 @@
-"""A plan as frozen values: cells, and the runs of them in order."""
+"""A plan as frozen values: cells, and their runs in order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.experiment import Driving, Experiment, Scalar, ScriptFile, StorageChoice, SystemChoice
+from assay.experiment import (
+    Driving,
+    Experiment,
+    Scalar,
+    ScriptFile,
+    StorageChoice,
+    SystemChoice,
+    shown_scripts,
+)
 
 
 @dataclass(frozen=True)
@@ -26,15 +34,20 @@ class Cell:
     scripts: tuple[ScriptFile, ...] = ()
     """Script files in place of the test's own."""
     driving: Driving = field(default_factory=Driving)
-    """Of numbers alone: no name of a parameter is left in it."""
+    """As numbers only: names of parameters have been replaced by their values."""
     group_clients: Mapping[str, int] = field(default_factory=dict)
-    """Clients of each group; empty: all are as the workload declares them."""
+    """Clients of each group; empty: all are as declared by the workload."""
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
 
     @property
+    def test_name(self) -> str:
+        """The test, or the scripts that are run in its place."""
+        return shown_scripts(self.scripts) or self.test
+
+    @property
     def storage_name(self) -> str:
-        """Empty for a server by URL: what it stores its data on is not seen."""
+        """Empty for a server by URL, whose storage is not known."""
         return "" if self.system.url else self.storage.name
 
 
@@ -47,11 +60,11 @@ class PlannedRun:
     """1-based."""
     seed: int
     """Derived from the experiment's seed, the test, its client count and parameters, and the
-    repetition: always the same, also on every system and storage, so that they do the same work."""
+    repetition: the same on every system and storage, so that they do the same work."""
     position: int
     """0-based place in the order of execution."""
     most_clients: int = 0
-    """At once, in any of its steps; at least those of its cell."""
+    """The most clients at once in any of its steps; at least those of its cell."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,7 @@ class Plan:
     runs: tuple[PlannedRun, ...]
 
     def connections_needed(self, system: SystemChoice) -> int:
-        """The most clients any run asks of this system."""
+        """The most clients that any run needs on this system."""
         clients = (
             max(run.most_clients, run.cell.clients)
             for run in self.runs

@@ -71,9 +71,9 @@ class PooledSystem:
         or loaded now. A copy is made where copies outlive the experiment, and where the data are
         ``is_wanted_again`` after a run that changes them."""
         facts = facts_of(self.deployment, self.system, tables, request)
-        wanted = repr(facts)
-        if self._held is None or self._held[0] != wanted:
-            self._claim(tables)
+        expected = repr(facts)
+        if self._held is None or self._held[0] != expected:
+            self._claim(tables, progress)
             self.forget()
             copy = self._copy_of(facts, progress)
             if copy is not None:
@@ -87,7 +87,7 @@ class PooledSystem:
                 )
                 if self._running.can_restart and (is_wanted_again or self._loading.datasets):
                     self._keep(facts, dataset, progress)
-            self._held = (wanted, dataset)
+            self._held = (expected, dataset)
         return self._held[1]
 
     def forget(self) -> None:
@@ -101,19 +101,19 @@ class PooledSystem:
 
         Raises `ArgumentError` where the system is not ours to start again, or holds no data.
         """
-        wanted = None
+        buffer_size = None
         if data_to_buffer is not None and self._buffer_bytes() is not None:
             if not (self._running.can_restart and dataset.data_bytes):
                 raise ArgumentError(
                     f"{self.deployment.label}: data_to_buffer needs data in a private system",
                     hint="leave it out, or name a system that Assay starts",
                 )
-            wanted = str(math.ceil(dataset.data_bytes / data_to_buffer))
-        if wanted != self._buffer:
+            buffer_size = str(math.ceil(dataset.data_bytes / data_to_buffer))
+        if buffer_size != self._buffer:
             self._running.stop()
-            self._running.start(buffer=wanted)
-            self._buffer = wanted
-        if wanted is None:
+            self._running.start(buffer=buffer_size)
+            self._buffer = buffer_size
+        if buffer_size is None:
             return dataset
         effective = self._buffer_bytes()
         return replace(
@@ -146,13 +146,17 @@ class PooledSystem:
             if self._claimed and not self.deployment.is_private:
                 drop(self.deployment, self.system.dialect, self._claimed)
 
-    def _claim(self, tables: Sequence[Table]) -> None:
+    def _claim(self, tables: Sequence[Table], progress: Progress) -> None:
         """From here on the tables are ours to replace; whose they were is asked once."""
         if self.deployment.is_private:
             return
         mine = {table.name for table in self._claimed}
         new = [table for table in tables if table.name not in mine]
-        refuse_foreign_tables(self.deployment, self.system.dialect, new)
+        if left := refuse_foreign_tables(self.deployment, self.system.dialect, new):
+            progress.warning(
+                f"{self.deployment.label} holds tables of an Assay that was killed: "
+                f"{', '.join(left)}; they are removed"
+            )
         self._claimed = (*self._claimed, *new)
 
     def _clear(self) -> None:

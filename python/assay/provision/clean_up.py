@@ -1,8 +1,8 @@
-"""Takes what is made, as it is made; undoes it in reverse order at the end, also after an error or
-a signal.
+"""Takes resources as they are created; removes them in reverse order at the end, also after an
+error or a signal.
 
-After success, failure and Ctrl-C here; after a kill at the next start (`leftovers`), which finds in
-the ledger what was noted. What cannot be undone stays in the ledger for the next time, and is said.
+After a kill the next start removes them (`leftovers`), since each is recorded in the ledger. A
+resource that cannot be removed is reported and stays in the ledger for the next start.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assay.provision.signals import after_teardown
 
 @dataclass
 class Cleared:
-    """What was there of one entry, and what could not be removed."""
+    """The resources of one entry that were removed, and those that could not be."""
 
     entry: str
     processes: int = 0
@@ -44,7 +44,7 @@ def undone_at_end(identity: str) -> Iterator[HeldEntry]:
     """An entry of the ledger; everything in it is undone at the end of the block. Add each resource
     before it is made.
 
-    Raises `SystemUnderTestError` if something cannot be undone; it then stays noted.
+    Raises `SystemUnderTestError` if a resource cannot be removed; it then stays in the ledger.
     """
     held = ledger.new_entry(identity)
     try:
@@ -62,8 +62,8 @@ def undone_at_end(identity: str) -> Iterator[HeldEntry]:
 
 
 def undo(entry: Entry) -> Cleared:
-    """Undoes the resources of an entry, the last made first. One that cannot be undone does not
-    keep the others: each knows what must not lie on it."""
+    """Removes the resources of an entry, the last created first. A failure does not stop the
+    others: each checks what depends on it."""
     outcome = Cleared(entry.id)
     for resource in reversed(entry.resources):
         try:

@@ -1,7 +1,7 @@
-"""Copies a stopped server's data directory: by reference where the file system can, else what is in
-the files and not their holes.
+"""Copies a stopped server's data directory: by reference where the file system supports it, else
+the content of the files without holes.
 
-Owners and modes go with the files; sockets and the like do not, which belong to a server that runs.
+Owners and modes are copied; sockets and the like are not, since they belong to a running server.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assay.errors import SystemUnderTestError
 from assay.provision.size import allocated_bytes
 
 OnCopied = Callable[[int], None]
-"""Called now and then with the bytes copied so far."""
+"""Called repeatedly with the bytes copied so far."""
 
 _FICLONE = 0x40049409
 """ioctl_ficlone(2): the target shares the source's blocks until one of the two is written to."""
@@ -40,12 +40,12 @@ _CANNOT_CLONE = {
 
 @dataclass(frozen=True)
 class Copied:
-    """What a copy cost."""
+    """The size of a copy."""
 
     bytes: int
     """In the files, their holes left out."""
     is_shared: bool
-    """No byte was copied: the file system lets both have the same blocks."""
+    """Whether source and copy share their blocks, so that no byte was copied."""
 
 
 def copy_directory(source: Path, target: Path, on_copied: OnCopied | None = None) -> Copied:
@@ -69,7 +69,7 @@ def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None) -> Copied
         here = target / Path(parent).relative_to(source)
         here.mkdir(mode=0o700)
         folders.append((Path(parent), here))
-        for name in [one for one in names if Path(parent, one).is_symlink()]:
+        for name in [folder for folder in names if Path(parent, folder).is_symlink()]:
             _copy_link(Path(parent, name), here / name)
         for name in files:
             found = Path(parent, name)
@@ -130,7 +130,7 @@ def _pieces(file: int, size: int) -> Iterator[tuple[int, int]]:
         except OSError as error:
             if error.errno == errno.ENXIO:  # nothing but a hole from here on
                 return
-            if error.errno == errno.EINVAL:  # a file system that does not tell
+            if error.errno == errno.EINVAL:  # a file system without support for it
                 start, end = 0, size
             else:
                 raise

@@ -1,5 +1,4 @@
-"""A system that is up: its nodes and their storages, where it listens, what it is, and what it was
-really given."""
+"""A running system: its nodes and their storages, its addresses, version and effective settings."""
 
 from __future__ import annotations
 
@@ -13,7 +12,8 @@ from assay.errors import Bug
 
 @dataclass(frozen=True)
 class Address:
-    """How the engine reaches a system. A password never leaves this value (see `for_record`)."""
+    """How the engine connects to a system. The password is left out of records (see
+    `for_record`)."""
 
     driver: str
     unix: str | None = None
@@ -38,10 +38,10 @@ class Address:
     """PEM files of the client's own certificate and its key."""
     key_file: str | None = None
     session_statements: tuple[str, ...] = ()
-    """What each new session runs first."""
+    """Statements that each new session runs first."""
     connect_timeout_s: float = 30.0
     answer_timeout_s: float | None = None
-    """How long a session outside the measurement waits for one answer; None: without end."""
+    """How long a session outside the measurement waits for one answer; None: without limit."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The driver's own (the null driver's delays)."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
@@ -81,7 +81,7 @@ class Address:
 
 @dataclass(frozen=True)
 class StorageFacts:
-    """What the data directory lives on, as found."""
+    """The storage of the data directory, as found."""
 
     name: str
     kind: str
@@ -108,14 +108,14 @@ class Node:
 
 @dataclass(frozen=True)
 class Deployment:
-    """A system that is up: its nodes, and the endpoints at which clients reach it."""
+    """A running system: its nodes, and the endpoints at which clients reach it."""
 
     system: str
     """Name in the registry."""
     label: str
     """As the report names it (`SystemChoice.label`)."""
     nodes: tuple[Node, ...]
-    """One at least."""
+    """At least one."""
     endpoints: tuple[Address, ...]
     """Client c uses endpoint c mod n. They differ in where they are (socket, host, port, file) and
     in nothing else."""
@@ -135,7 +135,7 @@ class Deployment:
     is_embedded: bool = False
     """A library that works in the client's own process, not a server."""
     is_private: bool = True
-    """We made it and will take it down; False: reached by URL."""
+    """Started by Assay, which stops it; False: reached by URL."""
     durability_lowered_by: tuple[str, ...] = ()
     """Effective settings with which an acknowledged commit can be lost, in the system's own words
     (``fsync = off``); empty: the system knows of none."""
@@ -143,7 +143,7 @@ class Deployment:
     def __post_init__(self) -> None:
         if not self.nodes or not self.endpoints:
             raise Bug(f"{self.label}: a deployment needs a node and an endpoint")
-        if any(_login(one) != _login(self.address) for one in self.endpoints):
+        if any(_login(endpoint) != _login(self.address) for endpoint in self.endpoints):
             raise Bug(f"{self.label}: endpoints differ in more than socket, host, port and file")
 
     @property
@@ -175,16 +175,17 @@ class Deployment:
         if len(self.endpoints) > 1:
             statements = first.session_statements
             document["endpoints"] = [
-                replace(one, session_statements=statements).for_engine() for one in self.endpoints
+                replace(endpoint, session_statements=statements).for_engine()
+                for endpoint in self.endpoints
             ]
         return document
 
     def for_record(self) -> dict[str, Any]:
         """All of it but the password. What is of the first node and endpoint stands beside the
         lists as well, where it stood before there were lists."""
-        document = {one.name: getattr(self, one.name) for one in fields(self)}
+        document = {field_.name: getattr(self, field_.name) for field_ in fields(self)}
         return document | {
-            "endpoints": [one.for_record() for one in self.endpoints],
+            "endpoints": [endpoint.for_record() for endpoint in self.endpoints],
             "address": self.address.for_record(),
             "storage": self.storage,
             "server_pid": self.server_pid,

@@ -1,9 +1,8 @@
-"""Takes a process; returns it and all that descend from it, as they were together at one instant.
+"""Takes a process; returns it and all its descendants, as a consistent snapshot.
 
-The kernel gives one process at a time. When a child ends and its parent takes leave of it, its
-times move to the parent's: a parent that was read before and a child that is gone after leave them
-in neither. So every member is read again, and where any has taken leave of a child meanwhile, or
-is gone itself, all are read anew.
+The kernel reports one process at a time. When a child ends and its parent reaps it, its CPU times
+move to the parent: a parent read before and a child read after would miss them. So every member is
+read again, and if any has reaped a child meanwhile or has ended, all are read anew.
 """
 
 from __future__ import annotations
@@ -20,11 +19,12 @@ USER_TICKS, SYSTEM_TICKS, ENDED_USER_TICKS, ENDED_SYSTEM_TICKS = 11, 12, 13, 14
 """The last two are those of children that have ended."""
 _START_TICKS = 19
 _OF_ENDED_CHILDREN = (8, 10, ENDED_USER_TICKS, ENDED_SYSTEM_TICKS)
-"""What moves when a child is taken leave of; its page faults (8, 10) do however short it lived."""
+"""The fields that change when a child is reaped; page faults (8, 10) do even for short-lived
+ones."""
 
 _TRIES = 20
-"""Under a steady coming and going no two readings agree; what is missed then is what ended within
-some thousandths of a second."""
+"""With constantly starting and ending processes no two readings agree; then only the times of those
+that ended within some milliseconds are missed."""
 
 
 def family_of(pid: int) -> dict[int, Fields]:

@@ -1,6 +1,6 @@
-"""Identifies a process, also when its number is reused later.
+"""Takes a process number; returns an identity that stays unique when the number is reused.
 
-A process number alone is not a name: numbers are used again. A number and the kernel's start time
+A process number alone is not unique: numbers are reused. A number and the kernel's start time
 (field 22 of ``/proc/PID/stat``, in clock ticks since boot) are one, as long as the machine is up.
 """
 
@@ -60,7 +60,7 @@ class ProcessIdentity:
         self.send(signal.SIGCONT)
 
     def send(self, number: signal.Signals) -> None:
-        """Sends a signal to this very process, or to nobody.
+        """Sends a signal to this process, and to no other that has its number.
 
         The handle is taken first and the start time compared after: between the two the number
         cannot come to mean another process, as the handle stays with the first.

@@ -1,4 +1,5 @@
-"""What we made and must take away, on disk before it exists: one small file per server or mount.
+"""The ledger of resources that Assay creates and must remove, written before they exist: one small
+file per server or mount.
 
 An entry is held by an exclusive lock for as long as its maker lives; the kernel drops the lock
 when the maker dies, however it dies. So *a process that can take the lock knows that the maker is
@@ -37,8 +38,8 @@ VERSION = 2
 
 @dataclass(frozen=True)
 class Entry:
-    """Resources that belong to `id`, in the order in which they are made. Each carries the id: that
-    is how we know that it is the one we made."""
+    """Resources that belong to `id`, in the order of creation. Each carries the id as its mark, so
+    that nothing else is removed."""
 
     id: str
     owner_pid: int
@@ -51,12 +52,12 @@ class Entry:
             "id": self.id,
             "owner_pid": self.owner_pid,
             "made": self.made,
-            "resources": [one.document() for one in self.resources],
+            "resources": [resource.document() for resource in self.resources],
         }
 
 
 class HeldEntry:
-    """An entry of ours: on disk and locked from the beginning, until `remove`."""
+    """An entry of this process: on disk and locked until `remove`."""
 
     def __init__(self, entry: Entry) -> None:
         self.entry = entry
@@ -66,18 +67,18 @@ class HeldEntry:
         _held[entry.id] = self
 
     def add(self, resource: Resource) -> None:
-        """Notes what is about to be made."""
+        """Records a resource before it is created."""
         self.entry = replace(self.entry, resources=(*self.entry.resources, resource))
         self._write()
 
     def drop(self, resource: Resource) -> None:
-        """It is gone already."""
-        rest = tuple(one for one in self.entry.resources if one != resource)
+        """Removes a resource that no longer exists."""
+        rest = tuple(kept for kept in self.entry.resources if kept != resource)
         self.entry = replace(self.entry, resources=rest)
         self._write()
 
     def remove(self) -> None:
-        """What it names is taken away: nothing is left to note."""
+        """Deletes the entry, after its resources have been removed."""
         self._path.unlink(missing_ok=True)
         os.close(self._lock)
         del _held[self.entry.id]
@@ -99,12 +100,12 @@ _held: dict[str, HeldEntry] = {}
 
 
 def held(identity: str) -> HeldEntry | None:
-    """The entry of this id, if it is ours."""
+    """The entry of this id, if this process holds it."""
     return _held.get(identity)
 
 
 def new_entry(identity: str) -> HeldEntry:
-    """An entry to which everything that is made is added before it is made."""
+    """A new entry; each resource is added to it before it is created."""
     made = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return HeldEntry(Entry(id=identity, owner_pid=os.getpid(), made=made))
 

@@ -1,8 +1,8 @@
-"""Undoes what a killed Assay left behind: server processes, mounts, directories, and whatever else
-its entries in the ledger name, the last made first.
+"""Removes what a killed Assay left behind: server processes, mounts, directories and other
+resources in the ledger, the last created first.
 
-Called before anything is provisioned. Only entries whose maker is dead are touched (see `ledger`),
-and of these only what carries the entry's mark.
+Called before anything is provisioned. Only entries of dead processes are cleared (see `ledger`),
+and of these only resources with the entry's mark.
 """
 
 from __future__ import annotations
@@ -93,7 +93,9 @@ def _parse(text: str) -> Entry | None:
 
 
 def _resources(document: Mapping[str, Any]) -> tuple[Resource, ...]:
-    return tuple(KINDS[one["kind"]].of_document(one) for one in document["resources"])
+    return tuple(
+        KINDS[resource["kind"]].of_document(resource) for resource in document["resources"]
+    )
 
 
 def _resources_of_version_1(document: Mapping[str, Any]) -> tuple[Resource, ...]:

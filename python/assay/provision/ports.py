@@ -1,4 +1,4 @@
-"""Finds a TCP port of this machine on which nothing listens."""
+"""Returns a free TCP port of this machine."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import socket
 
 
 def free_port(host: str = "127.0.0.1") -> int:
-    """A port that was free an instant ago. The kernel hands them out in turn, so that two callers
-    seldom get the same one; a server that finds it taken says so in its log, and may be tried again
-    with another."""
+    """A port that was free an instant ago. The kernel assigns them in turn, so two callers seldom
+    get the same; a server whose port is taken reports it in its log and can be started with
+    another."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
         listener.bind((host, 0))
         port: int = listener.getsockname()[1]

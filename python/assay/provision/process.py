@@ -1,8 +1,8 @@
-"""Starts a private server as our child, and stops it.
+"""Starts a private server as a child process, and stops it.
 
-It stays in the foreground of its own session: Ctrl-C at the terminal reaches us and not the server,
-which we then stop in order. What neither this nor the kernel catches (see `programs`), the ledger
-does at the next start (see `leftovers`).
+It runs in the foreground of its own session: Ctrl-C at the terminal reaches Assay and not the
+server, which is then shut down cleanly. Servers that survive a kill of Assay (see `programs`) are
+ended at the next start (see `leftovers`).
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ class ServerProcess:
         return self._child.pid
 
     def wait_ready(self, why_not_ready: Callable[[], str | None], timeout_s: float = 60.0) -> None:
-        """Asks again and again until `why_not_ready` gives None.
+        """Polls until `why_not_ready` returns None.
 
-        Raises `SystemDied` at once when the server ends, and when time is over; the message then
-        holds the reason that was given last.
+        Raises `SystemDied` when the server ends, and after the timeout with the last reason.
+
         """
         deadline = time.monotonic() + timeout_s
         pause_s = 0.005
@@ -69,8 +69,8 @@ class ServerProcess:
             self._start_bytes = self.log.stat().st_size
 
     def died(self) -> str | None:
-        """None while the server lives; else how it ended and the end of its log, without what it
-        said until it was ready."""
+        """None while the server runs; else how it ended and the end of its log, without the
+        messages of its start."""
         status = self._child.poll()
         if status is None:
             return None
@@ -92,8 +92,8 @@ class ServerProcess:
                 if self._child.poll() is not None or is_ending_at_once():
                     return
                 family = process_tags.processes_of(self._mark, self._leader)
-                for one in family:
-                    one.resume()
+                for member in family:
+                    member.resume()
                 self._child.send_signal(number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     self._child.wait(min(patience_s, _HURRIED_S) if is_ending() else patience_s)
@@ -101,8 +101,8 @@ class ServerProcess:
             if self._child.poll() is None:
                 # Once their parent is gone, some of them could no longer be recognised.
                 family += process_tags.processes_of(self._mark, self._leader)
-                for one in family:
-                    one.send(signal.SIGKILL)
+                for member in family:
+                    member.send(signal.SIGKILL)
                 self._child.kill()
                 self._child.wait()
                 process_tags.kill(self._mark)
@@ -116,7 +116,7 @@ _ended: dict[int, int] = {}
 
 
 def has_stopped_cleanly(pid: int) -> bool:
-    """Whether a server of ours has stopped when asked to, with status 0."""
+    """Whether a server of this process has stopped with status 0."""
     return _ended.get(pid) == 0
 
 

@@ -1,4 +1,4 @@
-"""Finds and ends every process of a private server, also those that left its process group.
+"""Finds and kills every process of a private server, also those that left its process group.
 
 Each server is started with a mark in its environment, which its children inherit. A process group
 would not do: some servers put each of their processes into a session of its own. Servers that
@@ -19,7 +19,7 @@ TAG_VARIABLE = "ASSAY_SERVER_ID"
 
 
 def pids() -> Iterator[int]:
-    """Every process this machine shows us, but ourselves."""
+    """Every visible process except this one."""
     ours = os.getpid()
     for path in Path("/proc").iterdir():
         if path.name.isdigit() and int(path.name) != ours:
@@ -27,9 +27,8 @@ def pids() -> Iterator[int]:
 
 
 def processes_of(tag: str, leader: ProcessIdentity | None = None) -> list[ProcessIdentity]:
-    """The living processes that carry the mark, the leader if it is still itself, and whatever
-    descends from one of these."""
-    wanted = f"{TAG_VARIABLE}={tag}".encode()
+    """The running processes with the tag, the leader if it still runs, and their descendants."""
+    variable = f"{TAG_VARIABLE}={tag}".encode()
     parents: dict[int, int] = {}
     found: set[int] = set()
     for pid in pids():
@@ -41,7 +40,7 @@ def processes_of(tag: str, leader: ProcessIdentity | None = None) -> list[Proces
             environment = Path(f"/proc/{pid}/environ").read_bytes()
         except OSError:
             continue  # another user's, or gone
-        if wanted in environment.split(b"\0"):
+        if variable in environment.split(b"\0"):
             found.add(pid)
     if leader is not None and leader.is_alive():
         found.add(leader.pid)

@@ -1,4 +1,4 @@
-"""Runs programs as the servers' user: their command, their surroundings, their last words.
+"""Runs programs as the servers' user; returns their output, or raises an error with its end.
 
 A program begins in the server's directory and in a session of its own, with an environment made
 from nothing but a path, a locale and the tag of that directory's processes; where the machine has
@@ -61,10 +61,10 @@ def run(
             if isinstance(error, subprocess.TimeoutExpired):
                 raise SystemRefused(f"{program} did not end within {timeout_s:g} s") from error
             raise
-    said: str = written.decode(errors="replace")
+    output: str = written.decode(errors="replace")
     if child.returncode != 0:
-        raise SystemRefused(ending(program, child.returncode) + _last_words(said))
-    return said
+        raise SystemRefused(ending(program, child.returncode) + _last_words(output))
+    return output
 
 
 def last_lines(log: Path, lines: int = _LAST_LINES, *, start_bytes: int = 0) -> str:
@@ -144,10 +144,10 @@ def ending(program: str, status: int) -> str:
 
 
 def log_words(log: Path, start_bytes: int = 0) -> str:
-    said = last_lines(log, start_bytes=start_bytes)
-    return "; its log ends with its start" if start_bytes and not said else _last_words(said)
+    lines = last_lines(log, start_bytes=start_bytes)
+    return "; its log ends with its start" if start_bytes and not lines else _last_words(lines)
 
 
 def _last_words(text: str) -> str:
     lines = text.rstrip().splitlines()[-_LAST_LINES:]
-    return "; it said nothing" if not lines else "; the end of its log:\n" + "\n".join(lines)
+    return "; it wrote nothing" if not lines else "; the end of its log:\n" + "\n".join(lines)

@@ -9,7 +9,14 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 
 from assay import registry
-from assay.errors import RESOURCES_HINT, ArgumentError, Bug, SystemUnderTestError, says_disk_is_full
+from assay.errors import (
+    RESOURCES_HINT,
+    ArgumentError,
+    Bug,
+    PluginFailed,
+    SystemUnderTestError,
+    says_disk_is_full,
+)
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.deployment import Deployment
 from assay.provision.directory import server_directory
@@ -20,7 +27,8 @@ from assay.systems.protocol import ServerDirectory, System
 
 
 class RunningSystem:
-    """A system up on its storage. Made by `running`, and taken down with its block."""
+    """A system running on its storage. Made by `running_system`, and stopped at the end of its
+    block."""
 
     def __init__(self, choice: SystemChoice, connections: int | None) -> None:
         self.choice = choice
@@ -32,9 +40,9 @@ class RunningSystem:
 
     @property
     def deployment(self) -> Deployment:
-        """The deployment as it is up now: a server that was started again has other numbers."""
+        """The current deployment: after a restart the server has another process and port."""
         if self._deployment is None:
-            raise Bug(f"{self.choice.label} is asked for, and is not up")
+            raise Bug(f"{self.choice.label} is not running")
         return self._deployment
 
     @property
@@ -44,7 +52,8 @@ class RunningSystem:
 
     @property
     def can_restart(self) -> bool:
-        """Whether what the system holds outlives a stop and a start: ours, and in files."""
+        """Whether the system keeps its data over a restart: it is private, and its data are in
+        files."""
         is_ours = self._directory is not None and self.deployment.data_directory is not None
         return is_ours and isinstance(self.system, Restartable)
 
@@ -56,7 +65,7 @@ class RunningSystem:
             choice = replace(choice, options={**choice.options, "buffer": buffer})
         up = ExitStack()
         try:
-            deployment = up.enter_context(self._system_up(choice))
+            deployment = _entered(up, self._system_up(choice), self.system)
         except SystemUnderTestError as error:
             if error.hint is None and says_disk_is_full(error.message):
                 error.hint = RESOURCES_HINT
@@ -73,12 +82,27 @@ class RunningSystem:
         return self.system.provision(choice, self._directory, connections=self._connections)
 
     def stop(self) -> bool:
-        """Takes the system down and leaves its files; whether they are as it leaves them in order.
-        Not so where it had to be killed: then they are not a consistent copy."""
+        """Stops the system and keeps its files; returns whether it shut down cleanly. After a kill
+        its files are not a consistent copy."""
         nodes = () if self._deployment is None else self._deployment.nodes
         self._deployment = None
         self._up.close()
         return all(node.pid is None or has_stopped_cleanly(node.pid) for node in nodes)
+
+
+def _entered(
+    up: ExitStack, system_up: AbstractContextManager[Deployment], system: System
+) -> Deployment:
+    """The deployment that the system yields; raises `PluginFailed` where it yields something
+    else."""
+    expected = f"the system {system.name!r}: expected provision() or attach() to"
+    if not isinstance(system_up, AbstractContextManager):
+        raise PluginFailed(f"{expected} return a context manager, found {type(system_up).__name__}")
+    deployment = up.enter_context(system_up)
+    if not isinstance(deployment, Deployment):
+        up.close()
+        raise PluginFailed(f"{expected} yield a Deployment, found {type(deployment).__name__}")
+    return deployment
 
 
 @contextlib.contextmanager

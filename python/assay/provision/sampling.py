@@ -51,17 +51,17 @@ def sample_nodes(deployment: Deployment) -> ProcessSample | None:
     seen = [
         None if node.pid is None else sample(node.pid, node.directory) for node in deployment.nodes
     ]
-    found = [one for one in seen if one is not None]
+    found = [node_sample for node_sample in seen if node_sample is not None]
     if len(found) < len(seen):
         return None
-    read = [one.read_bytes for one in found]
+    read = [node_sample.read_bytes for node_sample in found]
     return ProcessSample(
-        processes=sum(one.processes for one in found),
-        threads=sum(one.threads for one in found),
-        resident_bytes=sum(one.resident_bytes for one in found),
-        virtual_bytes=sum(one.virtual_bytes for one in found),
-        open_files=sum(one.open_files for one in found),
-        cpu_ns=sum(one.cpu_ns for one in found),
+        processes=sum(node_sample.processes for node_sample in found),
+        threads=sum(node_sample.threads for node_sample in found),
+        resident_bytes=sum(node_sample.resident_bytes for node_sample in found),
+        virtual_bytes=sum(node_sample.virtual_bytes for node_sample in found),
+        open_files=sum(node_sample.open_files for node_sample in found),
+        cpu_ns=sum(node_sample.cpu_ns for node_sample in found),
         read_bytes=None if None in read else sum(filter(None, read)),
     )
 

@@ -1,12 +1,10 @@
-"""Takes an `Address`; returns a session with it for schema, counts and questions; not for
-measuring.
-"""
+"""Takes an `Address`; returns a session for schema, counts and queries, outside any measurement."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import NoReturn
 
@@ -27,8 +25,14 @@ from assay.errors import (
 from assay.provision.deployment import Address
 
 LOST = "lost connection"
-"""The engine's word for a session whose server is gone."""
+"""The engine's error class for a lost session."""
 
+_CREATED_BY_SCRIPT = (
+    "statements are prepared before the run; if the script itself creates the object, add "
+    "--protocol extended"
+)
+BRIEF_ANSWER_S = 15.0
+"""The timeout of each query of a `brief_session`."""
 _RESPONSE_S = 3.0
 
 
@@ -45,6 +49,12 @@ def session(address: Address) -> Iterator[_engine.Session]:
         raise_as_ours(error)
 
 
+def brief_session(address: Address) -> AbstractContextManager[_engine.Session]:
+    """A session for queries that a server answers at once. Raises `SystemDied` where it does not:
+    one that is stopped keeps its sessions open and never answers."""
+    return session(replace(address, answer_timeout_s=BRIEF_ANSWER_S))
+
+
 def responds(address: Address) -> bool:
     """Whether the system opens a session within a few seconds."""
     try:
@@ -55,12 +65,12 @@ def responds(address: Address) -> bool:
 
 
 def raise_as_ours(error: _engine.EngineError) -> NoReturn:
-    """Raises the engine's error as the member of our tree that it is."""
+    """Raises the engine's error as the matching exception of `assay.errors`."""
     raise as_ours(error) from error
 
 
 def as_ours(error: _engine.EngineError) -> AssayError:
-    """The engine's error as the member of our tree that it is."""
+    """The matching exception of `assay.errors` for the engine's error."""
     if error.kind == "script":
         return ScriptError(
             error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
@@ -71,7 +81,8 @@ def as_ours(error: _engine.EngineError) -> AssayError:
         )
     if error.kind == "statement" and error.error_class not in (LOST, RESOURCES):
         # As where it is refused during the measurement: with another protocol it would be.
-        return RunFailed(error.message, code=error.code, hint=error.hint)
+        hint = _CREATED_BY_SCRIPT if error.error_class == "unknown object" else None
+        return RunFailed(error.message, code=error.code, hint=error.hint or hint)
     if error.kind == "machine":
         return MachineLimit(error.message, hint=error.hint)
     if error.kind in ("system", "statement"):

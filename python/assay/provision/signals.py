@@ -1,8 +1,8 @@
-"""Turns the signals that ask us to end into an exception, so that every teardown runs, and says so
-at once: what is under way may take a moment to end.
+"""Turns termination signals into an exception, so that every teardown runs, and notifies the user
+at once, since teardown may take a moment.
 
 Ctrl-C is an exception already. A terminal that closes sends SIGHUP, a service manager or a batch
-system SIGTERM; by default both end Python on the spot, and the servers with nobody to stop them.
+system SIGTERM; by default both end Python at once, without stopping the servers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 _asked: list[signal.Signals] = []
-"""Every signal to end that has come inside `raise_on_termination`."""
+"""Every termination signal received inside `raise_on_termination`."""
 
 
 _teardowns: list[None] = []
@@ -36,7 +36,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def is_ending() -> bool:
-    """Whether a signal has asked us to end: teardown has little time."""
+    """Whether a termination signal was received: teardown has little time."""
     return bool(_asked)
 
 
@@ -47,8 +47,8 @@ def is_ending_at_once() -> bool:
 
 @contextlib.contextmanager
 def after_teardown() -> Iterator[None]:
-    """Inside, a signal is kept until the end: what takes away what we made is never cut short. For
-    work of bounded time alone."""
+    """Defers signals until the end of the block, so that a teardown is never interrupted. Only for
+    work of bounded time."""
     _teardowns.append(None)
     try:
         yield
@@ -90,7 +90,7 @@ def raise_on_termination(notify: Callable[[str], None] | None = None) -> Iterato
             notify(f"{by.name}: stopping{again}")
         if by is signal.SIGINT:
             _raise(KeyboardInterrupt())
-        elif sum(one is not signal.SIGINT for one in _asked) == 1:
+        elif sum(received is not signal.SIGINT for received in _asked) == 1:
             _raise(Terminated(by))
 
     before = {}

@@ -1,5 +1,4 @@
-"""The stage: takes a system and a storage as asked for; returns a `Deployment`, and takes it down
-again."""
+"""Takes the choices of a system and a storage; returns a `Deployment`, and stops it at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from assay.provision.running import running_system
 def provision(
     system_choice: SystemChoice, storage_choice: StorageChoice, *, connections: int | None
 ) -> Iterator[Deployment]:
-    """Brings a system up on a storage, or reaches the one of the choice's URL.
+    """Starts a system on a storage, or connects to the server of the choice's URL.
 
     `connections` is how many sessions the run needs; None leaves the server's own limit. What an
     earlier, killed run left is not looked for here: call `leftovers.clear_leftovers` once before.

@@ -96,7 +96,7 @@ def _look_up(name: str) -> ServerUser | None:
 
 def _make(name: str) -> ServerUser:
     program = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
-    said = "there is no useradd"
+    problem = "there is no useradd"
     if program is not None:
         for _ in range(5):
             made = subprocess.run(
@@ -108,9 +108,9 @@ def _make(name: str) -> ServerUser:
             user = _look_up(name)
             if user is not None and made.returncode in (0, _USERADD_NAME_IN_USE):
                 return user
-            said = made.stderr.strip() or f"useradd ended with status {made.returncode}"
+            problem = made.stderr.strip() or f"useradd ended with status {made.returncode}"
             time.sleep(0.2)  # another Assay may hold the lock of the password file
     raise SystemMissing(
-        f"servers refuse to run as root, and the system user {name!r} cannot be made: {said}",
+        f"servers refuse to run as root, and the system user {name!r} cannot be made: {problem}",
         hint=f"run assay as an ordinary user, or name a user in {env_vars.SERVER_USER.name}",
     )

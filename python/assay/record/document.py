@@ -1,24 +1,14 @@
-"""Takes any value of ours; returns the JSON text that is kept, with every password taken out."""
+"""Takes any value that Assay records; returns it as JSON text without its passwords."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-_SECRET_KEY = re.compile(r"(password|passwd|passphrase)$", re.IGNORECASE)
-_SECRETS_IN_TEXT = (
-    # ?password=secret in a URL, password=secret in a connection string
-    (
-        re.compile(r"\b(\w*passw(?:or)?d|passphrase|pwd)(\s*=\s*)('[^']*'|[^\s;&]+)", re.I),
-        r"\1\2***",
-    ),
-    # scheme://user:secret@host; up to the last @, because a secret may hold an @ of its own
-    (re.compile(r"(\w://[^\s/:@]*):\S*@"), r"\1:***@"),
-)
+from assay.text.secrets import is_secret, without_secrets
 
 
 def json_text(value: object) -> str:
@@ -29,13 +19,6 @@ def json_text(value: object) -> str:
 
 def storable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def without_secrets(text: str) -> str:
-    """The message without the passwords of URLs and connection strings."""
-    for pattern, replacement in _SECRETS_IN_TEXT:
-        text = pattern.sub(replacement, text)
-    return text
 
 
 def _plain(value: object) -> Any:
@@ -54,5 +37,4 @@ def _plain(value: object) -> Any:
 
 
 def _plain_item(key: str, value: object) -> Any:
-    is_secret = isinstance(value, str) and _SECRET_KEY.search(key)
-    return None if is_secret else _plain(value)
+    return None if isinstance(value, str) and is_secret(key) else _plain(value)

@@ -18,6 +18,15 @@ _DAMAGED = {_CORRUPT, _NOTADB, _ERROR, 0}
 _LEAST_ROOM_BYTES = 64 << 10
 
 
+def library_error(error: sqlite3.Error | UnicodeDecodeError) -> sqlite3.Error:
+    """The error of the library; of a damaged file its message may be no UTF-8."""
+    if isinstance(error, sqlite3.Error):
+        return error
+    malformed = sqlite3.DatabaseError("database disk image is malformed")
+    malformed.sqlite_errorcode = _CORRUPT
+    return malformed
+
+
 def not_read(error: sqlite3.Error, path: Path) -> AssayError:
     """The error of a query."""
     return damaged(error, path) if _result(error) in _DAMAGED else not_opened(error, path)
@@ -28,7 +37,7 @@ def not_opened(error: sqlite3.Error, path: Path) -> AssayError:
     if is_full(error, path):
         return _full(path)
     return ArgumentError(
-        f"{path}: expected a record file that can be read, found: {error}",
+        f"{path}: expected a record file that can be read, found: {_reason(error)}",
         hint=_repair(path) if _result(error) == _CORRUPT else OTHER_FILE,
     )
 
@@ -88,8 +97,18 @@ def _not_writable(path: Path) -> AssayError:
 
 def damaged(error: Exception, path: Path) -> AssayError:
     """The error of a file whose content is not what Assay wrote."""
-    reason = f"there is no {error}" if isinstance(error, KeyError) else str(error)
-    return ArgumentError(f"{path}: this record file is damaged: {reason}", hint=_repair(path))
+    return ArgumentError(
+        f"{path}: this record file is damaged: {_reason(error)}", hint=_repair(path)
+    )
+
+
+def _reason(error: Exception) -> str:
+    """Without the content of the file, which can be long and is not text."""
+    if isinstance(error, KeyError):
+        return f"there is no {error}"
+    if isinstance(error, UnicodeDecodeError):
+        return "a text is not UTF-8"
+    return str(error).partition(" with text '")[0]
 
 
 def _repair(path: Path) -> str:

@@ -58,10 +58,11 @@ def open_file(path: Path) -> sqlite3.Connection:
         except BaseException:
             connection.close()
             raise
-    except sqlite3.Error as error:
-        if is_locked(error):
-            raise RecordIsLocked(str(path)) from error
-        raise faults.not_opened_for_writing(error, path) from error
+    except (sqlite3.Error, UnicodeDecodeError) as raised:
+        found = faults.library_error(raised)
+        if is_locked(found):
+            raise RecordIsLocked(str(path)) from raised
+        raise faults.not_opened_for_writing(found, path) from raised
     return connection
 
 
@@ -79,10 +80,11 @@ def transaction(connection: sqlite3.Connection, path: Path) -> Iterator[sqlite3.
             raise
     except sqlite3.IntegrityError as error:
         raise Bug(f"{path}: a stage reported twice, or out of order: {error}") from error
-    except sqlite3.Error as error:
-        if is_locked(error):
-            raise RecordIsLocked(str(path)) from error
-        raise faults.not_written(error, path) from error
+    except (sqlite3.Error, UnicodeDecodeError) as raised:
+        found = faults.library_error(raised)
+        if is_locked(found):
+            raise RecordIsLocked(str(path)) from raised
+        raise faults.not_written(found, path) from raised
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Takes two record files; adds the experiments of one to the other.
 
 An experiment is the same one in both where the same process began it at the same instant. Of a run
-that both know, the one that has ended counts: so a rescue file (see `writer`) completes the runs
-that are missing from the record. Merging twice changes nothing.
+that both know, the one that has ended counts, or else the longer one: so a rescue file (see
+`writer`) completes the runs that are missing from the record. Merging twice changes nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from assay.errors import ArgumentError
 from assay.files import paths
 from assay.record import cells
-from assay.record.file import insert
+from assay.record.file import insert, reading_errors
 from assay.record.read_only import open_for_reading
 from assay.record.writer import OnMessage, Writer
 
@@ -51,6 +51,7 @@ def merge(source: Path, target: Path, *, waiting: OnMessage) -> Merged:
         )
     reader = open_for_reading(source)
     try:
+        _insist_on_an_intact_file(reader, source)  # before a new target is created
         writer = Writer(target, waiting=waiting, warning=waiting)
         try:
             return writer.change(lambda connection: _merged(reader, connection))
@@ -58,6 +59,19 @@ def merge(source: Path, target: Path, *, waiting: OnMessage) -> Merged:
             writer.close()
     finally:
         reader.close()
+
+
+def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises `ArgumentError` for a file whose rows are not all readable: what is merged from it may
+    be incomplete, and the file is the only other copy."""
+    with reading_errors(path):
+        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        if found != "ok":
+            raise ValueError(" ".join(str(found).rpartition("***")[2].split()))
+        tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+        for (table,) in connection.execute(tables).fetchall():
+            for _ in connection.execute(f"SELECT * FROM {table}"):
+                pass  # reading finds text that is not UTF-8
 
 
 def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
@@ -102,6 +116,11 @@ def _add_run(
         found = next(_rows(target, "SELECT * FROM runs WHERE id = ?", here_id))
         if found["ended_unix_ns"] is not None or run["begun_unix_ns"] is None:
             return False
+        # Of two copies that never ended, as of a process that was killed, the longer one counts.
+        if run["ended_unix_ns"] is None and _row_count(source, own_id, of_runs) <= _row_count(
+            target, here_id, of_runs
+        ):
+            return False
         changes = ", ".join(f"{column} = ?" for column in _HOW_IT_ENDED)
         values = [run[column] for column in _HOW_IT_ENDED]
         target.execute(f"UPDATE runs SET {changes} WHERE id = ?", (*values, here_id))
@@ -114,6 +133,12 @@ def _add_run(
     with suppress(KeyError, TypeError, AttributeError, ValueError):
         cells.settle(target, here_id)
     return True
+
+
+def _row_count(connection: sqlite3.Connection, run_id: int, tables: list[str]) -> int:
+    """How much has been written of a run."""
+    questions = " + ".join(f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in tables)
+    return int(connection.execute(f"SELECT {questions}", (run_id,)).fetchone()[0])
 
 
 def _the_same(

@@ -9,9 +9,10 @@ from typing import Any
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
 from assay.record import reading
-from assay.record.document import json_text, storable, without_secrets
+from assay.record.document import json_text, storable
 from assay.record.file import insert
 from assay.record.process import ProcessIdentity
+from assay.text.secrets import without_secrets
 
 
 def keep(

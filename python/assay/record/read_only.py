@@ -44,8 +44,8 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         except BaseException:
             connection.close()
             raise
-    except sqlite3.Error as error:
-        raise faults.not_opened(error, path) from error
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        raise faults.not_opened(faults.library_error(error), path) from error
 
 
 def _open(path: Path) -> sqlite3.Connection:

@@ -33,6 +33,7 @@ SELECT runs.id, experiment_id, position, workload, test, system, system_label, s
        threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, state,
        reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
+       json_extract(cell, '$.scripts') AS scripts_given,
        coalesce(
            json_extract(experiment, '$.is_ad_hoc'),
            json_extract(experiment, '$.is_bare')  -- what earlier programs called it
@@ -206,6 +207,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     values["parameters"] = typed.parameters(json.loads(row["parameters"]), f"{name}: parameters")
     values["is_ad_hoc"] = bool(row["is_ad_hoc"])
     values["group_clients"] = typed.group_clients(json.loads(row["group_clients"] or "{}"), name)
+    values["scripts_given"] = typed.scripts_given(json.loads(row["scripts_given"] or "[]"), name)
     values["seed"] = int(row["seed"])
     values["driving"] = typed.driving(json.loads(row["driving"] or "{}"), f"{name}: driving")
     is_unended = row["state"] not in (*END_STATES, "planned")

@@ -88,6 +88,8 @@ class RunSummary:
     verdict: str
     """As it was kept when the run ended."""
     verdict_reason: str
+    scripts_given: str
+    """Names of the script files that it ran in place of the test's own; empty: none."""
     driving: Driving | None
     """How its clients were driven; None in records of before there was a choice."""
     group_clients: Mapping[str, int]
@@ -97,9 +99,17 @@ class RunSummary:
 
     @property
     def full_test_name(self) -> str:
-        """``tpcb.simple-update``; of an ad hoc script its file, of a workload folder its name."""
+        """``tpcb.simple-update``, of a workload folder its name; with other scripts than the
+        test's own ``tpcb with read.sql``; of ad hoc scripts their files."""
         name = Path(self.workload).name
-        return name if self.is_ad_hoc else f"{name}.{self.test}"
+        if self.is_ad_hoc:
+            return self.scripts_given or name
+        return f"{name} with {self.scripts_given}" if self.scripts_given else f"{name}.{self.test}"
+
+    @property
+    def test_name(self) -> str:
+        """The test, or the scripts that were run in its place."""
+        return self.test if self.is_ad_hoc else self.scripts_given or self.test
 
     @property
     def state_shown(self) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import Literal
 
 from assay.record import cells
-from assay.record.document import storable, without_secrets
+from assay.record.document import storable
 from assay.record.file import insert
+from assay.text.secrets import without_secrets
 
 EndState = Literal["done", "failed", "interrupted", "refused"]
 
@@ -40,12 +41,19 @@ def end(
             run_id=run_id,
             position=position,
             name=name,
-            detail=storable(detail),
+            detail=storable(without_secrets(detail)),
         )
     enter(connection, run_id, state, now_ns)
+    word, why = verdict
     connection.execute(
         "UPDATE runs SET reason = ?, verdict = ?, verdict_reason = ?, ended_unix_ns = ? "
         "WHERE id = ?",
-        (storable(without_secrets(reason)), *verdict, now_ns, run_id),
+        (
+            storable(without_secrets(reason)),
+            word,
+            storable(without_secrets(why)),
+            now_ns,
+            run_id,
+        ),
     )
     cells.settle(connection, run_id)

@@ -15,10 +15,11 @@ from assay.drive.sampler import TimedSample
 from assay.observation import Observation, Observed, ShapeError, read_observed
 from assay.observation.merging import merge
 from assay.record import typed
-from assay.record.document import storable, without_secrets
+from assay.record.document import storable
 from assay.record.file import insert
 from assay.record.records import Document, ScriptRecord, StepRecord
 from assay.systems.protocol import ProcessSample
+from assay.text.secrets import without_secrets
 
 StepState = Literal["done", "failed", "interrupted", "refused", "skipped"]
 RUNNING = "running"

@@ -33,7 +33,7 @@ from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
 from assay.provision.deployment import Deployment
 from assay.record import calibrations, cells, planned, reading, run_states, run_steps
-from assay.record.document import json_text, storable, without_secrets
+from assay.record.document import json_text, storable
 from assay.record.file import insert
 from assay.record.process import this_process
 from assay.record.questions import Questions, Reader
@@ -41,6 +41,7 @@ from assay.record.records import CalibrationRecord
 from assay.record.run_states import EndState
 from assay.record.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
+from assay.text.secrets import without_secrets
 
 T = TypeVar("T")
 
@@ -260,7 +261,7 @@ class Store(Questions):
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
         step = self._step if self._is_step_open else None
         if state in ("failed", "interrupted") and verdict[0] != "invalid":
-            verdict = ("invalid", storable(without_secrets(reason or state)))
+            verdict = ("invalid", reason or state)
 
         def change(connection: sqlite3.Connection) -> None:
             if step is not None:

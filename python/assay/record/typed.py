@@ -1,7 +1,7 @@
 """Takes documents of a run as they are kept; gives what judging and reporting read of them, typed.
 Raises `ShapeError` with the document and the key where one is not of its shape.
 
-Documents are JSON, and a file may hold valid JSON that no program of ours wrote.
+Documents are JSON, and a file may hold valid JSON that Assay did not write.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from assay.check.answers import Check
-from assay.experiment import Driving, Scalar
+from assay.experiment import Driving, Scalar, ScriptFile, shown_scripts
 from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import dataset_facts
 from assay.observation.shape import convert
@@ -55,6 +55,11 @@ def parameters(document: Any, name: str) -> dict[str, Scalar]:
 
 def group_clients(document: Any, name: str) -> dict[str, int]:
     return convert(document, dict[str, int], f"{name}: group_clients")
+
+
+def scripts_given(document: Any, name: str) -> str:
+    """The names of the script files."""
+    return shown_scripts(convert(document, tuple[ScriptFile, ...], f"{name}: scripts"))
 
 
 def checks(document: Any, name: str) -> tuple[Check, ...]:

@@ -59,7 +59,7 @@ def build(experiment: ExperimentRecord) -> Report:
             replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
             for section in sections
         ),
-        warnings=warnings.notes(noted),
+        warnings=warnings.notes(noted, _limits(experiment)),
         cell_count=cell_count,
         tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
     )
@@ -102,9 +102,11 @@ def _test_sections(
 
 
 def _title(cell: CellRuns) -> str:
-    """``Test simple-update``; of an ad hoc script ``Script read.sql``."""
+    """``Test simple-update``; of an ad hoc script ``Script read.sql``; ``tpcb with read.sql``."""
     run = cell.runs[0]
-    return f"Script {run.workload}" if run.is_ad_hoc else f"Test {run.test}"
+    if run.is_ad_hoc:
+        return f"Script {run.full_test_name}"
+    return run.full_test_name if run.scripts_given else f"Test {run.test}"
 
 
 def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
@@ -119,6 +121,12 @@ def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
                 yield RunWarning(one.name, f"{cell.name}: {one.detail}")
             elif one.name != Kind.ONE_REPETITION.id:
                 yield one
+
+
+def _limits(experiment: ExperimentRecord) -> dict[str, None]:
+    """What ends its runs: ``duration_s``, ``transactions`` …"""
+    drivings = (run.driving for run in experiment.runs if run.driving)
+    return dict.fromkeys(limit for driving in drivings for limit in driving.stop)
 
 
 def _has(cell: CellRuns, kind: Kind) -> bool:

@@ -59,10 +59,10 @@ class CellRuns:
 
     @property
     def absent(self) -> Cell:
-        """The cell of a table where there is no number: it shows the reason."""
+        """The cell of a table where there is no number: the state, with its reason as a note."""
         for run in self.runs:
             if run.state == "refused":
-                return absent(f"refused: {run.reason}" if run.reason else "refused")
+                return absent("refused", note=f"refused: {run.reason}" if run.reason else "")
         for state in ("failed", "interrupted"):
             for run in self.runs:
                 if run.state == state:

@@ -17,6 +17,8 @@ COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
 TOGETHER = "\u00a0"
 """A blank at which no line is broken."""
 _PERCENTILES = ("p50", "p95", "p99", "p99.9")
+_FEWER = (_PERCENTILES, ("p50", "p99", "p99.9"), ("p50", "p99"), ("p99",), ())
+"""Percentiles of a group, whose line must have room for the maximum."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,9 @@ class CellSummary:
     verdict: Verdict
     numbers: tuple[tuple[str, str], ...]
     """(name, text): throughput and latency, or the values that the test measures instead."""
-    groups: tuple[tuple[str, str], ...]
-    """(name, text) of each group of clients, where there are several."""
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    """(name, texts) of each group of clients, where there are several; the texts from the longest
+    to the shortest, which has fewer percentiles."""
     columns: tuple[str, ...]
     """The values of `COLUMNS`."""
     runs: tuple[RunRecord, ...]
@@ -93,9 +96,9 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
     return (("measured", "; ".join(shown)),) if cell.measured else ()
 
 
-def _latency(found: Latency, resolution: Resolution) -> str:
-    """``p50 9.79 µs  p95 20 µs …``; without those of too few samples."""
-    shown = {name: _one(found, name, resolution) for name in (*_PERCENTILES, "max")}
+def _latency(found: Latency, resolution: Resolution, names: Sequence[str] = _PERCENTILES) -> str:
+    """``p50 9.79 µs  p95 20 µs …  max 2 ms``; without those of too few samples."""
+    shown = {name: _one(found, name, resolution) for name in (*names, "max")}
     said = [f"{name} {text}" for name, text in shown.items() if "n<" not in text]
     return "  ".join(one.replace(" ", TOGETHER) for one in said)
 
@@ -108,13 +111,15 @@ def _one(found: Latency, name: str, resolution: Resolution) -> str:
     return shown.shown if shown.is_absent else f"{shown.shown} {unit}"
 
 
-def _groups(middle: DrivenRun | None) -> tuple[tuple[str, str], ...]:
+def _groups(middle: DrivenRun | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if middle is None or len(middle.driven.groups) < 2:
         return ()
     found = []
     for group in middle.driven.groups:
-        latency = _latency(group.all_ok.latency, middle.driven.resolution)
-        found.append((group.name, f"{units.digits(group.throughput_per_s)} TPS  {latency}"))
+        latency, resolution = group.all_ok.latency, middle.driven.resolution
+        tps = units.digits(group.throughput_per_s)
+        texts = (f"{tps} TPS  {_latency(latency, resolution, names)}" for names in _FEWER)
+        found.append((group.name, tuple(texts)))
     return tuple(found)
 
 
@@ -135,6 +140,8 @@ def errors(runs: Sequence[RunRecord]) -> str:
     ]
     first = next((error for one in driven for error in one.errors), None)
     words = ", ".join(parts) if total["failed"] or len(parts) > 1 else "none"
+    if first and words == "none":
+        words = "no transaction failed" if total["scheduled"] else "no transaction was run"
     return f"{words}; first: {first.class_}: {first.message}" if first else words
 
 

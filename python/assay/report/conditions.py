@@ -83,7 +83,9 @@ def _storages_table(runs: Iterable[RunRecord]) -> Table:
 def _driving_table(runs: Sequence[RunRecord]) -> Table | None:
     """How clients were driven; a column for each thing that any run says. None for records of
     before there was a choice."""
-    described = [(run.test, run.protocol, _described(run.driving)) for run in runs if run.driving]
+    described = [
+        (run.test_name, run.protocol, _described(run.driving)) for run in runs if run.driving
+    ]
     names = list(dict.fromkeys(name for _, _, said in described for name in said))
     if not described:
         return None

@@ -27,8 +27,10 @@ from assay.text.visible import visible
 MOST_LINES = 15
 _HEAD = 13
 """Width of the names before the text of a line."""
-_MOST_OF_A_CELL = ((4, 2), (4, 1), (2, 1))
+_MOST_OF_A_CELL = ((4, 6), (4, 2), (4, 1), (2, 1))
 """(groups shown, lines of each text): the first that fits."""
+_MOST_OF_A_VERDICT = 6
+"""Lines, of many cells: reasons and their fixes are read before warnings."""
 _MOST_OF_THE_RECORD = 2
 _ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
 _LIMITING = {kind.id for kind in Kind if kind.value.limits}
@@ -100,20 +102,36 @@ def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
     runs = [run for cell in found for run in cell.runs]
     return [
         *shown,
-        *_line("verdict", _verdicts([cell.verdict for cell in found]), width, most=2),
+        *_line(
+            "verdict", _verdicts([cell.verdict for cell in found]), width, most=_MOST_OF_A_VERDICT
+        ),
         *_line("errors", cell_summary.errors(runs), width, most=2),
         *_line("checks", cell_summary.checks(runs), width, most=2),
     ]
 
 
 def _verdicts(verdicts: Sequence[Verdict]) -> str:
-    """``2 valid, 1 indicative: one repetition``: the reasons of the worst."""
+    """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
+    and of those without a number because they were refused."""
     counts = Counter(verdict.word or "without a number" for verdict in verdicts)
     worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
-    of_worst = [verdict.reason for verdict in verdicts if verdict.word == worst and verdict.reason]
-    distinct = dict.fromkeys(reason for joined in of_worst for reason in joined.split("; "))
-    summary = ", ".join(f"{count} {word}" for word, count in counts.items())
-    return f"{summary}: {'; '.join(distinct)}" if distinct else summary
+    plain, explained = [], []
+    for word, count in counts.items():
+        reasons = _reasons(verdicts, word) if word in (worst, "refused") else []
+        if reasons:
+            explained.append(f"{count} {word}: {'; '.join(reasons)}")
+        else:
+            plain.append(f"{count} {word}")
+    return ", ".join([*plain, *(["; ".join(explained)] if explained else [])])
+
+
+def _reasons(verdicts: Sequence[Verdict], word: str) -> list[str]:
+    """Each once. Those of ``indicative`` are phrases of this program that may be taken apart; the
+    others may hold messages of a system, with semicolons of their own."""
+    joined = [verdict.reason for verdict in verdicts if verdict.word == word and verdict.reason]
+    if word != "indicative":
+        return list(dict.fromkeys(joined))
+    return list(dict.fromkeys(reason for one in joined for reason in one.split("; ")))
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -124,11 +142,16 @@ def _verdict(verdict: Verdict) -> str:
 def _groups(cell: CellSummary, width: int, most: int) -> list[str]:
     shown = [
         line
-        for name, text in cell.groups[:most]
-        for line in _line(f"  {name}", text, width, most=1)
+        for name, texts in cell.groups[:most]
+        for line in _line(f"  {name}", _that_fits(texts, width - _HEAD), width, most=1)
     ]
     left_out = len(cell.groups) - most
     return [*shown, *([f"  and {left_out} more groups"] if left_out > 0 else [])]
+
+
+def _that_fits(texts: Sequence[str], width: int) -> str:
+    """The first of them; the last one if none fits."""
+    return next((text for text in texts if len(text) <= width), texts[-1])
 
 
 def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:

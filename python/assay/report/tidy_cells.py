@@ -10,7 +10,7 @@ from assay.judge.spread import Spread
 from assay.record import RunRecord
 from assay.report.cell_runs import DrivenRun
 from assay.report.tidy_columns import TidyColumn, Value, of
-from assay.report.tidy_factors import LATENCY, VERDICT
+from assay.report.tidy_factors import LATENCY, verdict
 
 
 class CellRow(NamedTuple):
@@ -44,7 +44,7 @@ CELLS = [
     ),
     TidyColumn("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions, False),
     TidyColumn("measured", "integer", "of them", lambda cell: cell.judged.measured, False),
-    *of(lambda cell: cell.judged.verdict, VERDICT),
+    *of(lambda cell: cell.judged.verdict, verdict("over all repetitions")),
     *_spread_columns(
         "throughput", "_per_s", "number", "transactions that ended ok per second", "throughput"
     ),

@@ -19,7 +19,10 @@ SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag", _eno
 FACTORS = [
     TidyColumn("experiment", "integer", "its number", attribute("experiment_id"), False),
     TidyColumn("workload", "string", "its name, or its file", attribute("workload"), False),
-    TidyColumn("test", "string", "of the workload", attribute("test"), False),
+    TidyColumn(
+        "test", "string", "of the workload, or the scripts in its place",
+        attribute("test_name"), False,
+    ),
     TidyColumn(
         "system", "string", "name, options and settings", attribute("system_label"), False
     ),
@@ -27,7 +30,7 @@ FACTORS = [
     TidyColumn("clients", "integer", "concurrent clients", attribute("clients"), False),
     TidyColumn("protocol", "string", "simple, extended, prepared", attribute("protocol"), False),
     TidyColumn(
-        "threads", "integer", "of the client; 0: one per processor", attribute("threads"), False
+        "threads", "integer", "of the client; 0: by load", attribute("threads"), False
     ),
     TidyColumn(
         "arrival", "string", "closed, constant, poisson",
@@ -40,9 +43,14 @@ FACTORS = [
 ]  # fmt: skip
 
 
-VERDICT = [
-    TidyColumn(
-        "verdict", "string", "valid, indicative or invalid; empty: no number", lambda v: v[0]
-    ),
-    TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v[1]),
-]
+def verdict(judged: str) -> list[TidyColumn]:
+    """``judged``: what the verdict is on."""
+    return [
+        TidyColumn(
+            "verdict",
+            "string",
+            f"valid, indicative or invalid; empty: no number; {judged}",
+            lambda v: v[0],
+        ),
+        TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v[1]),
+    ]

@@ -9,7 +9,7 @@ from assay.observation import AllOk, Observation
 from assay.record import RunRecord
 from assay.report import costs
 from assay.report.tidy_columns import OUTCOMES, TidyColumn, attribute, of, path
-from assay.report.tidy_factors import LATENCY, VERDICT
+from assay.report.tidy_factors import LATENCY, verdict
 
 
 def _kept(field: str, *names: str) -> Callable[[RunRecord], Any]:
@@ -64,7 +64,7 @@ RUNS = [
     TidyColumn("seed", "string", "of all random streams", lambda run: str(run.seed), False),
     TidyColumn("state", "string", "done, failed, refused …", attribute("state"), False),
     TidyColumn("reason", "string", "why it failed or was refused", attribute("reason"), False),
-    *of(attribute("judged"), VERDICT),
+    *of(attribute("judged"), verdict("of this run alone, however many repetitions its cell has")),
     TidyColumn(
         "warnings", "array", "their names",
         lambda run: [warning.name for warning in run.warnings], False,

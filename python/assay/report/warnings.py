@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind, WarningText
@@ -11,9 +11,9 @@ from assay.report.values import WarningNote
 _DETAILS_SHOWN = 4
 
 
-def notes(warnings: Iterable[RunWarning]) -> tuple[WarningNote, ...]:
-    """The warnings of many runs, each kind once. Kinds that this version does not know come last,
-    without cause and fix."""
+def notes(warnings: Iterable[RunWarning], limits: Collection[str]) -> tuple[WarningNote, ...]:
+    """The warnings of many runs, which end by these ``limits``, each kind once. Kinds that this
+    version does not know come last, without cause and fix."""
     details: dict[str, list[str]] = {}
     for name, detail in warnings:
         details.setdefault(name, []).append(detail)
@@ -21,7 +21,7 @@ def notes(warnings: Iterable[RunWarning]) -> tuple[WarningNote, ...]:
     ordered = [name for name in kinds if name in details]
     ordered += [name for name in details if name not in kinds]
     return tuple(
-        WarningNote(name, text.cause, _distinct(details[name]), text.fix)
+        WarningNote(name, text.cause, _distinct(details[name]), text.fix_of(limits))
         for name in ordered
         for text in [kinds.get(name, WarningText("", ""))]
     )

@@ -1,2 +1,2 @@
-"""Says where the rows of a workload come from: a row source each, found by name in the entry points
-``assay.row_sources`` and named by a workload in ``[data] source``."""
+"""Row sources, which provide the rows of workloads: entry points ``assay.row_sources``, named by a
+workload in ``[data] source``."""

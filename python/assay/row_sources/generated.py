@@ -91,7 +91,7 @@ def measure(source: Mapping[str, Any], *, with_checksums: bool = False) -> list[
 
 def _checksums(source: Mapping[str, Any]) -> dict[str, str]:
     measured = measure(source, with_checksums=True)
-    return {str(one["name"]): str(one["checksum"]) for one in measured}
+    return {str(table["name"]): str(table["checksum"]) for table in measured}
 
 
 def _fingerprint(source: Mapping[str, Any], rows: Mapping[str, int]) -> str:
@@ -102,16 +102,16 @@ def _fingerprint(source: Mapping[str, Any], rows: Mapping[str, int]) -> str:
     sample = measure({**source, "part": part}, with_checksums=True) if most else []
     decisive = {
         "source": _without_places(source),
-        "sample": [[one["name"], one["rows"], one["checksum"]] for one in sample],
+        "sample": [[table["name"], table["rows"], table["checksum"]] for table in sample],
     }
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()
 
 
 def _without_places(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_places(one) for key, one in value.items() if key not in _PLACES}
+        return {key: _without_places(item) for key, item in value.items() if key not in _PLACES}
     if isinstance(value, list | tuple):
-        return [_without_places(one) for one in value]
+        return [_without_places(item) for item in value]
     return value
 
 

@@ -1,4 +1,4 @@
-"""The row source ``none``: tables stay empty, or there are none. Scripts by themselves have it."""
+"""The row source ``none``: tables stay empty, or there are none, as for ad hoc scripts."""
 
 from __future__ import annotations
 

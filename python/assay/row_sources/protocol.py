@@ -1,5 +1,5 @@
-"""What a source of rows must be able to do. A new one derives from `RowSource` and is registered as
-an entry point ``assay.row_sources``; a workload names it: ``[data] source = "NAME"``."""
+"""The contract of a row source. A new one derives from `RowSource` and is registered as an entry
+point ``assay.row_sources``; a workload names it: ``[data] source = "NAME"``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from assay import registry
 from assay.dialects.protocol import Dialect, Table
+from assay.errors import PluginFailed
 from assay.experiment.values import Experiment, Scalar
 from assay.files.toml_file import Section
 from assay.observation import UpdateReport
@@ -22,7 +23,7 @@ from assay.workload.values import Workload
 
 
 class Listener(Protocol):
-    """Gets what is being done; `assay.progress.Progress` is one."""
+    """Receives progress reports; `assay.progress.Progress` is one."""
 
     def stage(self, name: str) -> None: ...
 
@@ -134,3 +135,27 @@ def row_source(workload: Workload) -> RowSource:
     """The one that the workload names."""
     found: RowSource = registry.row_source(workload.data_source)
     return found
+
+
+def opened(workload: Workload, experiment: Experiment, listener: Listener) -> ExperimentRows:
+    """The rows of an experiment; its input is read here. Raises `PluginFailed` where the source
+    gives something else."""
+    rows = row_source(workload).open(workload, experiment, listener)
+    if not callable(getattr(rows, "request", None)):
+        raise _wrong(workload, "open", "ExperimentRows", rows)
+    return rows
+
+
+def request_of(workload: Workload, rows: ExperimentRows, asked: Asked) -> DataRequest:
+    """What a run is loaded with. Raises `PluginFailed` where the source gives something else."""
+    request = rows.request(asked)
+    if not isinstance(request, DataRequest):
+        raise _wrong(workload, "request", "a DataRequest", request)
+    return request
+
+
+def _wrong(workload: Workload, function: str, expected: str, found: object) -> PluginFailed:
+    return PluginFailed(
+        f"the source of rows {workload.data_source!r}: expected {expected} from {function}(), "
+        f"found {type(found).__name__}"
+    )

@@ -1,4 +1,5 @@
-"""Which data a run needs, as a value: who makes the rows, and everything that determines them."""
+"""The data that a run needs, as a value: the source of the rows, and everything that determines
+them."""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 Cell = object
-"""None, bool, int, float, str or bytes; of any other value the text, as of a decimal number or a
-date."""
+"""None, bool, int, float, str or bytes; of any other value the text that its class defines, as that
+of a decimal number or a date. The load is refused, on every system, unless each cell is a value of
+its column's type or the text of one: a date as ``2024-02-29``, a number that is finite."""
 
 Rows = Mapping[str, Iterable[Sequence[Cell]]]
 """Table → its rows, whose cells are in the order of the table's columns. Tables are filled in their
@@ -62,5 +64,5 @@ class DataRequest:
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""
         left_out = {"source", "origin", "settings", "is_divisible", "rows_expected", "checksums"}
-        kept = {name: one for name, one in vars(self).items() if name not in left_out}
+        kept = {name: value for name, value in vars(self).items() if name not in left_out}
         return {**kept, "source": self.origin, "files": list(self.files)}

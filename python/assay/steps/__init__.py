@@ -1,8 +1,8 @@
-"""Takes a planned run through the steps of its test, in their order; returns the reason why it
-failed, or None. All else is on record.
+"""Takes a planned run and executes the steps of its test in order; returns the reason why the run
+failed, or None. Results go to the record.
 
-A kind of step is a module here: a class with its fields, how it is read (``read``) and how it is
-taken (``take``); `assay.registry` lists them.
+Each kind of step is a module here: a class with its fields, ``read`` (from a workload file) and
+``take`` (execute); `assay.registry` lists them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from assay.steps.context import Context, RunState
 
 
 def take_all(context: Context, planned: PlannedRun) -> str | None:
-    """The steps of the run's test, as far as its system lives through them. Raises
-    `SystemUnderTestError` or `RunFailed` where a step cannot be taken."""
+    """Executes the steps of the run's test until its system is lost. Raises `SystemUnderTestError`
+    or `RunFailed` where a step cannot be executed."""
     state, store = RunState(context, planned), context.store
     if any(step.needs_system for step in state.test.steps):
         state.bring_up()

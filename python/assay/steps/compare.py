@@ -33,10 +33,10 @@ class Compare(Step):
         )
 
     def take(self, state: RunState) -> None:
-        """A check for each answer; the last observation gets ``reference``, in which the equal
-        ones are counted."""
+        """Keeps a check for each answer; sets ``reference`` of the last observation, which counts
+        the equal ones."""
         dump = next(
-            one for one in state.test.steps if isinstance(one, Dump) and one.label == self.found
+            step for step in state.test.steps if isinstance(step, Dump) and step.label == self.found
         )
         expected, found = state.dumps[self.expected], state.dumps[self.found]
         checks = check_dumps(

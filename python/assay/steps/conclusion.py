@@ -1,6 +1,5 @@
-"""Takes a run behind its last step; asks the rules of its data, and returns the reason why it
-failed, or None.
-"""
+"""Takes a run after its last step; runs its consistency checks and returns the reason why the run
+failed, or None."""
 
 from __future__ import annotations
 
@@ -12,24 +11,27 @@ from assay.check.answers import Check
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
 from assay.drive.read_only import WHY_REFUSED, session_statements
-from assay.errors import RESOURCES, RESOURCES_HINT, SystemRefused
+from assay.errors import RESOURCES, RESOURCES_HINT, SystemDied, SystemRefused
 from assay.observation import Observation, OtherReport
+from assay.provision.session import responds
 from assay.steps.consistency import broken_rules
 from assay.steps.context import RunState
 from assay.systems.abilities import CrashReport
 
 _LOSS_PATIENCE_S = 3.0
-"""How long a server whose connections are lost is given to be seen dead."""
+"""How long to wait, after connections are lost, for the server's process to end."""
 
 
 def is_over(state: RunState) -> bool:
-    """Whether the system is gone, or at work on what it was asked before: no step can follow."""
+    """Whether the system is lost or still executes earlier transactions, so that no step can
+    follow."""
     observation = state.observation
     return observation is not None and (_is_lost(observation) or _is_in_disorder(observation))
 
 
 def has_rules(state: RunState) -> bool:
-    """Whether the rules of the data are to be asked behind the last step, and can be."""
+    """Whether the test has consistency checks to run after the last step, and the system can
+    answer."""
     observation = state.observation
     is_deaf = observation is not None and _is_deaf(observation)
     if state.report is None or not state.test.drives or _is_lost(observation) or is_deaf:
@@ -39,7 +41,7 @@ def has_rules(state: RunState) -> bool:
 
 
 def ask_rules(state: RunState) -> None:
-    """Keeps a check for each rule; the observation gets ``rules``."""
+    """Keeps the result of each consistency check, also in the observation's ``rules``."""
     rules = broken_rules(state, state.planned.cell.parameters)
     known = state.workload.checks.values()
     counted = {one.name for one in chosen(known, state.test.counted_checks)}
@@ -51,12 +53,13 @@ def ask_rules(state: RunState) -> None:
 
 
 def reason(state: RunState) -> str | None:
-    """A system that is broken, or was made into another one, is not used again."""
+    """Why the run failed, or None. A system that is broken or was changed is not used again."""
     context, report = state.context, state.report
     if report is None:
         _discard_if_changed(state)
         return why_step_failed(state, None, state.checks)
     died = _why_it_died(state) if state.pooled is not None else None
+    is_unreachable = died is None and _is_unreachable(state)
     if died is not None or is_over(state):
         context.pool.discard(state.planned)
     _discard_if_changed(state)
@@ -65,6 +68,10 @@ def reason(state: RunState) -> str | None:
         failed += f"; {WHY_REFUSED}"
     if failed is not None and is_out_of_space(report, died):
         raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
+    if failed is not None and died is not None:
+        raise SystemDied(failed)
+    if failed is not None and is_unreachable:
+        raise SystemDied(failed, hint="is the server stopped, or the network down?")
     return failed
 
 
@@ -76,25 +83,40 @@ def _discard_if_changed(state: RunState) -> None:
 def why_step_failed(
     state: RunState, report: Observation | OtherReport | None, checks: Sequence[Check]
 ) -> str | None:
-    """The reason in what one step gave, or None."""
+    """Why this step failed, from its report and checks; None: it succeeded."""
     if report is not None:
-        return why_failed(report, checks, None, counted=_counted(state))
+        return _why_report_failed(state, report, checks, None)
     wrong = [check for check in checks if check["ok"] is False]
     return f"wrong answers: {wrong_answers(wrong)}" if wrong else None
 
 
 def _why_failed(state: RunState, report: Observation | OtherReport, died: str | None) -> str | None:
-    """The first reason among those of all steps; checks belong to the last of them."""
+    """The first failure of all steps; the checks belong to the last step."""
     for earlier in state.reports.values():
         if died is None and earlier is not report:
-            failed = why_failed(earlier, [], None, counted=_counted(state))
+            failed = _why_report_failed(state, earlier, [], None)
             if failed is not None:
                 return failed
-    return why_failed(report, state.checks, died, counted=_counted(state))
+    return _why_report_failed(state, report, state.checks, died)
+
+
+def _why_report_failed(
+    state: RunState,
+    report: Observation | OtherReport,
+    checks: Sequence[Check],
+    died: str | None,
+) -> str | None:
+    return why_failed(
+        report,
+        checks,
+        died,
+        counted=_counted(state),
+        reconnect_patience_s=state.planned.cell.driving.reconnect_patience_s,
+    )
 
 
 def _is_held_to_reading(state: RunState) -> bool:
-    """Whether a statement was refused because its session may only read."""
+    """Whether a statement was refused because its session is read-only."""
     dialect = registry.system(state.planned.cell.system.name).dialect
     errors = state.observation.errors if state.observation else ()
     return any(error.code in dialect.read_only_codes for error in errors) and bool(
@@ -103,7 +125,7 @@ def _is_held_to_reading(state: RunState) -> bool:
 
 
 def _counted(state: RunState) -> set[str]:
-    """Classes of errors that are counted, and are no reason."""
+    """Error classes that are counted and do not fail the run."""
     counted: set[str] = set()
     if state.planned.cell.driving.reconnect_patience_s is not None:
         counted |= LOSSES
@@ -116,13 +138,24 @@ def _is_lost(observation: Observation | None) -> bool:
     return observation is not None and observation.ended_by == "lost"
 
 
+def _is_unreachable(state: RunState) -> bool:
+    """Whether clients were disconnected or refused, and the server opens no session now."""
+    if state.observation is None or state.pooled is None:
+        return False
+    deployment = state.up().deployment
+    is_suspect = state.observation.ended_by in ("lost", "refused", "all clients failed")
+    return (
+        is_suspect and not deployment.is_embedded and not any(map(responds, deployment.endpoints))
+    )
+
+
 def _is_deaf(observation: Observation) -> bool:
-    """Whether transactions did not end, and the system opened no further session behind them."""
+    """Whether transactions did not end and the system opened no session after them."""
     return observation.unfinished is not None and observation.unfinished.is_deaf
 
 
 def _is_in_disorder(observation: Observation) -> bool:
-    """Whether the system may still be at work on transactions that were given up."""
+    """Whether the system may still execute transactions that were given up."""
     unfinished = observation.unfinished
     if unfinished is None:
         return False
@@ -130,8 +163,8 @@ def _is_in_disorder(observation: Observation) -> bool:
 
 
 def _why_it_died(state: RunState) -> str | None:
-    """What the system says of its own end. Connections are lost before their server has ended, so
-    after a loss it is asked again for a while."""
+    """The system's crash report, or None. Connections are lost before the server's process has
+    ended, so after a loss it is polled for a while."""
     is_lost = _is_lost(state.observation)
     under_test, deployment = registry.system(state.planned.cell.system.name), state.up().deployment
     if not isinstance(under_test, CrashReport):

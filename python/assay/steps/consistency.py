@@ -1,4 +1,4 @@
-"""Asks the queries of the test that must find nothing: the rules of the workload's data."""
+"""Runs the consistency checks of a test: queries that must return no row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.steps.context import RunState
 
 
 def broken_rules(state: RunState, parameters: Mapping[str, Scalar]) -> list[Check]:
-    """A check for each rule, asked now; its ``:clients`` are those of the run."""
+    """The result of each consistency check, run now; its ``:clients`` are those of the run."""
     workload, pooled = state.workload, state.up()
     known = workload.checks_for(pooled.system.dialect)
     return check_consistency(

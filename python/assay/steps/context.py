@@ -1,6 +1,5 @@
-"""What the steps of a run have at hand: the context that all runs of an experiment share, and the
-state of the one run that goes from step to step.
-"""
+"""What the steps of a run can use: the context that all runs of an experiment share, and the state
+of the current run."""
 
 from __future__ import annotations
 
@@ -27,17 +26,17 @@ from assay.workload.values import Test, Workload
 
 @dataclass
 class Known:
-    """What earlier runs of the experiment have found out."""
+    """Findings of earlier runs of the experiment."""
 
     agreement: Agreement = field(default_factory=Agreement)
     questions: Questions = field(default_factory=Questions)
     sound: list[Dataset] = field(default_factory=list)
-    """What was loaded, and the workload's rules found right."""
+    """Data sets that were loaded and passed their consistency checks."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """What every run of one experiment has at hand."""
+    """What all runs of an experiment share."""
 
     workload: Workload
     compiled: Compiled
@@ -50,7 +49,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Dumps:
-    """What clients left: one answer for each of them, or a single one."""
+    """The rows that clients left: one answer per client, or a single one."""
 
     answers: tuple[Answer, ...]
     own: tuple[Answer, ...]
@@ -60,22 +59,22 @@ class Dumps:
 
 @dataclass
 class RunState:
-    """One run under way: what its steps have given so far."""
+    """The state of a run in progress: the results of its steps so far."""
 
     context: Context
     planned: PlannedRun
     pooled: PooledSystem | None = None
     """The system of the run; None: its steps bring up their own."""
     request: DataRequest | None = None
-    """The data that were loaded last."""
+    """The data loaded last."""
     reports: dict[str, Observation | OtherReport] = field(default_factory=dict)
-    """By the step that gave them."""
+    """By the name of the step."""
     new_report: Observation | OtherReport | None = None
-    """Of the step under way."""
+    """Of the current step."""
     dumps: dict[str, Dumps] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     must_be_discarded: bool = False
-    """Whether no other run may use its system."""
+    """Whether the system must not be used by another run."""
 
     @property
     def workload(self) -> Workload:
@@ -87,16 +86,16 @@ class RunState:
 
     @property
     def report(self) -> Observation | OtherReport | None:
-        """Of the last step that gave one: what is reported of the run."""
+        """The report of the last step that has one; it is shown for the run."""
         return next(reversed(self.reports.values()), None)
 
     @property
     def observation(self) -> Observation | None:
-        """The same, where that step drove clients."""
+        """The last report, where it is the observation of clients."""
         return self.report if isinstance(self.report, Observation) else None
 
     def driven(self, step: str) -> Observation:
-        """What that step has observed of its clients; raises `Bug` where it has none."""
+        """The observation of the clients of that step; raises `Bug` where it has none."""
         found = self.reports.get(step)
         if not isinstance(found, Observation):
             raise Bug(f"the step {step} has not driven any clients")
@@ -105,7 +104,7 @@ class RunState:
     def up(self) -> PooledSystem:
         """The system of the run; raises `Bug` where it was not brought up."""
         if self.pooled is None:
-            raise Bug(f"{self.planned.cell.system.label} is asked for, and is not up")
+            raise Bug(f"{self.planned.cell.system.label} is not running")
         return self.pooled
 
     def bring_up(self) -> None:
@@ -114,18 +113,18 @@ class RunState:
         self.context.store.provisioned(self.pooled.deployment)
 
     def observed(self, name: str, report: Observation | OtherReport) -> None:
-        """Keeps what the step under way has observed."""
+        """Keeps the report of the current step."""
         self.reports[name] = self.new_report = report
         self.context.store.observed(report)
 
     def add(self, **found: Any) -> None:
-        """Keeps what a later step says of the last observation: in it, for reports look there."""
+        """Adds the findings of a later step to the last observation, where reports read them."""
         if self.observation is not None:
             whole = replace(self.observation, **found)
             self.reports[next(reversed(self.reports))] = whole
             self.context.store.amended(whole)
 
     def checked(self, checks: list[Check]) -> None:
-        """Keeps the checks of the step under way; a step calls this once."""
+        """Keeps the checks of the current step; a step calls this once."""
         self.checks += checks
         self.context.store.checked(checks)

@@ -31,8 +31,8 @@ class Ddl(Step):
         return cls(script=script, **common(section, names))
 
     def take(self, state: RunState) -> None:
-        """Raises `SystemRefused` with the statement's error. The system is not used for another
-        run: what the script made would still be there."""
+        """Raises `SystemRefused` with the statement's error. No other run uses the system, because
+        the changes of the script remain."""
         workload, pooled = state.workload, state.up()
         script = workload.script_for(self.script, pooled.system.dialect)
         parameters = parameters_of(workload, state.planned, self)

@@ -1,4 +1,4 @@
-"""Lets clients run scripts and measures them; every answer is compared with the right one."""
+"""Runs the clients and measures them; compares their answers with the expected ones."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from assay.workload.values import Script, Workload
 
 
 class DriveStep(Drive):
-    """`Drive` with how it is read and taken."""
+    """`Drive` with its ``read`` and ``take``."""
 
     @classmethod
     def read(cls, section: Section, names: Names) -> Self:
         return read_drive(section, names, cls)
 
     def take(self, state: RunState) -> None:
-        """Keeps the observation, and what its answers give as checks."""
+        """Keeps the observation, and the checks of its answers."""
         workload, dialect = state.workload, state.up().system.dialect
         planned = drive(workload, state.planned, self)
         scripts = scripts_of(workload, planned, dialect)
@@ -73,19 +73,18 @@ def _checks(
 def observe(
     state: RunState, step: Step, planned: PlannedDrive, document: Mapping[str, Any]
 ) -> tuple[Observation, list[TimedSample]]:
-    """What the engine observes of the document's clients, and the server's processes meanwhile."""
+    """The observation of the document's clients, and the samples of the server's processes."""
     context, pooled, cell = state.context, state.up(), planned.run.cell
     dialect = pooled.system.dialect
     name = "" if step.label == step.do else f", {step.label}"
-    is_ad_hoc = state.workload.is_ad_hoc
-    context.progress.stage(f"drive {state.workload.name if is_ad_hoc else cell.test}{name}")
+    context.progress.stage(f"drive {cell.test_name}{name}")
     isolation = cell.driving.isolation
     reading = session_statements(state.workload, state.planned, dialect)
     statements = [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
         pooled.system.refuse_too_many(pooled.deployment, cell.clients)
     if may_change_data(state.workload, state.planned):
-        pooled.forget()  # from here on it holds something else than what was loaded
+        pooled.forget()  # from here on its data may differ from what was loaded
     try:
         observation, samples = observe_watched(
             pooled.deployment,
@@ -106,7 +105,7 @@ def observe(
 def _expected(
     workload: Workload, request: DataRequest | None, scripts: Sequence[Script]
 ) -> dict[str, int | None]:
-    """Rows that each script must find; None where they are not known."""
+    """The number of rows that each script must return; None where it is not known."""
     if request is None:
         return {}
     known = workload.expected_counts(request.fingerprint, request.replicas, request.variant)

@@ -1,4 +1,4 @@
-"""Keeps the rows that a query answers, to be compared with those of another dump."""
+"""Keeps the rows that a query returns, to be compared with those of another dump."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from assay.workload.steps import Names, Step, common
 
 @dataclass(frozen=True)
 class Dump(Step):
-    """The rows that a query answers are kept for a `Compare`."""
+    """Keeps the rows that a query returns, for a `Compare`."""
 
     do: ClassVar[str] = "dump"
     found_as: ClassVar[str] = "dump"
     script: str = field(kw_only=True)
     own: str = ""
-    """The script that asks for the part of a client's rows that other clients cannot change; empty:
-    none. Where dumps differ and this part does not, clients overtook one another, and nothing was
+    """The script that reads the part of a client's rows that other clients cannot change; empty:
+    none. Where dumps differ and this part does not, clients overtook one another and no update was
     lost."""
     each: str = ""
     """The variable that numbers the dumps, from 0 up to the number of clients; empty: one dump."""

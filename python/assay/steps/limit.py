@@ -23,7 +23,7 @@ class Limit(Step):
     needs_system: ClassVar[bool] = False
 
     def take(self, state: RunState) -> None:
-        """Keeps how many sessions there were; each limit has a deployment of its own."""
+        """Keeps the number of sessions; each limit has its own deployment."""
         cell, context = state.planned.cell, state.context
 
         @contextmanager

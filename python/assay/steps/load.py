@@ -1,4 +1,4 @@
-"""Fills the system with the data set of the run; what is there already is not loaded again."""
+"""Fills the system with the data set of the run; data that are loaded already are kept."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from assay.check.verdict import wrong_answers
 from assay.dialects.protocol import Dialect
 from assay.drive.prepare import statements_of
 from assay.drive.read_only import may_change_data
-from assay.errors import RunFailed
+from assay.errors import InputError, RunFailed
 from assay.experiment import Scalar
 from assay.load.dataset import Dataset
 from assay.plan import PlannedRun
 from assay.plan.drives import drives, parameters_of
 from assay.pool import PooledSystem
 from assay.provision.deployment import Deployment
-from assay.row_sources.protocol import Asked
+from assay.row_sources.protocol import Asked, request_of
 from assay.row_sources.request import DataRequest
 from assay.steps.consistency import broken_rules
 from assay.steps.context import Context, RunState
@@ -26,14 +26,14 @@ from assay.workload.steps import Step
 
 @dataclass(frozen=True)
 class Load(Step):
-    """The system holds the data set of the run, counted, and its consistency checks pass."""
+    """Loads the data set of the run, counts its rows and runs its consistency checks."""
 
     do: ClassVar[str] = "load"
     needs: ClassVar[str] = "tables"
     loads: ClassVar[bool] = True
 
     def take(self, state: RunState) -> None:
-        """Raises `RunFailed` where the workload's own rules find the data wrong."""
+        """Raises `RunFailed` where a consistency check fails."""
         parameters = parameters_of(state.workload, state.planned, self)
         dataset = load(state, parameters, is_wanted_again=_is_loaded_again(state, self))
         keep(state, dataset)
@@ -41,7 +41,7 @@ class Load(Step):
 
 
 def keep(state: RunState, dataset: Dataset) -> None:
-    """Puts what was loaded last on record."""
+    """Records the data set that was loaded last."""
     state.context.store.loaded(dataset.for_record())
     state.request = dataset.request
 
@@ -49,18 +49,24 @@ def keep(state: RunState, dataset: Dataset) -> None:
 def load(
     state: RunState, parameters: Mapping[str, Scalar], *, is_wanted_again: bool = False
 ) -> Dataset:
-    """The data of these parameters in the system. ``is_wanted_again``: by this run, after it has
-    changed them."""
+    """Loads the data of these parameters. ``is_wanted_again``: this run needs them again after it
+    has changed them."""
     context, pooled = state.context, state.up()
     planned = replace(state.planned, cell=replace(state.planned.cell, parameters=parameters))
     context.progress.stage("load")
     system = _RunSystem(context, planned, pooled)
     is_empty = state.test.data == "empty"
-    request = context.rows.request(Asked(parameters, system, is_empty))
+    request = request_of(context.workload, context.rows, Asked(parameters, system, is_empty))
     tables = context.workload.tables_for(parameters)
     again = is_wanted_again or _is_wanted_later(context, state.planned)
-    dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)
-    if all(dataset is not one for one in context.known.sound):
+    try:
+        dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)
+    except InputError as error:
+        if error.file:
+            raise
+        source = f"the source of rows {context.workload.data_source!r}"
+        raise InputError(error.message, file=source, hint=error.hint) from error
+    if all(dataset is not known for known in context.known.sound):
         rules = broken_rules(state, parameters)
         wrong = [check for check in rules if check["ok"] is False]
         if wrong:
@@ -70,12 +76,12 @@ def load(
 
 
 def _is_loaded_again(state: RunState, step: Load) -> bool:
-    """Whether this run loads the same data again behind a step that may change them."""
-    return any(isinstance(one, Load) for one in state.test.steps if one is not step)
+    """Whether this run loads the same data again after a step that may change them."""
+    return any(isinstance(other, Load) for other in state.test.steps if other is not step)
 
 
 def _is_wanted_later(context: Context, planned: PlannedRun) -> bool:
-    """Whether the system has a later run that may want the same data, after one that may change
+    """Whether a later run on the system may need the same data after another run may have changed
     them."""
     later = context.pool.later(planned)
     before = [planned, *later[:-1]] if later else []
@@ -83,7 +89,7 @@ def _is_wanted_later(context: Context, planned: PlannedRun) -> bool:
 
 
 def _data_to_buffer(state: RunState, parameters: Mapping[str, Scalar]) -> float | None:
-    """How many times the size of the buffer the data of this run must have."""
+    """The required ratio of the data's size to the buffer's size."""
     asked = state.test.data_to_buffer
     value = parameters[asked] if isinstance(asked, str) else asked
     return None if value is None else float(value)

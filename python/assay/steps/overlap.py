@@ -1,11 +1,10 @@
-"""Starts clients one after the other, so that several are at work together and none overtakes
-another.
+"""Starts clients one after the other, so that several work at once and none overtakes another.
 
-The reliability test of E831 (Kreymer 1995): sets of updates are started so that at least three are
-at work at once, and the rows of each are compared with those that a single client leaves on a small
-table. Clients start one after the other, apart by what one takes alone divided by how many must be
-together; as long as none overtakes the one before it, all that they leave is known. So that none
-does, each rests behind each transaction.
+The reliability test of E831 (Kreymer 1995): sets of updates are started so that at least three run
+at once, and the rows of each are compared with those that a single client leaves on a small table.
+The interval between two starts is the time that a client takes alone, divided by the number that
+must work at once. As long as no client overtakes the one before it, the rows that they leave are
+known; a pause after each transaction keeps them in order.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ from assay.workload.steps import Drive, Names, Step, common
 
 @dataclass(frozen=True)
 class Overlap(Step):
-    """Clients start one after the other, each on its share of the work, so that at least some are
-    at work together and none overtakes another."""
+    """Clients start one after the other, each on its share of the work, so that at least
+    ``at_once`` work at once and none overtakes another."""
 
     do: ClassVar[str] = "overlap"
     changes_data: ClassVar[bool] = True
@@ -46,14 +45,14 @@ class Overlap(Step):
     alone: str = field(kw_only=True)
     """The drive by one client, which measures how long the work takes."""
     stagger: str = field(kw_only=True)
-    """The parameter that holds the seconds between two clients' starts. Where it is 0 they are
-    found: what one client takes by itself, divided by `at_once`."""
+    """The parameter that holds the seconds between two clients' starts. 0: computed, as the time
+    that one client takes alone divided by `at_once`."""
     pause: str = field(kw_only=True)
-    """The parameter that holds the seconds a client rests behind each transaction. Where it is 0
-    they are found too: a system may be so fast that a hiccup of the machine would make clients
-    overtake one another."""
+    """The parameter that holds the seconds that a client pauses after each transaction. 0:
+    computed; on a fast system a short stall of the machine could otherwise make clients overtake
+    one another."""
     at_once: int = field(kw_only=True)
-    """How many clients must be at work together."""
+    """How many clients must work at once."""
 
     @classmethod
     def read(cls, section: Section, names: Names) -> Self:
@@ -66,27 +65,27 @@ class Overlap(Step):
         )
 
     def take(self, state: RunState) -> None:
-        """Loads and drives until enough clients are together; keeps the last of these drives.
+        """Loads and drives until enough clients work at once; keeps the last of these drives.
 
-        Raises `RunFailed` where the single client before it did not end its work.
+        Raises `RunFailed` where the single client before it did not finish its work.
         """
         alone = state.driven(self.alone)
         if alone.outcomes.ok < alone.outcomes.scheduled:
             raise RunFailed(f"the single client failed{first_error(alone)}")
         cell = state.planned.cell
         asked = _Asked(state, self)
-        wanted = min(self.at_once, cell.clients)
+        expected = min(self.at_once, cell.clients)
         given = Pace(float(cell.parameters[self.stagger]), float(cell.parameters[self.pause]))
         # Tables grow with the clients' work: the last of them has more to do than the first.
         one_ns = max(asked.one_alone_ns(), 2 * alone.elapsed_ns // cell.clients)
-        longest_ns = max(one.latency.max_ns for one in alone.transactions)
+        longest_ns = max(kind.latency.max_ns for kind in alone.transactions)
         apart_s = pacing.least_stagger_s(longest_ns / 1e9)
-        pace = pacing.found_pace(given, one_ns / 1e9, asked.transactions, wanted, apart_s)
+        pace = pacing.found_pace(given, one_ns / 1e9, asked.transactions, expected, apart_s)
         for attempt in range(1, pacing.MOST_ATTEMPTS + 1):
             observation = asked.drive(cell.clients, asked.transactions, pace)
             ends_ns = [end.elapsed_ns for end in observation.client_ends]
-            together = pacing.at_work(ends_ns, round(pace.stagger_s * 1e9), wanted)
-            if min(together) >= wanted or given.stagger_s or attempt == pacing.MOST_ATTEMPTS:
+            together = pacing.at_work(ends_ns, round(pace.stagger_s * 1e9), expected)
+            if min(together) >= expected or given.stagger_s or attempt == pacing.MOST_ATTEMPTS:
                 break
             pace = replace(pace, stagger_s=pace.stagger_s / 2)
         report = ReferenceReport(
@@ -98,11 +97,11 @@ class Overlap(Step):
             most_at_once=max(together),
         )
         asked.keep(structs.replace(observation, reference=report))
-        state.checked([check_concurrency(report, wanted)])
+        state.checked([check_concurrency(report, expected)])
 
 
 class _Asked:
-    """The data that the run asks for, and clients at work on them."""
+    """The data of the run, and drives of clients on them."""
 
     def __init__(self, state: RunState, step: Overlap) -> None:
         self._state = state
@@ -111,13 +110,13 @@ class _Asked:
         """Of each client."""
 
     def one_alone_ns(self) -> int:
-        """What one client takes for all of its transactions, by itself."""
+        """The time that one client takes alone for all of its transactions."""
         some = min(pacing.TRIED_TRANSACTIONS, self.transactions)
         elapsed_ns = self.drive(1, some, Pace()).elapsed_ns
         return round(elapsed_ns * self.transactions / some)
 
     def drive(self, clients: int, transactions: int, pace: Pace) -> Observation:
-        """So many clients on fresh data, each with so many transactions."""
+        """Drives ``clients`` on fresh data, with ``transactions`` each."""
         state, step, cell = self._state, self._step, self._state.planned.cell
         workload, dialect = state.workload, state.up().system.dialect
         self._dataset = load(state, cell.parameters, is_wanted_again=True)
@@ -138,7 +137,7 @@ class _Asked:
         return observation
 
     def keep(self, observation: Observation) -> None:
-        """Puts the last load and the last drive on record."""
+        """Records the last load and the last drive."""
         store = self._state.context.store
         keep(self._state, self._dataset)
         store.driving(self._document)

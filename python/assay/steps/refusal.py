@@ -1,4 +1,4 @@
-"""Takes a planned run; says what its system lacks of what its test needs, or None."""
+"""Takes a planned run; returns what its system lacks of what its test needs, or None."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from assay.workload.values import Workload
 
 
 def why_refused(workload: Workload, run: PlannedRun) -> str | None:
-    """Nothing is started for a run that is refused, and its experiment goes on."""
+    """Why the run is refused, or None. Nothing is started for a refused run, and the experiment
+    goes on."""
     test, choice = workload.test(run.cell.test), run.cell.system
     had = capabilities_of(registry.system(choice.name), choice)
     dialect = registry.system(choice.name).dialect

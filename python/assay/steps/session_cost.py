@@ -1,4 +1,4 @@
-"""Says what a session costs: the difference between clients that open one for each transaction and
+"""Computes the cost of a session: the difference between clients that open one per transaction and
 clients that keep theirs.
 
 Kreymer (1995): «By moving the server connect and disconnect code in and out of this loop we have
@@ -21,7 +21,7 @@ from assay.workload.steps import Names, Step, common
 
 @dataclass(frozen=True)
 class SessionCost(Step):
-    """What a session costs: the difference between two drives."""
+    """The cost of a session: the difference between two drives."""
 
     do: ClassVar[str] = "session_cost"
     kept: str = field(kw_only=True)
@@ -38,15 +38,15 @@ class SessionCost(Step):
         )
 
     def take(self, state: RunState) -> None:
-        """The last observation gets ``connect``: the times of one round of both loops, and their
-        difference."""
+        """Sets ``connect`` of the last observation: the time per transaction of both drives, and
+        their difference."""
         outside_ns = _round_ns(state.driven(self.kept))
         inside_ns = _round_ns(state.driven(self.per_transaction))
         state.add(connect=ConnectReport(inside_ns, outside_ns, inside_ns - outside_ns))
 
 
 def _round_ns(observation: Observation) -> int:
-    """One transaction of one client, with whatever the loop has around it."""
+    """The time of one transaction of one client, with the overhead of the loop around it."""
     ended = observation.outcomes.ok
     if not ended or ended < observation.outcomes.scheduled:
         raise RunFailed(f"a transaction of the loop failed{first_error(observation)}")

@@ -1,4 +1,4 @@
-"""Changes some of the input, lets the rows follow, and compares with a fresh load."""
+"""Changes some of the input, updates the rows to match, and compares them with a fresh load."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from assay.workload.steps import Step
 
 @dataclass(frozen=True)
 class Update(Step):
-    """Some input files change, the rows follow, and are compared with a fresh load."""
+    """Changes some input files, updates the rows to match, and compares them with a fresh load."""
 
     do: ClassVar[str] = "update"
     changes_data: ClassVar[bool] = True
@@ -21,13 +21,13 @@ class Update(Step):
     updates_rows: ClassVar[bool] = True
 
     def take(self, state: RunState) -> None:
-        """Keeps what the update took, and whether the rows are those of a fresh load."""
+        """Keeps the time of the update, and whether the rows equal those of a fresh load."""
         context, pooled, planned = state.context, state.up(), state.planned
         rows = context.rows
         if not isinstance(rows, UpdatesRows):
-            raise Bug(f"the rows of {state.workload.name} were to be updated, and cannot be")
+            raise Bug(f"the rows of {state.workload.name} cannot be updated")
         context.progress.stage("update")
-        pooled.forget()  # from here on it holds something else than what was loaded
+        pooled.forget()  # from here on its data differ from what was loaded
         observation = rows.update(
             pooled.deployment,
             pooled.system,

@@ -1,4 +1,4 @@
-"""Does nothing for a while."""
+"""Waits for a fixed time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assay.workload.steps import Names, Step, common
 
 @dataclass(frozen=True)
 class Wait(Step):
-    """Nothing is done for a while."""
+    """Waits for ``duration_s``."""
 
     do: ClassVar[str] = "wait"
     duration_s: float = field(kw_only=True)

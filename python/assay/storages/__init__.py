@@ -1,4 +1,4 @@
-"""One file per kind of storage: how to make it, what it is, how to take it away."""
+"""One file per kind of storage: how to create, describe and remove it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ __all__ = ["Storage", "validate"]
 
 
 def validate(storage: object) -> None:
-    """Raises `ContractBroken` with everything in which a plugin's storage is none."""
+    """Raises `ContractBroken` with every violation of the `Storage` contract by a plugin's
+    storage."""
     from assay.storages import validation
 
     validation.validate(storage)

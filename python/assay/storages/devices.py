@@ -1,9 +1,9 @@
-"""Takes a path; returns the block devices under its file system, and what they have read and
+"""Takes a path; returns the block devices under its file system, and the bytes they have read and
 written.
 
-The counters are those of the whole device: of the server, of everybody else who uses it, and of the
-kernel, which writes late what was written into the page cache. They count what was really asked of
-the device, which no counter of a process does.
+The counters are those of the whole device: of the server, of all other users, and of the kernel,
+which writes the page cache back later. They count the actual transfers, which no counter of a
+process does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Transferred:
 
 @dataclass(frozen=True)
 class Devices:
-    """What one file system lies on; mostly one device."""
+    """The devices of a file system; mostly one."""
 
     nodes: tuple[Path, ...]
 
@@ -47,26 +47,27 @@ class Devices:
         except OSError:
             return None
         return Transferred(
-            sum(int(one[_SECTORS_READ]) for one in counts) * _SECTOR_BYTES,
-            sum(int(one[_SECTORS_WRITTEN]) for one in counts) * _SECTOR_BYTES,
+            sum(int(fields[_SECTORS_READ]) for fields in counts) * _SECTOR_BYTES,
+            sum(int(fields[_SECTORS_WRITTEN]) for fields in counts) * _SECTOR_BYTES,
         )
 
 
 def devices_of(deployment: Deployment) -> Devices | None:
-    """Those under the data of all nodes, each once; None where they are not known of any node."""
+    """The devices under the data of all nodes, each once; None where those of a node are not
+    known."""
     found = [devices_under(node.directory) for node in deployment.nodes if node.directory]
     if not found or None in found:
         return None
-    nodes = [node for one in found if one is not None for node in one.nodes]
+    nodes = [node for devices in found if devices is not None for node in devices.nodes]
     return Devices(tuple(dict.fromkeys(nodes)))
 
 
 def devices_under(path: Path) -> Devices | None:
-    """None where there is no block device (memory, a network), it cannot be found, or it does not
-    count."""
+    """The devices under a path; None where there is no block device (memory, network), it cannot be
+    found, or its counters are off."""
     mount = mount_of(path.resolve())
     if mount.file_system == "overlay":
-        # Writes go to the upper directory; in a container that path is another's.
+        # Writes go to the upper directory; in a container that path may be of another namespace.
         upper = _option(mount, "upperdir")
         is_here = upper is not None and upper.is_dir()
         return devices_under(upper) if is_here and upper is not None else None
@@ -76,7 +77,7 @@ def devices_under(path: Path) -> Devices | None:
 
 def _nodes(mount: Mount) -> tuple[Path, ...]:
     number = mount.device_number
-    if number.startswith("0:"):  # a file system that may have several devices numbers itself
+    if number.startswith("0:"):  # a file system with several devices has a number of its own
         try:
             device = Path(mount.source).stat().st_rdev
         except OSError:

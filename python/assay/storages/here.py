@@ -1,4 +1,4 @@
-"""`HERE`: a directory on an existing file system, as it is."""
+"""`HERE`: a directory on an existing file system."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.storages.mounts import facts_of
 
 FALLBACK = Path("/var/tmp")
-"""Outlives a restart and is seldom in memory, unlike /tmp."""
+"""Survives a reboot and is seldom in memory, unlike /tmp."""
 
 
 class Here:
@@ -29,8 +29,8 @@ class Here:
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
         """The directory of the choice, else of the environment, else ``.assay`` in the current
-        directory, else (where the servers' user cannot reach that) /var/tmp. Made where it is
-        missing; taken away again if it was made and is empty at the end."""
+        directory, else (where the servers' user cannot reach that) /var/tmp. Created where it is
+        missing; a directory that was created is removed if it is empty at the end."""
         self.check(choice)
         user = server_user()
         given = choice.directory or env_vars.DATA_DIRECTORY.get()
@@ -47,8 +47,8 @@ class Here:
 
 @contextlib.contextmanager
 def _made(directory: Path) -> Iterator[None]:
-    """The directory with its missing parents; what was missing and is empty at the end goes, after
-    a kill at the next start."""
+    """Creates the directory and its missing parents; at the end removes those that were missing and
+    are empty. After a kill, the next start of Assay removes them."""
     missing = _missing(directory)
     if not missing:
         make(directory)
@@ -62,23 +62,23 @@ def _made(directory: Path) -> Iterator[None]:
 
 
 def _missing(directory: Path) -> list[Path]:
-    """The innermost first."""
+    """The missing directories, the innermost first."""
     return [path for path in (directory, *directory.parents) if not path.exists()]
 
 
 def default_directory(user: ServerUser) -> Path:
-    """The default place of data directories: the current one, if the server's user can reach it."""
+    """The default directory for data: in the current one, if the server's user can reach it."""
     current = Path.cwd()
     return FALLBACK if first_unreachable(current, user) else current / ".assay"
 
 
 def make(directory: Path) -> None:
-    """Makes a directory and its missing parents, enterable for all. Raises `ArgumentError` if it
-    cannot."""
+    """Creates a directory and its missing parents, accessible to all users. Raises `ArgumentError`
+    if it cannot."""
     try:
         for path in reversed(_missing(directory)):
             path.mkdir()
-            path.chmod(0o755)  # whatever our umask is: the servers' user must get through
+            path.chmod(0o755)  # independent of the umask: the servers' user needs access
         if not directory.is_dir():
             raise NotADirectoryError(f"{directory} is not a directory")
     except OSError as error:

@@ -1,5 +1,5 @@
-"""Takes a directory; returns what it lies on: file system, device, mount options, sizes, and
-whether the device turns."""
+"""Takes a directory; returns its file system, device, mount options and sizes, and whether the
+device is rotational."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def facts_of(choice: StorageChoice, directory: Path) -> StorageFacts:
 
 
 def mount_of(path: Path, table: str | None = None) -> Mount:
-    """The mount that `path` (resolved) lies on. Of mounts on the same point the last one counts: it
-    hides the others."""
+    """The mount of `path` (resolved). Of several mounts on the same point the last one hides the
+    others."""
     text = MOUNT_TABLE.read_text() if table is None else table
     best: Mount | None = None
     for line in text.splitlines():
@@ -68,17 +68,17 @@ def _parse(line: str) -> Mount:
 
 
 def _plain(word: str) -> str:
-    """Blank, tab, newline and backslash stand as octal numbers in the table."""
+    """Decodes blank, tab, newline and backslash, which are octal numbers in the table."""
     for code, character in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
         word = word.replace(code, character)
     return word
 
 
 def _device_facts(mount: Mount) -> dict[str, Any]:
-    """What the block layer says of the device; nothing where there is none (tmpfs, network)."""
+    """Properties of the block device; empty where there is none (tmpfs, network)."""
     number = mount.device_number
     if number.startswith("0:") and mount.source.startswith("/dev/"):
-        try:  # file systems of several devices number themselves
+        try:  # file systems with several devices have a number of their own
             device = Path(mount.source).stat().st_rdev
             number = f"{os.major(device)}:{os.minor(device)}"
         except OSError:

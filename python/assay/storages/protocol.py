@@ -1,4 +1,4 @@
-"""What a storage must be able to do: be made, tell what it is, be taken away."""
+"""The contract of a storage: it is created, described and removed."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ class Storage(Protocol):
     """As in ``--storage``."""
 
     def check(self, choice: StorageChoice) -> None:
-        """Raises `ArgumentError` for a directory or an option that this kind never takes. Makes
+        """Raises `ArgumentError` for a directory or an option that this kind never accepts. Creates
         nothing."""
         ...
 
     def prepare(self, choice: StorageChoice) -> AbstractContextManager[StorageFacts]:
-        """Makes the storage; ``StorageFacts.directory`` exists and the servers' user can enter it.
+        """Creates the storage; ``StorageFacts.directory`` exists and the servers' user can access
+        it.
 
-        At the end whatever was made is taken away, and a directory that was there before is left;
-        what a kill must not leave either is noted before it is made (`undone_at_end` of
-        `assay.provision.clean_up`).
-        Raises `ArgumentError` for a directory or an option that cannot be used.
+        At the end everything that was created is removed, and a directory that existed before is
+        kept. What must be removed even after a kill is recorded before it is created
+        (`undone_at_end` of `assay.provision.clean_up`). Raises `ArgumentError` for a directory or
+        an option that cannot be used.
         """
         ...

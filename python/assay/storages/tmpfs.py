@@ -1,7 +1,7 @@
-"""`TMPFS`: a file system in memory: how fast a system is when it waits for no device.
+"""`TMPFS`: a file system in memory, to measure a system without waits for a device.
 
-Root gets a file system of its own, as large as it asks for; others a directory in /dev/shm, which
-every Linux mounts as tmpfs.
+As root it mounts a new file system of the given size; other users get a directory in /dev/shm,
+which every Linux mounts as tmpfs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Tmpfs:
             raise ArgumentError(
                 f"storage {choice.name!r}: a tmpfs chooses its own directory, found "
                 f"{choice.directory!r}",
-                hint="for a directory on a tmpfs that is there, use the kind `here`",
+                hint="for a directory on an existing tmpfs, use the kind `here`",
             )
         size = choice.options.get("size")
         if size is not None and not _SIZE.fullmatch(size):

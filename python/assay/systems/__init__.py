@@ -1,4 +1,4 @@
-"""One folder per system under test: how to find, configure, start, ask and stop it.
+"""One folder per system under test: how to find, configure, start, query and stop it.
 
 A folder here is the only place that knows a system's name, its programs and its settings. It is
 reached through the entry-point group ``assay.systems``, as are those of other packages.
@@ -12,7 +12,8 @@ __all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System", "validate
 
 
 def validate(system: object) -> None:
-    """Raises `ContractBroken` with everything in which a plugin's system is none."""
+    """Raises `ContractBroken` with every violation of the `System` contract by a plugin's
+    system."""
     from assay.systems import validation
 
     validation.validate(system)

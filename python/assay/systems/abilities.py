@@ -1,6 +1,6 @@
-"""What only some systems can do, each a protocol of its own: a system has it or has it not.
+"""Optional abilities of systems, each a protocol of its own.
 
-Callers ask with ``isinstance``. A system without an ability needs no method that says so.
+Callers test with ``isinstance``. A system without an ability has none of its methods.
 """
 
 from __future__ import annotations
@@ -20,117 +20,116 @@ from assay.systems.protocol import ProcessSample, System
 
 @runtime_checkable
 class ReachedByUrl(Protocol):
-    """One that is there already can be driven, not only one that Assay starts."""
+    """A running server can be reached by URL."""
 
     url_schemes: tuple[str, ...]
-    """Before ``://``, the proper one first."""
+    """The schemes before ``://``, the preferred one first."""
 
     def check_url(self, text: str) -> None:
-        """Raises `ArgumentError` for a URL that cannot be right, whatever is at the other end; its
-        message holds no password. Reaches nothing."""
+        """Raises `ArgumentError` for an invalid URL; its message holds no password. Opens no
+        connection."""
         ...
 
     def attach(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
-        """Reaches the server of ``choice.url``; starts and stops nothing."""
+        """Connects to the server of ``choice.url``; starts and stops nothing."""
         ...
 
 
 @runtime_checkable
 class CompletesUrls(Protocol):
-    """Its own clients take parts of an address from elsewhere: the environment, files."""
+    """Its own clients read parts of an address from the environment and files."""
 
     url_variables: tuple[EnvVar, ...]
 
     def complete_url(self, text: str) -> Resolved:
-        """The URL with what its clients would use where it is silent, without a password that it
-        does not hold itself, and the origin of each value. Raises `ArgumentError`. Reaches
-        nothing."""
+        """The URL completed with the values that its clients would use, without adding a password,
+        and the origin of each value. Raises `ArgumentError`. Opens no connection."""
         ...
 
 
 @runtime_checkable
 class VaryingCapabilities(Protocol):
-    """Some of its options take capabilities away (a storage engine without transactions)."""
+    """Some of its options remove capabilities (a storage engine without transactions)."""
 
     def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
-        """Those of `System.capabilities` that it has with these options. Reaches nothing."""
+        """The subset of `System.capabilities` with these options. Opens no connection."""
         ...
 
 
 @runtime_checkable
 class SessionLimit(Protocol):
-    """A server that is not ours may have too few sessions free."""
+    """A server by URL may have too few free sessions."""
 
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
-        """Raises `SystemRefused` where the server is known to have no room for so many
-        sessions."""
+        """Raises `SystemRefused` where the server has too few free sessions for the clients."""
         ...
 
 
 @runtime_checkable
 class Restartable(Protocol):
-    """A private deployment can be stopped and started again on what it wrote, or on a copy."""
+    """A private deployment can be restarted on its data directory, or on a copy of it."""
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
-        """The effective settings that a data directory was made with: a copy of it can be started
-        by a server of the same version with the same ones, whatever its other settings are."""
+        """The effective settings of the data directory: a copy of it can be used by a server of the
+        same version with the same values of these settings."""
         ...
 
 
 @runtime_checkable
 class Sized(Protocol):
-    """It can say how much room its data take."""
+    """It reports the size of its data."""
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
-        """Bytes the loaded database occupies, log and catalogue included where they lie with it."""
+        """Bytes that the loaded database occupies, including log and catalogue where they are
+        stored with it."""
         ...
 
     def data_bytes(self, deployment: Deployment) -> int:
         """Bytes of the tables and indexes of the deployment's database, without logs and catalogue:
-        what would have to fit into the buffer."""
+        the size that a buffer needs to hold them all."""
         ...
 
 
 @runtime_checkable
 class BufferSize(Protocol):
-    """It keeps pages of data in memory of a size that can be known."""
+    """It has a buffer for pages of data, whose size can be read."""
 
     def buffer_bytes(self, deployment: Deployment) -> int | None:
-        """Bytes of memory in which the server really keeps pages; None: it does not say."""
+        """The effective size of the server's buffer in bytes; None: not reported."""
         ...
 
 
 @runtime_checkable
 class Counters(Protocol):
-    """It counts what it does."""
+    """It has counters of its own."""
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
-        """What the server has counted since it was started, as far as it counts it:
+        """The server's counters since it was started, as far as it has them:
         ``buffer_hits`` (pages found in the buffer) and ``buffer_misses`` (read from outside)."""
         ...
 
 
 @runtime_checkable
 class Sampled(Protocol):
-    """What its processes use can be seen."""
+    """The resource usage of its processes can be read."""
 
     def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """The processes of all its nodes now; None where they cannot be seen (a URL)."""
+        """A sample of the processes of all its nodes; None where they cannot be read (a URL)."""
         ...
 
 
 @runtime_checkable
 class CrashReport(Protocol):
-    """It can say that it is dead, and why."""
+    """It reports whether and why it has stopped."""
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        """None while the server lives; else its exit status and the end of its log."""
+        """None while the server runs; else its exit status and the end of its log."""
         ...
 
 
 @runtime_checkable
 class OwnClient(Protocol):
-    """It has a program of its own that reads SQL."""
+    """It has a command-line client that reads SQL."""
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         """The program as (argument list, environment); it reads SQL on standard input."""
@@ -211,7 +210,7 @@ ABILITIES: tuple[type, ...] = (
 
 
 def capabilities_of(system: System, choice: SystemChoice) -> frozenset[str]:
-    """What the system has as it is chosen."""
+    """The capabilities of the system with the options of ``choice``."""
     if isinstance(system, VaryingCapabilities):
         return system.capabilities_with(choice)
     return system.capabilities

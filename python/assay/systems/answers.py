@@ -1,8 +1,8 @@
-"""Takes a question to a server that may be anything which speaks the protocol; returns the answer
-if it is one.
+"""Takes a query for a server that may only speak the protocol of a system; returns the answer if it
+has the expected form.
 
-Poolers, proxies and other databases speak a server's protocol and have not its catalogue: they
-refuse the question, or answer another.
+Poolers, proxies and other databases speak a server's protocol without its catalogue: they refuse
+the query, or return something else.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ Row = tuple[str | None, ...]
 
 
 def rows_of(opened: Session, question: str, columns: int) -> list[Row] | None:
-    """The rows; None where the server refuses, or answers with other than so many columns. A
-    connection that is lost is raised."""
+    """The rows; None where the server refuses, or returns a different number of columns. Raises for
+    a lost connection."""
     try:
         rows = opened.execute(question).rows
     except _engine.EngineError as error:
@@ -29,7 +29,8 @@ def rows_of(opened: Session, question: str, columns: int) -> list[Row] | None:
 
 
 def numbers_of(opened: Session, question: str, columns: int) -> tuple[int, ...] | None:
-    """The first row as whole numbers, NULL as 0; None where there is none or it holds others."""
+    """The first row as whole numbers, NULL as 0; None where there is no row or it holds other
+    values."""
     rows = rows_of(opened, question, columns)
     if not rows:
         return None
@@ -40,8 +41,7 @@ def numbers_of(opened: Session, question: str, columns: int) -> tuple[int, ...] 
 
 
 def number_of(deployment: Deployment, question: str) -> int:
-    """The one number that a deployment answers; raises `SystemRefused` where it answers
-    otherwise."""
+    """The number that the query returns; raises `SystemRefused` where it returns anything else."""
     with session(deployment.address) as opened:
         found = numbers_of(opened, question, columns=1)
     if found is None:

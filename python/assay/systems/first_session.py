@@ -3,7 +3,7 @@ URL, what was expected there, the cause and the fix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
@@ -14,8 +14,7 @@ from assay.provision.session import session
 from assay.systems.sourced import LOGIN_NAME, URL
 
 FIRST_ANSWER_S = 30.0
-"""How long the answer to one of our first queries may take: a server may complete the login and
-never answer."""
+"""The timeout of the first queries: a server may complete the login and never answer."""
 
 # The engine's own codes: TLS is required and the server has none; its certificate is signed by an
 # authority that is not trusted, is for another host, names none, is of X.509 version 1, or cannot
@@ -27,6 +26,8 @@ _NO_HOST_NAME = "no host name"
 _CERTIFICATE_VERSION = "certificate version"
 _BAD_CERTIFICATE = "certificate"
 _CLIENT_CERTIFICATE = "client certificate"
+# The driver's own: the password would be sent in clear text over a session that may be unencrypted.
+_IN_CLEAR_TEXT = "clear text"
 
 
 _NEW_CERTIFICATE = (
@@ -36,7 +37,8 @@ _NEW_CERTIFICATE = (
 
 @dataclass(frozen=True)
 class Server:
-    """What a URL is expected to lead to, in the words of its system."""
+    """The server that is expected at a URL, with its system's names for parameters and error
+    codes."""
 
     name: str
     password: str
@@ -47,20 +49,29 @@ class Server:
     authorities_parameter: str
     client_certificate: str
     signed_only: str
-    """How a URL asks that a certificate is signed, whatever host it is for."""
+    """The URL parameter that accepts a signed certificate for any host."""
     no_tls: str
-    """How a URL asks for sessions in the clear."""
+    """The URL parameter that turns TLS off."""
     no_database: tuple[str, ...]
-    """The system's codes for one that is not there, or not for this user."""
+    """The system's error codes for a database that does not exist or is not accessible to this
+    user."""
     password_needed: tuple[str, ...]
-    """Codes of refusals for which a password is missing."""
+    """Error codes for a missing password."""
     timeout_fix: str
+    socket: str
+    """What names the Unix socket in the URL."""
+    tls_required: str
+    """The URL parameter that requires TLS."""
+    fix_of: Callable[[SystemRefused, Address], str | None]
+    """The fix where the server's own message says what it misses; None: it does not."""
+    other_cause: Callable[[SystemRefused, Address], str | None]
+    """Another possible cause and its fix, where the server's message leaves several open."""
 
 
 @contextmanager
 def first_session(url: str | None, address: Address, server: Server) -> Iterator[_engine.Session]:
-    """An open session, which waits for each answer for a limited time; without a URL (a server of
-    ours) a refusal is as `session` has it."""
+    """An open session with an answer timeout; without a URL (a private server) refusals are raised
+    as by `session`."""
     with ExitStack() as stack:
         try:
             opened = stack.enter_context(session(replace(address, answer_timeout_s=FIRST_ANSWER_S)))
@@ -83,10 +94,12 @@ def _explained(
             hint=f"does a {server.name} server listen there? correct host and port in the URL; "
             "if it does, its log says why it closed the connection",
         )
-    said = f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
+    tls_option = (
+        f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
+    )
     new_certificate = _NEW_CERTIFICATE.format(address.host)
     fixes: Mapping[str, str | None] = {
-        "connection refused": "start the server, or correct the socket's folder in the URL"
+        "connection refused": f"start the server, or correct {server.socket} in the URL"
         if address.unix
         else "start the server, or correct host and port in the URL",
         "timeout": server.timeout_fix,
@@ -94,7 +107,7 @@ def _explained(
         "too many connections": "close other sessions, or raise the server's limit",
         "authentication": f"correct user and password: USER:PASSWORD@ in the URL, or the password "
         f"in {server.password}",
-        _NO_TLS: f"turn TLS on in the server, or ask for less with {said}",
+        _NO_TLS: f"turn TLS on in the server, or ask for less with {tls_option}",
         _UNKNOWN_AUTHORITY: f"name the PEM file of its authority: {server.authorities_parameter}"
         "=FILE in the URL",
         _OTHER_HOST: f"write the host as the certificate has it, or {server.signed_only} to accept "
@@ -103,20 +116,23 @@ def _explained(
         f"{server.signed_only}",
         _CERTIFICATE_VERSION: f"{new_certificate}, or do without TLS: {server.no_tls}",
         _BAD_CERTIFICATE: "give the server a certificate that is valid today, of X.509 version 3 "
-        f"(`openssl req -x509` makes one), or ask for less with {said}",
+        f"(`openssl req -x509` makes one), or ask for less with {tls_option}",
+        _IN_CLEAR_TEXT: f"require TLS with {server.tls_required} in the URL, or choose a method in "
+        "the server that encrypts the password",
         _CLIENT_CERTIFICATE: f"name one that it accepts: {server.client_certificate} in the URL",
     }
     cause = error.message
-    hint = error.hint or fixes.get(error.code) or fixes.get(error.error_class)
+    said = server.fix_of(error, address)
+    hint = error.hint or said or fixes.get(error.code) or fixes.get(error.error_class)
     kind: type[SystemRefused] = SystemRefused
     if error.code == _NO_TLS:
-        cause += f"; {said} asks for it"
+        cause += f"; {tls_option} asks for it"
     elif error.code in server.no_database:
         expected += f" with a database {address.database!r} for user {address.user!r}"
-        hint = "create the database, let the user into it, or name another: HOST:PORT/DATABASE"
+        hint = "create the database, allow the user to connect, or name another: HOST:PORT/DATABASE"
     elif error.error_class == "authentication" and error.code not in fixes:
         expected += f" that lets user {address.user!r} into database {address.database!r}"
-        if address.origins.get("user") == LOGIN_NAME:
+        if address.origins.get("user") == LOGIN_NAME and not said:
             cause += (
                 f"; the URL names no user, so the name of this account, {address.user}, is used"
             )
@@ -126,7 +142,11 @@ def _explained(
         cause += f" (password: {address.origins.get('password_from') or 'none'})"
         if address.password is None and error.code in server.password_needed:
             kind = PasswordNeeded
-    places = sorted({one for name, one in address.origins.items() if name in ("host", "port")})
-    if elsewhere := [one for one in places if one not in (URL, "default")]:
+    if other := server.other_cause(error, address):
+        hint = f"{hint}; {other}" if hint else other
+    places = sorted(
+        {origin for name, origin in address.origins.items() if name in ("host", "port")}
+    )
+    if elsewhere := [origin for origin in places if origin not in (URL, "default")]:
         expected = expected.replace(" at ", f" (address from {', '.join(elsewhere)}) at ", 1)
     return kind(f"{expected}; {cause}", error_class=error.error_class, code=error.code, hint=hint)

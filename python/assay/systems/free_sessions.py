@@ -1,6 +1,6 @@
 """Takes a server by URL and the number of clients; refuses more than its connection limit.
 
-Otherwise every session would be tried, and the server's own refusal names neither number.
+Otherwise the sessions would be opened one by one, and the server's own error names neither number.
 """
 
 from __future__ import annotations
@@ -9,20 +9,21 @@ import time
 
 from assay.errors import SystemRefused
 from assay.provision.deployment import Deployment
-from assay.provision.session import session
+from assay.provision.session import brief_session
 from assay.systems.answers import numbers_of
 
 _PATIENCE_S = 1.0
-"""Sessions that have just been closed, ours among them, are counted for a moment."""
+"""Sessions that have just been closed are still counted for a moment."""
 
 
 def refuse_too_many(
     deployment: Deployment, clients: int, *, in_use_query: str, setting: str
 ) -> None:
-    """Raises `SystemRefused` where the server has no room for so many sessions.
+    """Raises `SystemRefused` where the server has too few free sessions, `SystemDied` where it does
+    not answer.
 
-    ``in_use_query`` counts the sessions of the server, the asking one included; a server that does
-    not tell is taken to have none. ``setting`` is the name of the limit there.
+    ``in_use_query`` counts the sessions of the server, including its own; a server that does not
+    answer it counts as having none. ``setting`` is the server's name of the limit.
     """
     limit = deployment.connection_limit
     if limit is None:
@@ -38,6 +39,6 @@ def refuse_too_many(
 
 
 def _in_use(deployment: Deployment, query: str) -> int:
-    with session(deployment.address) as opened:
+    with brief_session(deployment.address) as opened:
         found = numbers_of(opened, query, columns=1)
     return max(0, found[0] - 1) if found else 0

@@ -79,7 +79,7 @@ def refuse_buffer(choice: SystemChoice) -> None:
     """Raises `ArgumentError` where the buffer of a server that is not ours is to be sized."""
     if choice.options.get(BUFFER.name):
         raise ArgumentError(
-            f"{choice.label}: the buffer of a server that runs is not ours to size",
+            f"{choice.label}: Assay cannot change the buffer size of a running server",
             hint="leave it out, or set it where that server is configured",
         )
 

@@ -1,4 +1,4 @@
-"""What a system under test must be able to do, and the values it speaks in."""
+"""The contract of a system under test, and the values it uses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.text.quantities import Quantity
 
 @dataclass(frozen=True)
 class OptionSpec:
-    """An option of a system that is ours and not the server's (``engine``)."""
+    """An option of a system, declared by its plugin; not a setting of the server (``engine``)."""
 
     name: str
     default: str
@@ -25,13 +25,13 @@ class OptionSpec:
     """Allowed values; empty: any."""
     help: str
     quantity: Quantity | None = None
-    """What number it is; None: it is none."""
+    """The range of a numeric option; None: not numeric."""
     refuse: Callable[[str], None] | None = None
-    """Raises `ArgumentError` for a value that is none of its form; None: it has no form."""
+    """Raises `ArgumentError` for an invalid value; None: any value is valid."""
 
     def check(self, value: str) -> None:
-        """Raises `ArgumentError` for what it cannot be. Its default, also where that is nothing, is
-        always one."""
+        """Raises `ArgumentError` for an invalid value. The default is always valid, even if
+        empty."""
         if value == self.default:
             return
         if self.quantity is not None:
@@ -45,7 +45,7 @@ class OptionSpec:
 
 @dataclass(frozen=True)
 class ServerDirectory:
-    """Where a private server may write: made, owned and removed by ``provision``."""
+    """The directories of a private server: created, owned and removed by ``provision``."""
 
     root: Path
     """Everything below is the server's; removed at teardown."""
@@ -58,7 +58,7 @@ class ServerDirectory:
     @property
     def plain_root(self) -> Path:
         """`root` by another path, of letters, digits and slashes alone: a symbolic link in `run`.
-        For programs that divide paths at blanks or colons."""
+        For programs that split paths at blanks or colons."""
         return self.run / "root"
 
 
@@ -76,11 +76,11 @@ class ProcessSample:
     cpu_ns: int
     """User and system time since each process began, summed."""
     read_bytes: int | None
-    """From storage, page cache left out; None where the kernel does not let us see it."""
+    """From storage, without the page cache; None where the kernel does not allow reading it."""
 
 
 class System(Protocol):
-    """A system under test: what every one must have. What only some can do is in
+    """The members that every system under test has; optional abilities are in
     `assay.systems.abilities`. Built-in systems and those of other packages are found in the same
     way, by the entry-point group ``assay.systems``."""
 
@@ -91,26 +91,26 @@ class System(Protocol):
     driver: str
     """Name of the engine's driver."""
     capabilities: frozenset[str]
-    """Names out of `assay.capabilities.CAPABILITIES`: what tests may need of it."""
+    """Names of `assay.capabilities.CAPABILITIES`, which tests may need."""
     option_specs: tuple[OptionSpec, ...]
-    """Options that are ours and not settings of the server: ``--on 'mydb[engine=x]'``."""
+    """Options of the plugin, not settings of the server: ``--on 'mydb[engine=x]'``."""
 
     def check(self, choice: SystemChoice) -> None:
-        """Raises `ArgumentError` for options and settings that cannot be right, as far as that can
-        be known without the server. Reaches nothing."""
+        """Raises `ArgumentError` for invalid options and settings, as far as they can be checked
+        without the server. Opens no connection."""
         ...
 
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> AbstractContextManager[Deployment]:
-        """Brings up a private deployment and takes it down again, also after errors and signals.
+        """Starts a private deployment and stops it again, also after errors and signals.
 
-        It is a new one where ``directory.data`` does not exist. Where it does, this system has
-        written it before and was stopped in order, or it is a copy of such: the server is started
-        on it as it is, so that it holds what it held.
+        Where ``directory.data`` does not exist, it is initialised. Where it does, it was written by
+        this system and shut down cleanly, or is a copy: the server is started on it unchanged, with
+        its data.
 
-        ``connections`` is how many sessions the run needs beside our own few; None leaves the
-        server's own default limit.
+        ``connections`` is how many sessions the run needs, besides a few of Assay's own; None keeps
+        the server's default limit.
 
         Raises `SystemMissing` (its hint names the packages), `SystemRefused`, `SystemDied`.
         """

@@ -130,8 +130,8 @@ def read(url: str, *, scheme: str, parameters: Collection[str], password: EnvVar
             "the URL's port is not a number from 0 to 65535",
             hint=f"{form(scheme)}; {server_url.HINT}",
         )
-    said = parts.parameters
-    if unknown := [name for name in said if name not in parameters]:
+    given = parts.parameters
+    if unknown := [name for name in given if name not in parameters]:
         name = unknown[0] if unknown[0].replace("-", "").replace("_", "").isalnum() else "…"
         raise ArgumentError(
             f"the URL's parameter {name!r} is not one of {', '.join(parameters)}",
@@ -145,5 +145,5 @@ def read(url: str, *, scheme: str, parameters: Collection[str], password: EnvVar
         host=unquote(parts.host),
         port=int(parts.port) if parts.port else None,
         database=unquote(parts.path.removeprefix("/")),
-        parameters=said,
+        parameters=given,
     )

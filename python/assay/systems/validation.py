@@ -6,12 +6,13 @@ A plugin runs it in its own tests: ``assay.systems.validate(MY_SYSTEM)``. Nothin
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from assay import _engine
 from assay.capabilities import CAPABILITIES
-from assay.contract import ContractBroken, half_an_ability, members_missing
+from assay.contract import ContractBroken, half_an_ability, members_broken
+from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
 from assay.systems.abilities import ABILITIES, ReachedByUrl, Restartable, VaryingCapabilities
@@ -19,6 +20,8 @@ from assay.systems.protocol import OptionSpec, System
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
+_SHOWN = 3
+"""How many members that a dialect lacks are named."""
 _PASSWORD = "a-password-that-no-message-may-show"
 
 
@@ -30,60 +33,86 @@ def validate(system: Any) -> None:
 
 
 def _violations(system: Any) -> Iterator[str]:
-    absent = list(members_missing(system, System))
-    yield from absent
+    broken = members_broken(system, System)
+    broken |= {name: text for name, text in _wrong_types(system) if name not in broken}
+    yield from broken.values()
     for ability in ABILITIES:
         yield from half_an_ability(system, ability)
-    if absent:
-        return
-    yield from _values(system)
-    yield from _capabilities(system)
-    declared = system.capabilities
-    if isinstance(system, VaryingCapabilities):
-        yield from _narrowed(system, declared)
-    yield from _options(system)
-    yield from _check(system)
-    if isinstance(system, ReachedByUrl):
-        yield from _urls(system)
+    for part, needed in _PARTS.items():
+        if not broken.keys() & needed:
+            yield from part(system)
 
 
-def _values(system: System) -> Iterator[str]:
+def _wrong_types(system: Any) -> Iterator[tuple[str, str]]:
+    """Members that are values and not of the declared type, with the violation."""
+    for name, types, what in (
+        ("name", (str,), "a text"),
+        ("driver", (str,), "a text"),
+        ("capabilities", (frozenset, set), "a frozenset of texts"),
+        ("option_specs", (tuple, list), "a tuple of OptionSpec"),
+    ):
+        found = getattr(system, name, None)
+        if not isinstance(found, types):
+            yield name, f"{name}: expected {what}, found {type(found).__name__}"
+    dialect = getattr(system, "dialect", None)
+    if lacking := list(members_broken(dialect, Dialect).values()):
+        found = "; ".join(lacking[:_SHOWN]) + ("; …" if len(lacking) > _SHOWN else "")
+        yield "dialect", f"dialect: expected a Dialect, found {type(dialect).__name__}: {found}"
+
+
+def _name(system: System) -> Iterator[str]:
     if not _NAME.fullmatch(system.name):
         yield f"name: expected lower-case letters, digits, _ and -, found {system.name!r}"
+
+
+def _driver(system: System) -> Iterator[str]:
     if system.driver not in _engine.drivers():
         known = ", ".join(_engine.drivers())
         yield f"driver: the engine has none called {system.driver!r}; it has {known}"
 
 
 def _capabilities(system: System) -> Iterator[str]:
-    for name in sorted(set(system.capabilities) - set(CAPABILITIES)):
+    for name in sorted(map(str, set(system.capabilities) - set(CAPABILITIES))):
         yield f"capabilities: {name!r} is none; known: {', '.join(CAPABILITIES)}"
+
+
+def _abilities(system: System) -> Iterator[str]:
+    """What the capabilities say is what the dialect and the members show."""
     dialect = system.dialect
-    in_fact = {
-        "transactions": (bool(dialect.begin()), "dialect.begin()"),
-        "isolation levels": (bool(dialect.isolation_levels), "dialect.isolation_levels"),
-        "read only sessions": (bool(dialect.session_read_only()), "dialect.session_read_only()"),
-        "bulk load": (dialect.bulk_form == "native", "dialect.bulk_form"),
-        "restart": (isinstance(system, Restartable), "settings_of_the_data()"),
-    }
+    try:
+        in_fact = {
+            "transactions": (bool(dialect.begin()), "dialect.begin()"),
+            "isolation levels": (bool(dialect.isolation_levels), "dialect.isolation_levels"),
+            "read only sessions": (
+                bool(dialect.session_read_only()),
+                "dialect.session_read_only()",
+            ),
+            "bulk load": (dialect.bulk_form == "native", "dialect.bulk_form"),
+            "restart": (isinstance(system, Restartable), "settings_of_the_data()"),
+        }
+    except Exception as error:
+        yield f"dialect: begin() or session_read_only() fails: {error!r}"
+        return
     for name, (is_had, where) in in_fact.items():
         if is_had != (name in system.capabilities):
             says, shows = ("has", "not") if name in system.capabilities else ("has not", "it has")
             yield f"capabilities: it says that it {says} {name!r}, and {where} shows {shows}"
 
 
-def _narrowed(system: VaryingCapabilities, declared: frozenset[str]) -> Iterator[str]:
+def _narrowed(system: System) -> Iterator[str]:
+    if not isinstance(system, VaryingCapabilities):
+        return
     try:
-        found = system.capabilities_with(SystemChoice(getattr(system, "name", "")))
+        found = set(system.capabilities_with(SystemChoice(system.name)))
     except Exception as error:
         yield f"capabilities_with() fails without any option: {error!r}"
         return
-    for name in sorted(found - declared):
+    for name in sorted(found - set(system.capabilities)):
         yield f"capabilities_with() gives {name!r}, which is not in capabilities"
 
 
 def _options(system: System) -> Iterator[str]:
-    names = [spec.name for spec in system.option_specs]
+    names = [spec.name for spec in system.option_specs if isinstance(spec, OptionSpec)]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"option_specs: {name} stands there twice"
     for spec in system.option_specs:
@@ -103,7 +132,13 @@ def _check(system: System) -> Iterator[str]:
         yield f"check() refuses the system without any option: {error!r}"
 
 
-def _urls(system: ReachedByUrl) -> Iterator[str]:
+def _urls(system: System) -> Iterator[str]:
+    if not isinstance(system, ReachedByUrl) or members_broken(system, ReachedByUrl):
+        return
+    schemes = system.url_schemes
+    if not isinstance(schemes, tuple) or not all(isinstance(one, str) for one in schemes):
+        yield f"url_schemes: expected a tuple of texts, found {system.url_schemes!r}"
+        return
     if not system.url_schemes:
         yield "url_schemes is empty; leave it out, with check_url() and attach()"
     for scheme in system.url_schemes:
@@ -123,3 +158,16 @@ def _urls(system: ReachedByUrl) -> Iterator[str]:
                     yield f"check_url({shown!r}) shows the password in its message"
             except Exception as error:
                 yield f"check_url({shown!r}) raises {type(error).__name__}, not ArgumentError"
+
+
+_PARTS: Mapping[Callable[[System], Iterator[str]], set[str]] = {
+    _name: {"name"},
+    _driver: {"driver"},
+    _capabilities: {"capabilities"},
+    _abilities: {"capabilities", "dialect"},
+    _narrowed: {"name", "capabilities"},
+    _options: {"option_specs"},
+    _check: {"name", "check"},
+    _urls: set(),
+}
+"""What is examined, and the members without which it cannot be."""

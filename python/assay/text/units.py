@@ -49,9 +49,9 @@ def size(value_bytes: float) -> str:
     return f"{value_bytes:.0f} B"
 
 
-def counted(number: int, thing: str, things: str | None = None) -> str:
-    """``1 client``, ``8 clients``; ``things`` where an s is not all that makes many of them."""
-    return f"{number} {thing if number == 1 else things or f'{thing}s'}"
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """``1 client``, ``8 clients``; ``plural`` is needed where it is not the singular with an s."""
+    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
 def duration(value_s: float) -> str:

@@ -18,7 +18,10 @@ def visible(text: str, *, keep: str = "") -> str:
     """The text without control characters, but for those in ``keep``."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(one if one in keep or not _is_control(one) else _escape(one) for one in text)
+    return "".join(
+        character if character in keep or not _is_control(character) else _escape(character)
+        for character in text
+    )
 
 
 def visible_lines(text: str) -> str:
@@ -46,11 +49,14 @@ class _Terminal:
         return self._stream.write(visible_lines(text))
 
 
-def _is_control(one: str) -> bool:
+def _is_control(character: str) -> bool:
     """Control and format characters, halves of a pair, separators of lines and paragraphs."""
-    return unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp") and one not in _JOINERS
+    return (
+        unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+        and character not in _JOINERS
+    )
 
 
-def _escape(one: str) -> str:
-    units = one.encode("utf-16-be", "surrogatepass")
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -1,19 +1,26 @@
-"""Takes script files; returns the workload they make by themselves, or a test of a workload that
-runs them in place of its own.
+"""Takes script files; returns a workload made of them alone, or a workload whose tests run them in
+place of their own scripts.
 
-An ad hoc script has no tables: nothing is loaded, and the data of the system are left alone.
-Every parameter is one of its variables.
+An ad hoc script has no tables: nothing is loaded, and the system's data are not touched. Its
+parameters are its variables.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment.values import Driving, Experiment, Scalar, ScriptFile
+from assay.experiment.values import (
+    Driving,
+    Experiment,
+    Scalar,
+    ScriptFile,
+    shown_scripts,
+)
 from assay.files import text_file
 from assay.registry import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
@@ -25,18 +32,18 @@ from assay.workload.values import Script, Test, Workload
 
 TEST = "script"
 STANDARD_INPUT = "-"
-"""The path of the script that is read from there."""
+"""The path that means the standard input."""
 DURATION_S = 10.0
 """The default of an ad hoc script."""
-_STDIN = (STANDARD_INPUT, "<stdin>")
+_T = TypeVar("_T")
 _USE = re.compile(r"(?<!:):\{?(\w+)")
 _NEED_NOT_BE_NAMED = {"scale", "default_seed"}
-"""pgbench's own: how large the tables are, and the seed of functions that hash."""
+"""Variables of pgbench: the scale of the tables, and the seed of hash functions."""
 
 
 def workload_of(experiment: Experiment) -> Workload:
-    """The workload of an experiment: a folder's, with other scripts where it names some, or that of
-    ad hoc scripts."""
+    """The workload of an experiment: from a folder, with other scripts where given, or of ad hoc
+    scripts."""
     if experiment.is_ad_hoc:
         return workload(experiment.scripts, experiment.parameters)
     read = reader.read(experiment.workload)
@@ -47,9 +54,9 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
     """Raises `ScriptError` where a file cannot be read."""
     scripts = _read(files)
     return Workload(
-        name="stdin" if files[0].path == STANDARD_INPUT else files[0].path,
+        name=" + ".join("stdin" if one.path == STANDARD_INPUT else one.path for one in files),
         folder=Path(),
-        title=_title(files),
+        title=shown_scripts(files),
         source="",
         description="",
         default_test=TEST,
@@ -66,15 +73,14 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
         expected_rules={},
         report={},
         published={},
-        texts={one.path: one.text for one in scripts.values()},
+        texts={script.path: script.text for script in scripts.values()},
         is_ad_hoc=True,
     )
 
 
 def refuse_unused(name: str, workload: Workload) -> None:
-    """Raises `ArgumentError` for a variable that no script uses: what is measured would not be what
-    was asked for."""
-    used = {found for one in workload.scripts.values() for found in _USE.findall(one.text)}
+    """Raises `ArgumentError` for a variable that no script uses."""
+    used = {found for script in workload.scripts.values() for found in _USE.findall(script.text)}
     if name in used | _NEED_NOT_BE_NAMED:
         return
     near = did_you_mean(name, used) if used else "leave it out: the script has no variable"
@@ -82,10 +88,12 @@ def refuse_unused(name: str, workload: Workload) -> None:
 
 
 def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterable[str]) -> Workload:
-    """The workload whose ``tests`` run these scripts, on its own data."""
+    """The workload whose ``tests`` run these scripts, on its own data. These tests lose their title
+    and the numbers published for them: what is measured is the scripts."""
     if not files:
         return workload
     scripts = _read(files)
+    given = shown_scripts(files)
     changed = {}
     for name in tests:
         test = workload.test(name)
@@ -94,24 +102,40 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
             raise ArgumentError(f"--script does not apply to {workload.name}.{name}, whose {why}")
         changed[name] = replace(
             test,
+            title=f"{workload.name} with {given}",
             scripts=tuple(scripts),
             order="mix",
-            mix={one.name: one.weight for one in scripts.values()},
+            mix={script.name: script.weight for script in scripts.values()},
             driving=_without_passes(test.driving),
-            changes_data=True,  # of its own scripts that may be known, not of these
+            changes_data=True,  # known of the test's own scripts, unknown of these
         )
     return replace(
         workload,
+        title=f"{workload.name} with {given}",
+        given_scripts=given,
+        report=_without(changed, workload.report),
+        published=_without(changed, workload.published),
+        series={
+            name: table
+            for name, table in workload.series.items()
+            if not changed.keys() & set(workload.tests_of(name))
+        },
         scripts={**workload.scripts, **scripts},
-        overrides={key: one for key, one in workload.overrides.items() if key[1] not in scripts},
+        overrides={
+            key: script for key, script in workload.overrides.items() if key[1] not in scripts
+        },
         tests={**workload.tests, **changed},
-        texts={**workload.texts, **{one.path: one.text for one in scripts.values()}},
+        texts={**workload.texts, **{script.path: script.text for script in scripts.values()}},
     )
 
 
+def _without(names: Collection[str], found: Mapping[str, _T]) -> dict[str, _T]:
+    return {name: one for name, one in found.items() if name not in names}
+
+
 def is_script(word: str) -> bool:
-    """Whether the word names a script by itself: ``FILE.sql``, ``FILE.pgbench``, or ``-`` for
-    standard input; with ``@WEIGHT`` or without."""
+    """Whether the word names a script file: ``FILE.sql``, ``FILE.pgbench``, or ``-`` for standard
+    input; with or without ``@WEIGHT``."""
     return _is_named(_parts(word)[0])
 
 
@@ -120,7 +144,7 @@ def _is_named(path: str) -> bool:
 
 
 def script_file(word: str) -> ScriptFile:
-    """``FILE.sql@WEIGHT``; raises `ArgumentError` where the weight is none."""
+    """``FILE.sql@WEIGHT``; raises `ArgumentError` for an invalid weight."""
     path, weight = _parts(word)
     if not weight:
         return ScriptFile(path)
@@ -135,38 +159,31 @@ def _parts(word: str) -> tuple[str, str]:
     return (path, weight) if at and (_is_named(path) or weight.isdecimal()) else (word, "")
 
 
-def _title(files: Sequence[ScriptFile]) -> str:
-    names = ["stdin" if one.path in _STDIN else Path(one.path).name for one in files]
-    if len(files) == 1:
-        return names[0]
-    return ", ".join(f"{name}@{one.weight}" for name, one in zip(names, files, strict=True))
-
-
 def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
     scripts: dict[str, Script] = {}
-    for one in files:
-        name = _name(one.path)
+    for file in files:
+        name = _name(file.path)
         if name in scripts:
             raise ArgumentError(
-                f"two scripts are called {name!r}: {scripts[name].path} and {one.path}",
-                hint="the file's name is the transaction type; a script counts more by its weight: "
-                f"{one.path}@2",
+                f"two scripts are called {name!r}: {scripts[name].path} and {file.path}",
+                hint="the file's name is the transaction type; give a script more weight with "
+                f"{file.path}@2",
             )
-        if one.path == STANDARD_INPUT:
+        if file.path == STANDARD_INPUT:
             path, text = "<stdin>", text_file.standard_input(ScriptError)
         else:
-            path, text = one.path, text_file.read(Path(one.path), ScriptError)
-        scripts[name] = Script(name, path, text, one.weight)
+            path, text = file.path, text_file.read(Path(file.path), ScriptError)
+        scripts[name] = Script(name, path, text, file.weight)
     return scripts
 
 
 def _name(path: str) -> str:
-    """Of the transaction type."""
+    """The name of the transaction type."""
     return "stdin" if path == STANDARD_INPUT else Path(path).stem
 
 
 def _test(name: str, scripts: Mapping[str, Script]) -> Test:
-    title = f"{_title([ScriptFile(one.path, one.weight) for one in scripts.values()])}"
+    title = shown_scripts(ScriptFile(script.path, script.weight) for script in scripts.values())
     return Test(
         name=name,
         title=f"{title}, run by every client",
@@ -174,7 +191,7 @@ def _test(name: str, scripts: Mapping[str, Script]) -> Test:
         help="Scripts by themselves: nothing is loaded, and nothing is removed",
         scripts=tuple(scripts),
         order="mix",
-        mix={one.name: one.weight for one in scripts.values()},
+        mix={script.name: script.weight for script in scripts.values()},
         driving=Driving(duration_s=DURATION_S),
         protocol="simple",
     )
@@ -187,7 +204,7 @@ def _without_passes(driving: Driving) -> Driving:
 
 
 def _variable(name: str, levels: Sequence[Scalar]) -> Parameter:
-    """The parameter whose type all levels have."""
+    """A parameter with the common type of all levels."""
     kinds = {type(level) for level in levels}
     if kinds <= {int}:
         kind = "int"

@@ -1,7 +1,7 @@
-"""Takes a workload folder; returns the answers its scripts must have, and the numbers published.
+"""Takes a workload folder; returns the expected answers of its scripts, and the published numbers.
 
 ``expected.toml`` holds counts of rows keyed by data set, ``published.toml`` the tables of the paper
-the workload is from. Both may be absent.
+that the workload reproduces. Both are optional.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def read_expected(
 
 
 def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, Mapping[str, Any]]:
-    """Test → the published table as it stands; its words are those of `assay.report`."""
+    """Test → the published table, with the keys of `assay.report`."""
     file = folder / PUBLISHED_FILE
     if not file.is_file():
         return {}

@@ -40,10 +40,10 @@ _FLAG = re.compile(
 )
 _MOST_DIGITS = 38
 _LONGEST = {"char": 255, "varchar": 10_000}
-"""What every system takes: a row of one of them holds 65,535 bytes, four to a character."""
+"""The lengths that every system accepts: one limits a row to 65,535 bytes, four per character."""
 
 LONGEST_NAME_BYTES = 63
-"""Of a table or a column: more is cut short by one system and refused by another."""
+"""Of a table or a column: longer names are truncated by one system and refused by another."""
 
 
 def read(section: Section, name: str) -> Column:
@@ -65,17 +65,17 @@ def read(section: Section, name: str) -> Column:
 
 
 def refuse_long(section: Section, name: str, key: str) -> None:
-    """Raises `ExperimentError` at ``key`` where no system could hold the name as it stands."""
+    """Raises `ExperimentError` at ``key`` for a name that is empty or too long."""
     if not name or len(name.encode()) > LONGEST_NAME_BYTES:
         raise section.error(
             f"the name {name!r} has {len(name.encode())} bytes: expected 1 to {LONGEST_NAME_BYTES}",
             key,
-            hint="a longer name is cut short by one system and refused by another",
+            hint="a longer name is truncated by one system and refused by another",
         )
 
 
 def _flags(section: Section, name: str, words: str, kind: re.Match[str]) -> dict[str, str]:
-    """What stands behind the type: which flag → its literal, or its own words."""
+    """The flags after the type: flag → its literal, or its text."""
     flags: dict[str, str] = {}
     at = kind.end()
     while at < len(words):
@@ -88,15 +88,15 @@ def _flags(section: Section, name: str, words: str, kind: re.Match[str]) -> dict
 
 
 def _type(section: Section, name: str, kind: re.Match[str]) -> str:
-    """The type in its one spelling, its numbers in range."""
+    """The type in canonical form, with its numbers checked."""
     if kind["exact"]:
         digits, scale = int(kind["digits"]), int(kind["scale"])
         if not 1 <= digits <= _MOST_DIGITS or scale > min(digits, 30):
             raise section.error(
                 f"column {name}: decimal({digits},{scale}): expected 1 to {_MOST_DIGITS} digits, "
-                f"of which at most {min(digits, 30)} stand behind the point",
+                f"of which at most {min(digits, 30)} are after the point",
                 name,
-                hint=f"decimal({max(digits, scale)},{scale}) has {scale} behind the point"
+                hint=f"decimal({max(digits, scale)},{scale}) has {scale} after the point"
                 if scale > digits
                 else None,
             )
@@ -107,34 +107,34 @@ def _type(section: Section, name: str, kind: re.Match[str]) -> str:
             raise section.error(
                 f"column {name}: {kind['sized']}({length}): expected 1 to {longest} characters",
                 name,
-                hint='"text" has no bound',
+                hint='"text" has no limit',
             )
         return f"{kind['sized']}({length})"
     return kind["family"]
 
 
 def _default(section: Section, name: str, type_: str, word: str) -> str:
-    """The literal without its quotes; raises `ExperimentError` where it is of another type than
-    the column."""
+    """The literal without its quotes; raises `ExperimentError` where its type is not the
+    column's."""
     family = type_.partition("(")[0]
     if family in NUMBERS:
-        fits, wanted = re.fullmatch(r"[-+]?\d+(\.\d+)?", word) is not None, "a number"
+        fits, expected = re.fullmatch(r"[-+]?\d+(\.\d+)?", word) is not None, "a number"
     elif family == "bool":
-        fits, wanted = word in ("true", "false"), "true or false"
+        fits, expected = word in ("true", "false"), "true or false"
     elif family == "bytes":
-        fits, wanted = False, "none: bytes have no literal that all systems take"
+        fits, expected = False, "none: bytes have no literal that all systems accept"
     else:
-        fits, wanted = word.startswith("'"), "a text in single quotes"
+        fits, expected = word.startswith("'"), "a text in single quotes"
     if not fits:
         raise section.error(
-            f"column {name} of type {type_} has the default {word}: expected {wanted}", name
+            f"column {name} of type {type_} has the default {word}: expected {expected}", name
         )
     return word[1:-1].replace("''", "'") if word.startswith("'") else word
 
 
 def _not_understood(section: Section, name: str, words: str) -> ExperimentError:
     return section.error(
-        f"column {name} = {words!r} is not understood",
+        f"column {name} = {words!r} is not a column type",
         name,
         hint=f'"TYPE [not null] [wide] [default LITERAL]" with a type of {", ".join(TYPES)}',
     )

@@ -1,13 +1,10 @@
-"""Takes the section of a step in which clients run scripts; gives the step, with its groups of
-clients.
-"""
+"""Takes the section of a drive step; returns the step, with its groups of clients."""
 
 from __future__ import annotations
 
 from typing import TypeVar
 
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
 from assay.text import quantities
 from assay.workload import declared_scripts, driving
 from assay.workload.steps import Drive, Group, Names, common
@@ -18,11 +15,11 @@ OF_GROUPS = (
     "passes", "transactions", "queue", "arrival", "offered_rate_per_s", "think_time",
     "keying_time", "latency_limit_s", "retries", "retry_classes",
 )  # fmt: skip
-"""Fields of `Driving` that each group has for itself; the others are of the whole step."""
+"""Fields of `Driving` that each group sets; the others apply to the whole step."""
 
 
 def read_drive(section: Section, names: Names, kind: type[Kind]) -> Kind:
-    """The step; ``kind`` makes it."""
+    """The step, of class ``kind``."""
     scripts = declared_scripts.read(section, names.scripts)
     groups = tuple(_groups(section, names))
     step = kind(
@@ -31,7 +28,7 @@ def read_drive(section: Section, names: Names, kind: type[Kind]) -> Kind:
         mix=scripts.mix,
         clients=_clients(section, names) if "clients" in section else None,
         is_one_client=section.boolean("one_client", False),
-        said=driving.read(section, names.parameters),
+        driving_changes=driving.read(section, names.parameters),
         groups=groups,
         **common(section, names),
     )
@@ -43,10 +40,10 @@ def read_drive(section: Section, names: Names, kind: type[Kind]) -> Kind:
 
 def _groups(section: Section, names: Names) -> list[Group]:
     groups: list[Group] = []
-    for one in section.sections("groups"):
-        group = _group(one, names)
-        if group.name in {other.name for other in groups}:
-            raise one.error(f"two groups are called {group.name!r}", "name")
+    for group_section in section.sections("groups"):
+        group = _group(group_section, names)
+        if group.name in {earlier.name for earlier in groups}:
+            raise group_section.error(f"two groups are called {group.name!r}", "name")
         groups.append(group)
     return groups
 
@@ -57,11 +54,11 @@ def _group(section: Section, names: Names) -> Group:
         raise section.error(
             "a group needs scripts", hint='scripts = ["read.sql"], or weights in its mix'
         )
-    said = driving.read(section, names.parameters)
-    for key in said:
+    changes = driving.read(section, names.parameters)
+    for key in changes:
         if key not in OF_GROUPS:
             raise section.error(
-                f"{key} is of the whole step", key, hint=f"move {key} out of the group"
+                f"{key} applies to the whole step", key, hint=f"move {key} out of the group"
             )
     group = Group(
         name=section.text("name"),
@@ -69,11 +66,11 @@ def _group(section: Section, names: Names) -> Group:
         order=scripts.order,
         mix=scripts.mix,
         clients=_clients(section, names) if "clients" in section else 1,
-        said=said,
+        driving_changes=changes,
     )
     if not group.name:
         raise section.error("the name of a group is empty", "name")
-    if group.order == "mix" and said.get("passes") is not None:
+    if group.order == "mix" and changes.get("passes") is not None:
         raise section.error(
             "a mix has no passes", "passes", hint="give transactions, queue or duration_s"
         )
@@ -86,11 +83,6 @@ def _clients(section: Section, names: Names) -> int | str:
     if not section.is_text("clients"):
         return section.whole("clients", quantities.CLIENTS)
     name = section.text("clients")
-    whole = [one.name for one in names.parameters.values() if one.type == "int"]
-    if name not in whole:
-        raise section.error(
-            f"clients = {name!r} is neither a number nor a parameter",
-            "clients",
-            hint=did_you_mean(name, whole),
-        )
+    if name not in names.parameters or names.parameters[name].type != "int":
+        raise driving.no_number(section, "clients", name, names.parameters, ("int",))
     return name

@@ -18,7 +18,7 @@ ORDERS = ("sequence", "mix")
 
 @dataclass(frozen=True)
 class Scripts:
-    """Which scripts clients run, and which is next."""
+    """The scripts that clients run, and their order."""
 
     names: tuple[str, ...] = ()
     order: str = "sequence"
@@ -27,12 +27,12 @@ class Scripts:
 
 
 def read(section: Section, known: Mapping[str, Script]) -> Scripts:
-    """Raises `ExperimentError` at the line that is wrong; nothing said gives no scripts."""
+    """The scripts, none where the section names none; raises `ExperimentError` with the line."""
     mix = _mix(section, known)
     listed = _names(section, section.texts("scripts", ()), known)
     order = section.choice("order", ORDERS, "mix" if mix else "sequence")
     if mix and order != "mix":
-        raise section.error("weights mean nothing in a sequence", "mix", hint='order = "mix"')
+        raise section.error("weights have no effect in a sequence", "mix", hint='order = "mix"')
     return Scripts(tuple(dict.fromkeys([*listed, *mix])), order, mix)
 
 
@@ -46,7 +46,7 @@ def _mix(section: Section, known: Mapping[str, Script]) -> dict[str, int]:
                 f"no script is called {name!r}", name, hint=did_you_mean(name, known)
             )
     if mix and not any(mix.values()):
-        raise section.error("one weight of a mix must be above 0", "mix")
+        raise section.error("at least one weight of a mix must be above 0", "mix")
     return mix
 
 
@@ -55,12 +55,12 @@ def _names(
 ) -> tuple[str, ...]:
     names: list[str] = []
     for glob in globs:
-        matching = [one for one in known.values() if glob and Path(one.path).match(glob)]
+        matching = [script for script in known.values() if glob and Path(script.path).match(glob)]
         if not matching:
             raise section.error(
                 f"no script is called {glob!r}",
                 "scripts",
-                hint=did_you_mean(glob, [one.path for one in known.values()]),
+                hint=did_you_mean(glob, [script.path for script in known.values()]),
             )
-        names += [one.name for one in matching if one.name not in names]
+        names += [script.name for script in matching if script.name not in names]
     return tuple(names)

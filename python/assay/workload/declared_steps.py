@@ -1,5 +1,5 @@
-"""Takes ``[[tests.NAME.steps]]`` of a workload file; returns the steps of the test, every name in
-them checked.
+"""Takes ``[[tests.NAME.steps]]`` of a workload file; returns the steps of the test, with every name
+checked.
 
 ::
 
@@ -38,30 +38,34 @@ from assay.workload.values import Script
 def read(
     sections: list[Section], scripts: Mapping[str, Script], parameters: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
-    """The steps in their order; raises `ExperimentError` with the line."""
+    """The steps in order; raises `ExperimentError` with the line."""
     steps: list[Step] = []
     for section in sections:
         do = section.choice("do", registry.steps())
         step: Step = registry.step(do).read(section, Names(scripts, parameters, tuple(steps)))
         section.done()
-        same = [one for one in steps if step.found_as and one.found_as == step.found_as]
-        if any(one.label == step.label for one in same):
+        same = [
+            earlier_step
+            for earlier_step in steps
+            if step.found_as and earlier_step.found_as == step.found_as
+        ]
+        if any(earlier_step.label == step.label for earlier_step in same):
             raise section.error(
                 f"two steps {do!r} are called {step.label!r}",
                 "name" if "name" in section else "do",
-                hint='add name = "…"',
+                hint="give each a name of its own" if "name" in section else 'add name = "…"',
             )
         steps.append(step)
     return tuple(steps)
 
 
 def earlier(section: Section, key: str, do: str, names: Names) -> str:
-    """The name of a step of that kind that stands before this one."""
-    known = [one.label for one in names.before if one.do == do]
+    """The name of an earlier step of that kind."""
+    known = [step.label for step in names.before if step.do == do]
     name = section.text(key)
     if name not in known:
         raise section.error(
-            f"{key} = {name!r}: no step {do!r} of that name stands before",
+            f"{key} = {name!r}: no earlier step {do!r} has that name",
             key,
             hint=did_you_mean(name, known),
         )

@@ -1,4 +1,4 @@
-"""Takes ``[tests]`` of a workload file; returns its tests, every name in them checked."""
+"""Takes ``[tests]`` of a workload file; returns its tests, with every name checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assay.registry import did_you_mean
 from assay.text import quantities
 from assay.workload import declared_scripts, declared_steps, driving, procedures
 from assay.workload.parameters import Parameter, Scalar
-from assay.workload.steps import Drive, Step
+from assay.workload.steps import Drive, Group, Step
 from assay.workload.values import Script, Test
 
 DATA = ("loaded", "empty")
@@ -20,7 +20,7 @@ DATA = ("loaded", "empty")
 
 @dataclass(frozen=True)
 class Known:
-    """What a test may name."""
+    """The scripts and parameters that a test may name."""
 
     scripts: Mapping[str, Script]
     parameters: Mapping[str, Parameter]
@@ -69,12 +69,12 @@ def _test(name: str, section: Section, known: Known) -> Test:
 
 
 def _steps(section: Section, known: Known) -> tuple[Step, ...]:
-    """``[[tests.NAME.steps]]``, or those that ``procedure = "…"`` stands for."""
+    """``[[tests.NAME.steps]]``, or the steps of ``procedure = "…"``."""
     if "steps" not in section:
         procedure = section.choice("procedure", procedures.PROCEDURES, "drive")
         return procedures.read(section, procedure, known.scripts, known.parameters)
     if "procedure" in section:
-        raise section.error("steps and procedure: one of the two", "procedure")
+        raise section.error("steps and procedure are both given: expected one of them", "procedure")
     found = declared_steps.read(section.sections("steps"), known.scripts, known.parameters)
     if not found:
         raise section.error("no step is declared", "steps", hint='steps = [{ do = "load" }]')
@@ -82,38 +82,39 @@ def _steps(section: Section, known: Known) -> tuple[Step, ...]:
 
 
 def _with_the_only_drive(section: Section, test: Test) -> Test:
-    """What the only drive of a test says of scripts, clients and pace is said of the test."""
+    """The test with the scripts, clients and pace of its only drive step moved to the test
+    itself."""
     if len(test.drives) != 1 or test.overlaps:
         return test
     (step,) = test.drives
     if step.scripts:
         if test.scripts:
             raise section.error(
-                "scripts stand in the test and in its only step that drives",
+                "scripts are given in the test and in its only drive step",
                 "scripts",
                 hint="leave one of them out",
             )
         test = replace(test, scripts=step.scripts, order=step.order, mix=step.mix)
-    plain = replace(step, scripts=(), order="sequence", mix={}, said={})
+    plain = replace(step, scripts=(), order="sequence", mix={}, driving_changes={})
     clients = test.clients
     if isinstance(step.clients, int):
         plain, clients = replace(plain, clients=None), (step.clients,)
     return replace(
         test,
         clients=clients,
-        driving=test.driving.changed(step.said),
-        steps=tuple(plain if one is step else one for one in test.steps),
+        driving=test.driving.changed(step.driving_changes),
+        steps=tuple(plain if other is step else other for other in test.steps),
     )
 
 
 def _with_groups(section: Section, test: Test, known: Mapping[str, Parameter]) -> Test:
-    """Groups say how many clients there are; scripts of the test are those of all its steps."""
+    """The test with the client counts of its groups, and the scripts of all its steps."""
     if test.groups and "clients" in section:
         raise section.error("clients: each group has its own", "clients")
-    names = [name for one in test.drives for name in one.scripts]
+    names = [name for drive in test.drives for name in drive.scripts]
     names += [name for group in test.groups for name in group.scripts]
     counts = [
-        sum(_by_default(one.clients, known) for one in step.groups or (step,))
+        sum(_by_default(drive.clients, known) for drive in step.groups or (step,))
         for step in test.drives
     ]
     return replace(
@@ -124,7 +125,7 @@ def _with_groups(section: Section, test: Test, known: Mapping[str, Parameter]) -
 
 
 def _by_default(clients: int | str | None, known: Mapping[str, Parameter]) -> int:
-    """How many clients that is, where their number may be a parameter; 0: nothing is said."""
+    """The number of clients, which may be the default of a parameter; 0: not given."""
     return int(known[clients].default) if isinstance(clients, str) else clients or 0
 
 
@@ -145,11 +146,11 @@ def _not_expressible(section: Section) -> dict[str, str]:
 
 
 def _refuse_contradictions(section: Section, test: Test) -> None:
-    """What no single key can be wrong about."""
+    """Raises `ExperimentError` for keys that contradict one another."""
     if not test.changes_data and test.leaves_other_data:
-        step = next(one for one in test.steps if one.changes_data)
+        step = next(changing for changing in test.steps if changing.changes_data)
         raise section.error(
-            f"changes_data = false, and the step {step.do!r} changes data",
+            f"changes_data = false, but the step {step.do!r} changes data",
             "changes_data",
             hint="leave changes_data out",
         )
@@ -159,6 +160,12 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
     if test.overlaps and test.driving.transactions is None:
         raise section.error(
             "clients that overlap end by a count", hint="give transactions, of each client"
+        )
+    if test.driving.queue is not None and test.driving.has_count_of_each_client:
+        raise section.error(
+            "queue, which all clients share, is given beside a count of each client",
+            "queue",
+            hint="give queue, or transactions, or passes",
         )
     if test.order == "mix" and test.driving.passes is not None:
         raise section.error("a mix has no passes", "passes", hint="give transactions or duration_s")
@@ -183,14 +190,27 @@ def _refuse_idle(section: Section, test: Test, step: Drive) -> None:
             "a test that drives needs scripts",
             hint='scripts = ["folder/*.sql"], in their order, or weights in [tests.NAME.mix]',
         )
-    ends = test.driving.changed(step.said)
+    ends = test.driving.changed(step.driving_changes)
     for group in step.groups or (None,):
-        said = {} if group is None else group.said
-        if all(said.get(name) is None and getattr(ends, name) is None for name in STOPS):
+        changes = {} if group is None else group.driving_changes
+        if all(changes.get(name) is None and getattr(ends, name) is None for name in STOPS):
             name = f"group {group.name}" if group is not None else f"test {test.name}"
             raise section.error(
                 f"{name} never ends", hint="give passes, transactions or duration_s"
             )
+        if group is not None:
+            _refuse_no_rate(section, ends.changed(changes), group)
+
+
+def _refuse_no_rate(section: Section, found: Driving, group: Group) -> None:
+    """Raises `ExperimentError` for a group in an open loop without a rate, which no option can
+    give."""
+    if found.is_open and found.offered_rate_per_s is None:
+        raise section.error(
+            f"group {group.name}: arrival = {found.arrival!r} needs offered_rate_per_s",
+            "steps",
+            hint=f"add offered_rate_per_s = 1000 to the group {group.name}",
+        )
 
 
 def _data_to_buffer(section: Section, parameters: Mapping[str, Parameter]) -> float | str | None:

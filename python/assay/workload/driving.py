@@ -1,8 +1,7 @@
-"""Takes a section that says how clients are driven; returns the fields of `Driving` it says,
-checked.
+"""Takes a section with keys of `Driving`; returns the fields that it sets, checked.
 
-Tests of a workload and experiment files say it in the same words. In a test a number or a pause may
-be the name of a parameter.
+Workload files and experiment files use the same keys. In a test, a number or a pause may be the
+name of a parameter.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from assay import _engine
+from assay.errors import ExperimentError
 from assay.experiment.values import (
     ARRIVALS,
     CONNECTIONS,
@@ -30,36 +30,36 @@ RETRY_CLASSES = (
 PAUSE_FORMS = "constant:1s, uniform:1s..3s, exponential:1s, exponential:12s,120s, lognormal:1s,0.5"
 NO_PAUSE = "none"
 _NUMERAL = frozenset("0123456789.+-")
-"""What a number with its unit begins with, and no name does."""
+"""The characters that begin a number with its unit, and never a name."""
 
 
 def read(
     section: Section, parameters: Mapping[str, Parameter], *, passed_over: Collection[str] = ()
 ) -> dict[str, Any]:
-    """What the section says of `Driving`; raises `ExperimentError` at the line that is wrong.
+    """The fields of `Driving` that the section sets; raises `ExperimentError` with the line.
 
     ``passed_over``: keys that are read elsewhere.
     """
-    said: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     for key in quantities.DRIVING:
         if key in section and key not in (*passed_over, "retries"):
-            said[key] = _number(section, key, parameters)
+            given[key] = _number(section, key, parameters)
     if "arrival" in section:
-        said["arrival"] = section.choice("arrival", ARRIVALS)
+        given["arrival"] = section.choice("arrival", ARRIVALS)
     for key in PAUSES:
         if key in section:
-            said[key] = _pause(section, key, parameters)
+            given[key] = _pause(section, key, parameters)
     if "retries" in section:
-        said |= _retries(section, parameters)
+        given |= _retries(section, parameters)
     if "reconnect" in section:
-        said["reconnect_patience_s"] = _patience_s(section)
+        given["reconnect_patience_s"] = _patience_s(section)
     if "isolation" in section:
-        said["isolation"] = section.choice("isolation", ISOLATION_LEVELS)
+        given["isolation"] = section.choice("isolation", ISOLATION_LEVELS)
     if "connection" in section:
-        said["connection"] = section.choice("connection", CONNECTIONS)
+        given["connection"] = section.choice("connection", CONNECTIONS)
     if "per_statement" in section:
-        said["per_statement"] = section.boolean("per_statement")
-    return said
+        given["per_statement"] = section.boolean("per_statement")
+    return given
 
 
 def is_pause(text: str) -> bool:
@@ -80,23 +80,43 @@ def _number(section: Section, key: str, parameters: Mapping[str, Parameter]) -> 
             return value
         if isinstance(quantity, quantities.Duration) and value[:1] in _NUMERAL:
             return section.number(key, quantity)
-        raise section.error(
-            f"{key} = {value!r} is neither a number nor a parameter",
-            key,
-            hint=did_you_mean(
-                value, [one.name for one in parameters.values() if one.type in ("int", "float")]
-            ),
-        )
+        raise no_number(section, key, value, parameters, ("int", "float"))
     if isinstance(quantity, quantities.Whole):
         return section.whole(key, quantity)
     return section.number(key, quantity)
+
+
+def no_number(
+    section: Section,
+    key: str,
+    value: str,
+    parameters: Mapping[str, Parameter],
+    types: tuple[str, ...],
+) -> ExperimentError:
+    """The error for a text that is neither a number nor a parameter of one of these types."""
+    if value in parameters:
+        found = parameters[value].type
+        return section.error(
+            f"{key} = {value!r}: the parameter {value} is of type {found}; expected "
+            f"{' or '.join(types)}",
+            key,
+            hint=f'[parameters.{value}] type = "{types[0]}"',
+        )
+    fitting = [one.name for one in parameters.values() if one.type in types]
+    return section.error(
+        f"{key} = {value!r} is neither a number nor a parameter",
+        key,
+        hint=did_you_mean(value, fitting)
+        if fitting
+        else f'{key} = 4, or add [parameters.{value}] with type = "{types[0]}"',
+    )
 
 
 def _pause(section: Section, key: str, parameters: Mapping[str, Parameter]) -> str | None:
     value = section.text(key)
     if value not in parameters and not is_pause(value):
         raise section.error(
-            f"{key} = {value!r} is no distribution of pauses", key, hint=PAUSE_FORMS
+            f"{key} = {value!r} is not a distribution of pauses", key, hint=PAUSE_FORMS
         )
     return pause(value)
 
@@ -106,18 +126,18 @@ def _retries(section: Section, parameters: Mapping[str, Parameter]) -> dict[str,
     if not section.is_table("retries"):
         return {"retries": _number(section, "retries", parameters)}
     inner = section.section("retries")
-    said: dict[str, Any] = {"retries": inner.whole("most", quantities.RETRIES)}
+    given: dict[str, Any] = {"retries": inner.whole("most", quantities.RETRIES)}
     if "classes" in inner:
-        said["retry_classes"] = inner.texts("classes")
-        for name in said["retry_classes"]:
+        given["retry_classes"] = inner.texts("classes")
+        for name in given["retry_classes"]:
             if name not in RETRY_CLASSES:
                 raise inner.error(
-                    f"there is no class of errors {name!r}",
+                    f"unknown error class {name!r}",
                     "classes",
                     hint=did_you_mean(name, RETRY_CLASSES),
                 )
     inner.done()
-    return said
+    return given
 
 
 def _patience_s(section: Section) -> float | None:

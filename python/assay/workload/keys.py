@@ -1,8 +1,8 @@
-"""Takes what a ``[[tables]]`` says of keys and indexes; returns them as neutral values.
+"""Takes the keys and indexes of a ``[[tables]]`` section; returns them as neutral values.
 
-An index is the name of its column, or several names with commas, each with ``desc`` behind it where
-it runs down; as a table ``{ columns = "…", when = "…" }`` it is there where the expression of
-parameters is true. A foreign key is ``column -> table(column)``.
+An index is written as the names of its columns separated by commas, each followed by ``desc`` for
+descending order; as a table ``{ columns = "…", when = "…" }`` it is created only where the
+expression of parameters is true. A foreign key is ``column -> table(column)``.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _FOREIGN_KEY = re.compile(r"\s*(?P<own>[^>]+?)\s*->\s*(?P<table>[^()\s]+)\s*\((?
 
 
 def indexes(section: Section, table: str, known: Collection[str]) -> dict[Index, Expression | None]:
-    """Index → when it is there; None: always."""
+    """Index → the condition for creating it; None: always."""
     found: dict[Index, Expression | None] = {}
-    for one in section.texts_or_tables("indexes"):
+    for declared in section.texts_or_tables("indexes"):
         when = None
-        text = one if isinstance(one, str) else one.text("columns")
-        if isinstance(one, Section):
-            when = expression(one, "when")
-            one.done()
+        text = declared if isinstance(declared, str) else declared.text("columns")
+        if isinstance(declared, Section):
+            when = expression(declared, "when")
+            declared.done()
         index = _index(section, table, known, text)
         if index in found:
-            raise section.error(f"the index {text!r} is there twice", "indexes")
+            raise section.error(f"the index {text!r} is declared twice", "indexes")
         found[index] = when
     return found
 
@@ -39,7 +39,7 @@ def _index(section: Section, table: str, known: Collection[str], text: str) -> I
     for part in parts:
         if not part or part[1:] not in ([], ["asc"], ["desc"]):
             raise section.error(
-                f"the index {text!r} is not understood",
+                f"{text!r} is not an index",
                 "indexes",
                 hint='"column", or "column, other desc"',
             )
@@ -53,20 +53,21 @@ def _index(section: Section, table: str, known: Collection[str], text: str) -> I
 
 
 def unique(section: Section, known: Collection[str]) -> tuple[tuple[str, ...], ...]:
-    """Lists of columns of which no two rows have the same values."""
+    """The unique constraints, each a list of columns."""
     return tuple(
-        known_columns(section, "unique", known, _split(one)) for one in section.texts("unique", ())
+        known_columns(section, "unique", known, _split(columns))
+        for columns in section.texts("unique", ())
     )
 
 
 def foreign_keys(section: Section, table: str, known: Collection[str]) -> tuple[ForeignKey, ...]:
-    """The foreign keys; whether they lead anywhere is for `relations` to see."""
+    """The foreign keys; `relations` checks their targets."""
     found = []
     for text in section.texts("foreign_keys", ()):
         parts = _FOREIGN_KEY.fullmatch(text)
         if parts is None:
             raise section.error(
-                f"the foreign key {text!r} is not understood",
+                f"{text!r} is not a foreign key",
                 "foreign_keys",
                 hint='"column -> table(column)", or "a, b -> table(a, b)"',
             )
@@ -84,7 +85,7 @@ def foreign_keys(section: Section, table: str, known: Collection[str]) -> tuple[
 def known_columns(
     section: Section, key: str, known: Collection[str], names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The names, each that of a column and none twice."""
+    """The names, each checked to be a column and to occur once."""
     for position, name in enumerate(names):
         if name not in known:
             raise section.error(
@@ -96,7 +97,7 @@ def known_columns(
 
 
 def expression(section: Section, key: str) -> Expression:
-    """A text in the expression language, or a number as it stands."""
+    """A text in the expression language, or a number."""
     value = section.scalar(key)
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if not text.strip():

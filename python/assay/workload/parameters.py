@@ -1,4 +1,4 @@
-"""What a user may set for a workload: read from ``[parameters]`` and from words of ``--set``."""
+"""The parameters of a workload, read from ``[parameters]``, and their values from ``--set``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Scalar = str | int | float | bool
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something a user may set for a workload: ``--set copies=10``."""
+    """A parameter that a user can set: ``--set copies=10``."""
 
     name: str
     type: str
@@ -30,10 +30,10 @@ class Parameter:
     levels: tuple[str, ...] = ()
     """The values allowed; empty: any."""
     tests: tuple[str, ...] = ()
-    """Tests that take it; empty: all."""
+    """Tests that have it; empty: all."""
 
     def value(self, word: str) -> Scalar:
-        """The word as a value of this parameter; raises `ArgumentError` saying what it may be."""
+        """The word as a value of this parameter; raises `ArgumentError` with what is expected."""
         found: Scalar = word
         quantity = self.quantity
         if quantity is not None:
@@ -52,7 +52,7 @@ class Parameter:
 
     @property
     def quantity(self) -> Quantity | None:
-        """What number it is; None where it is none."""
+        """The range of a numeric parameter; None for other types."""
         if self.type == "int":
             return Whole(*self._range(INTEGER.least, INTEGER.most))
         return Real(*self._range(NUMBER.least, NUMBER.most)) if self.type == "float" else None
@@ -64,7 +64,7 @@ class Parameter:
         )
 
     def check(self, value: Scalar) -> None:
-        """Raises `ArgumentError` where a value of the right type is out of range."""
+        """Raises `ArgumentError` for a value of the right type that is out of range."""
         if self.levels and value not in self.levels:
             raise unknown(f"value of {self.name}", str(value), self.levels)
         quantity = self.quantity

@@ -1,15 +1,14 @@
-"""Takes a test's ``procedure = "…"``, the short way to name steps that several tests take; returns
-those steps.
+"""Takes a test's ``procedure = "…"``, a short form for common steps; returns those steps.
 
 ::
 
-    [tests.reliability.reference]      # with procedure = "reference"
-    dump    = "dump.sql"     # a query; its rows must be the same, in the same order
-    own     = "own.sql"      # of them what stays the same also where clients overtake one another
-    each    = "set"          # the variable that numbers the dumps, from 0: one for each client
-    stagger = "stagger_s"    # the parameter that holds the seconds between two clients' starts
-    pause   = "pause_s"      # the one that holds the seconds a client rests behind a transaction
-    at_once = 3              # clients that must be at work together
+    [tests.reliability.reference]      # with procedure = "reference" dump    = "dump.sql"     # a
+    query; its rows must be the same, in the same order own     = "own.sql"      # the part of them
+    that stays the same even where clients overtake one another each    = "set"          # the
+    variable that numbers the dumps, from 0: one for each client stagger = "stagger_s"    # the
+    parameter that holds the seconds between two clients' starts pause   = "pause_s"      # the
+    parameter that holds the seconds of pause after a transaction at_once = 3              # clients
+    that must work at once
 
     [tests.reliability.reference.parameters]
     records = "least(:records, 1000)"   # parameters that differ for the single client
@@ -50,8 +49,8 @@ def _connect() -> tuple[Step, ...]:
     kept, each = "kept", "per transaction"
     return (
         step("load")(),
-        step("drive")(kept, said={"connection": kept}),
-        step("drive")(each, said={"connection": each}),
+        step("drive")(kept, driving_changes={"connection": kept}),
+        step("drive")(each, driving_changes={"connection": each}),
         step("session_cost")(kept=kept, per_transaction=each),
     )
 
@@ -59,7 +58,7 @@ def _connect() -> tuple[Step, ...]:
 def _reference(
     section: Section, scripts: Mapping[str, object], known: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
-    """What a single client leaves on a small table, then what many leave on the one asked for."""
+    """Compares the rows that a single client leaves on a small table with those of many clients."""
     small = step_keys.parameters(section.section("parameters"), known)
     dump = step_keys.script(section, "dump", scripts)
     own = step_keys.script(section, "own", scripts) if "own" in section else ""

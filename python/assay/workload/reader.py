@@ -1,4 +1,4 @@
-"""Takes a workload folder; returns a `Workload`, or says which line of which file is wrong."""
+"""Takes a workload folder; returns a `Workload`, or raises an error with the file and line."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def read(name_or_path: str) -> Workload:
     file = folder / registry.WORKLOAD_FILE
     top = toml_file.read(file)
     found = instances.expand(scripts.read(folder), top.section("instances"))
-    declared = {one.name: one for one in parameters.read(top.section("parameters"))}
+    declared = {entry.name: entry for entry in parameters.read(top.section("parameters"))}
     read_tests = declared_tests.read(top.section("tests"), found.scripts, declared)
-    known = {one.name: one for one in read_tests}
+    known = {entry.name: entry for entry in read_tests}
     data = top.section("data")
     row_source = registry.row_source(data.choice("source", registry.row_sources()))
     schema = _schema(top, has_expressions=row_source.has_expressions)
@@ -59,10 +59,10 @@ def read(name_or_path: str) -> Workload:
         overrides=found.overrides,
         expected=expected,
         expected_rules=rules,
-        report={one: section.plain() for one, section in report_sections(top, known).items()},
+        report={entry: section.plain() for entry, section in report_sections(top, known).items()},
         published=answers.read_published(folder, [*known, *series]),
         texts={**found.texts, **_own_texts(folder)},
-        series={one: section.plain() for one, section in series.items()},
+        series={entry: section.plain() for entry, section in series.items()},
     )
     _refuse_unknown_tests(top, workload)
     data.done()
@@ -72,7 +72,7 @@ def read(name_or_path: str) -> Workload:
 
 
 def report_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
-    """Test → its ``[report.TEST]``; `assay.report.declaration` knows what may stand there."""
+    """Test → its ``[report.TEST]``, whose keys `assay.report.declaration` defines."""
     section = top.section("report")
     tests = list(tests)
     for name in section.names():
@@ -89,7 +89,7 @@ def series_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
     tests = list(tests)
     for name in section.names():
         if name in tests:
-            raise section.error(f"a series is called {name} as a test is", name)
+            raise section.error(f"a series and a test are both called {name}", name)
         for column in section.section(name).sections("columns"):
             column.choice("test", tests)
     return {name: section.section(name) for name in section.names()}
@@ -101,9 +101,9 @@ def _default_system(top: Section) -> str:
 
 def _schema(top: Section, *, has_expressions: bool) -> Schema:
     sections = top.sections("tables")
-    declared = tuple(tables.read(one, has_expressions=has_expressions) for one in sections)
+    declared = tuple(tables.read(table, has_expressions=has_expressions) for table in sections)
     relations.check(sections, declared)
-    names = [one.name for one in declared]
+    names = [table.name for table in declared]
     identifiers = relations.identifiers(top.section("identifiers"), names)
     constants = _constants(top.section("constants"), top.section("parameters").names())
     return Schema(top.file, relations.in_order(declared), identifiers, constants)

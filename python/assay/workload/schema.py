@@ -1,7 +1,7 @@
 """The tables of a workload as it declares them: neutral columns, how rows are made, instances.
 
-What a deployment gets depends on parameters: `Schema.tables_for` gives the tables themselves, one
-for each instance, `Schema.source_for` the document from which the engine makes their rows.
+The tables of a deployment depend on parameters: `Schema.tables_for` returns them, one for each
+instance, and `Schema.source_for` the document from which the engine makes their rows.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from assay.errors import ExperimentError
 from assay.workload.parameters import Scalar
 
 INSTANCE = "{instance}"
-"""Stands in a table's name for the number of the instance."""
+"""The placeholder in a table's name for the number of the instance."""
 
 _VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
 _HARDLY_ANY = (1, 1 << 40)
-"""A part in which there are rows of the largest tables alone."""
+"""A part so small that it has rows of the largest tables only."""
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A text in the expression language of scripts, and where it stands in the workload file."""
+    """A text in the expression language of scripts, and its location in the workload file."""
 
     text: str
     line: int
@@ -41,11 +41,11 @@ class Generator:
     """How the rows of a table are made."""
 
     rows: Expression | None = None
-    """How many; None: the table is empty."""
+    """The number of rows; None: the table is empty."""
     per: str = ""
-    """The table for each of whose rows there are so many; empty: so many in all."""
+    """The table for each row of which ``rows`` rows are made; empty: ``rows`` in all."""
     values: Mapping[str, Expression] = field(default_factory=dict)
-    """Column → its value; a column without one holds its default, or NULL."""
+    """Column → its value; the others hold their default, or NULL."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class DeclaredTable:
     """Under the name of the declaration, which may hold `INSTANCE`."""
     line: int
     instances: tuple[Expression, Expression] | None = None
-    """The first number and the last one; None: the table is one."""
+    """The first and the last number; None: a single table."""
     generator: Generator = Generator()
     conditions: Mapping[str, Expression] = field(default_factory=dict)
-    """Name of an index → where it is true, the index is there; others always are."""
+    """Name of an index → the condition for creating it; other indexes are always created."""
 
     @property
     def name(self) -> str:
@@ -72,8 +72,8 @@ class Schema:
 
     file: Path
     declared: tuple[DeclaredTable, ...] = ()
-    """In the order of the file, but a table behind those that its foreign keys name: filled in this
-    order, no row is there before the row it belongs to."""
+    """In the order of the file, but a table after those that its foreign keys name: filled in this
+    order, no foreign key is violated."""
     identifiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Name in scripts (``:{table}``) → the declared tables it may choose among."""
     constants: Mapping[str, Expression] = field(default_factory=dict)
@@ -96,16 +96,16 @@ class Schema:
     def identifiers_for(self, parameters: Mapping[str, Scalar]) -> dict[str, list[str]]:
         """Name in scripts → the names of tables that it chooses among, in their order."""
         names: dict[str, list[str]] = {}
-        for one, _, table in self._instances(parameters):
-            names.setdefault(one.name, []).append(table.name)
+        for declared, _, table in self._instances(parameters):
+            names.setdefault(declared.name, []).append(table.name)
         return {
-            word: [name for declared in chosen for name in names[declared]]
+            word: [name for chosen_table in chosen for name in names[chosen_table]]
             for word, chosen in self.identifiers.items()
         }
 
     def source_for(self, parameters: Mapping[str, Scalar], seed: int) -> dict[str, Any]:
-        """The engine's source document: the rows of every table. It names the parameters that the
-        expressions use and no others: what another one says leaves the rows as they are."""
+        """The engine's source document: the rows of every table. It contains only the parameters
+        that the expressions use, because the others do not change the rows."""
         return {
             "kind": "generated",
             "seed": seed,
@@ -115,18 +115,22 @@ class Schema:
                 {
                     "name": table.name,
                     "instance": instance,
-                    "rows": "0" if one.generator.rows is None else one.generator.rows.text,
-                    "line": one.line if one.generator.rows is None else one.generator.rows.line,
-                    "per": _named(one.generator.per, instance) or None,
-                    "columns": [_column(one, column) for column in table.columns],
+                    "rows": "0"
+                    if declared.generator.rows is None
+                    else declared.generator.rows.text,
+                    "line": declared.line
+                    if declared.generator.rows is None
+                    else declared.generator.rows.line,
+                    "per": _named(declared.generator.per, instance) or None,
+                    "columns": [_column(declared, column) for column in table.columns],
                 }
-                for one, instance, table in self._instances(parameters)
+                for declared, instance, table in self._instances(parameters)
             ],
         }
 
     def check(self, parameters: Mapping[str, Scalar]) -> None:
-        """Raises `ExperimentError` for an expression that is none, with these parameters. Nearly no
-        row is made for it."""
+        """Raises `ExperimentError` for an expression that is invalid with these parameters; makes
+        only a few rows."""
         source = {**self.source_for(parameters, 1), "part": _HARDLY_ANY}
         try:
             _engine.measure(json.dumps(source))
@@ -135,40 +139,40 @@ class Schema:
 
     def used(self, parameters: Mapping[str, Scalar]) -> list[str]:
         """Names of the parameters on which tables or rows depend."""
-        texts = [expression.text for one in self.declared for expression in _expressions(one)]
+        texts = [expression.text for table in self.declared for expression in _expressions(table)]
         words = {word for text in texts for word in _VARIABLE.findall(text)}
         return [name for name in parameters if name in words]
 
     def _instances(
         self, parameters: Mapping[str, Scalar]
     ) -> Iterator[tuple[DeclaredTable, int | None, Table]]:
-        for one in self.declared:
-            table = self._with_indexes(one, parameters)
-            if one.instances is None:
-                yield one, None, table
+        for declared in self.declared:
+            table = self._with_indexes(declared, parameters)
+            if declared.instances is None:
+                yield declared, None, table
                 continue
-            first, last = (self._whole(bound, parameters) for bound in one.instances)
+            first, last = (self._whole(bound, parameters) for bound in declared.instances)
             if first < 0 or not 0 <= last - first < _MOST_INSTANCES:
                 raise ExperimentError(
-                    f"instances of {one.name} are {first} to {last}: expected 1 to "
+                    f"instances of {declared.name} are {first} to {last}: expected 1 to "
                     f"{_MOST_INSTANCES} of them, numbered from 0 up",
                     file=self.file,
-                    line=one.instances[0].line,
+                    line=declared.instances[0].line,
                 )
             for instance in range(first, last + 1):
-                yield one, instance, _instance_of(table, instance)
+                yield declared, instance, _instance_of(table, instance)
 
-    def _with_indexes(self, one: DeclaredTable, parameters: Mapping[str, Scalar]) -> Table:
+    def _with_indexes(self, declared: DeclaredTable, parameters: Mapping[str, Scalar]) -> Table:
         """The table with those of its indexes whose conditions are true."""
-        if not one.conditions:
-            return one.table
+        if not declared.conditions:
+            return declared.table
         left_out = {
             name
-            for name, when in one.conditions.items()
+            for name, when in declared.conditions.items()
             if not evaluate(when, parameters, self.file)
         }
-        kept = tuple(index for index in one.table.indexes if index.name not in left_out)
-        return replace(one.table, indexes=kept)
+        kept = tuple(index for index in declared.table.indexes if index.name not in left_out)
+        return replace(declared.table, indexes=kept)
 
     def _whole(self, expression: Expression, parameters: Mapping[str, Scalar]) -> int:
         value = evaluate(expression, parameters, self.file)
@@ -193,7 +197,7 @@ def evaluate(expression: Expression, parameters: Mapping[str, Scalar], file: Pat
 
 
 def placed(error: _engine.EngineError) -> ExperimentError:
-    """The engine's complaint of an expression, at its place in the workload file."""
+    """The engine's error about an expression, with its location in the workload file."""
     return ExperimentError(
         error.message, file=error.file, line=error.line, column=error.column, hint=error.hint
     )
@@ -209,8 +213,10 @@ def default_value(column: Column) -> str:
     return column.default
 
 
-def _column(one: DeclaredTable, column: Column) -> dict[str, Any]:
-    value = one.generator.values.get(column.name) or Expression(default_value(column), one.line)
+def _column(declared: DeclaredTable, column: Column) -> dict[str, Any]:
+    value = declared.generator.values.get(column.name) or Expression(
+        default_value(column), declared.line
+    )
     return {
         "name": column.name,
         "type": column.type,
@@ -220,23 +226,23 @@ def _column(one: DeclaredTable, column: Column) -> dict[str, Any]:
     }
 
 
-def _expressions(one: DeclaredTable) -> Iterator[Expression]:
-    yield from one.instances or ()
-    yield from one.conditions.values()
-    if one.generator.rows is not None:
-        yield one.generator.rows
-    yield from one.generator.values.values()
+def _expressions(declared: DeclaredTable) -> Iterator[Expression]:
+    yield from declared.instances or ()
+    yield from declared.conditions.values()
+    if declared.generator.rows is not None:
+        yield declared.generator.rows
+    yield from declared.generator.values.values()
 
 
 def _instance_of(table: Table, instance: int) -> Table:
-    """The table under its own name, and everything in it that is named after it."""
+    """The table of that instance, with the names of its indexes and foreign keys."""
     return replace(
         table,
         name=_named(table.name, instance),
-        indexes=tuple(replace(one, name=_named(one.name, instance)) for one in table.indexes),
+        indexes=tuple(replace(key, name=_named(key.name, instance)) for key in table.indexes),
         foreign_keys=tuple(
-            replace(one, name=_named(one.name, instance), table=_named(one.table, instance))
-            for one in table.foreign_keys
+            replace(key, name=_named(key.name, instance), table=_named(key.table, instance))
+            for key in table.foreign_keys
         ),
     )
 

@@ -1,14 +1,15 @@
-"""Takes a workload folder; returns its scripts, and what single dialects are sent in their place.
+"""Takes a workload folder; returns its scripts, and the overrides of single dialects.
 
 Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
 without the ending. A file of the same name beside it that ends in ``.cql`` or ``.json`` holds its
-statements in that language. ``overrides/<dialect>/<path of the script>`` replaces one of them for
-one dialect, and must say why in a comment on its first line. A file in ``checks/`` is no
+statements in that language. ``overrides/<dialect>/<path of the script>`` replaces a script for one
+dialect, and must give the reason in a comment on its first line. A file in ``checks/`` is not a
 transaction type but a query that must return no row.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ OVERRIDES = "overrides"
 CHECKS = "checks"
 LANGUAGES = ("cql", "json")
 """Of statements that are no SQL; such a file ends in the language."""
+_LITERAL = re.compile(r"'[^']*'|--[^\n]*")
+_VALUE = re.compile(r"(?<![:\w]):\{?([A-Za-z_]\w*)")
 
 
 @dataclass(frozen=True)
@@ -31,11 +34,11 @@ class Found:
     overrides: dict[tuple[str, str], Script]
     """(dialect or language, name) → what is sent in place of the SQL."""
     texts: dict[str, str]
-    """All of them by path within the folder."""
+    """The texts of all files, by path within the folder."""
 
 
 def read(folder: Path) -> Found:
-    """Reads every script of the folder, in the order of their paths."""
+    """Reads every script of the folder, ordered by path."""
     found = Found({}, {}, {}, {})
     overrides: list[tuple[Path, str]] = []
     for file in sorted(folder.rglob("*.sql")):
@@ -70,7 +73,8 @@ def read(folder: Path) -> Found:
 
 
 def _override(folder: Path, within: Path, text: str, paths: dict[str, str]) -> tuple[str, str]:
-    """(dialect, script name) of an override that replaces something and says why."""
+    """(dialect, script name) of an override; raises `ExperimentError` where it replaces no script
+    or gives no reason."""
     _, dialect, *rest = within.parts
     replaced = "/".join(rest)
     if replaced not in paths:
@@ -91,10 +95,13 @@ def _override(folder: Path, within: Path, text: str, paths: dict[str, str]) -> t
 
 
 def as_file(scripts: Iterable[Script]) -> str:
-    """The statements alone, one after another, as a file for a system's own client: lines that
-    speak to our engine (a backslash first) are left out."""
+    """The statements as a file for a system's own client, without lines for the engine (which begin
+    with a backslash)."""
     parts = []
     for script in scripts:
         lines = [line for line in script.text.splitlines() if not line.lstrip().startswith("\\")]
-        parts.append("\n".join(lines).strip() + "\n")
+        text = "\n".join(lines).strip() + "\n"
+        if used := dict.fromkeys(_VALUE.findall(_LITERAL.sub("", text))):
+            text = f"-- Assay sets :{', :'.join(used)}; replace by values of your own.\n{text}"
+        parts.append(text)
     return "\n".join(parts)

@@ -1,8 +1,7 @@
-"""Takes a plain file of statements; returns each as a transaction type of its own, sent as it
-stands.
+"""Takes a plain file of statements; returns each as a transaction type of its own, sent unchanged.
 
-This is what an interactive client does with a file on its standard input: one statement after the
-other, regardless of the result of the one before.
+An interactive client does the same with a file on its standard input: it sends one statement after
+the other, regardless of errors.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from assay.workload.values import Script
 def read(file: Path, literal_style: str) -> tuple[Script, ...]:
     """The statements of ``file``, named by the lines they begin at.
 
-    ``literal_style`` is the dialect's: whether a backslash in a literal hides a quote. Raises
+    ``literal_style`` is the dialect's: whether a backslash in a literal escapes a quote. Raises
     `InputError` where the file cannot be read or holds no statement, `ScriptError` where a literal
     or a comment does not end.
     """

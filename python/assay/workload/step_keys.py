@@ -1,4 +1,4 @@
-"""Takes keys that several steps share; returns their values, every name in them checked."""
+"""Takes keys that several steps share; returns their values, with every name checked."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.workload.schema import Expression
 
 
 def script(section: Section, key: str, scripts: Mapping[str, object]) -> str:
-    """The name of the script that ``key`` gives by its path."""
+    """The name of the script whose path is the value of ``key``."""
     by_path = {f"{name}.sql": name for name in scripts}
     return by_path[section.choice(key, by_path)]
 
@@ -32,6 +32,6 @@ def seconds(section: Section, key: str, known: Mapping[str, Parameter]) -> str:
     name = section.choice(key, known)
     if known[name].type != "float":
         raise section.error(
-            f"{key} names {name!r}, which is no float", key, hint="it holds seconds"
+            f"{key} names {name!r}, which is not a float", key, hint="it holds seconds"
         )
     return name

@@ -1,8 +1,8 @@
-"""What every step of a test is, and the step in which clients run scripts, as frozen values.
+"""The base class of a test's steps, and the step in which clients run scripts, as frozen values.
 
-A kind of step is a class of its own in `assay.steps`: its fields, how it is read from a workload
-file, and how it is taken. `assay.registry.step` finds it by its name. `Drive` is here, because
-plans are made of it; it is taken in `assay.steps.drive`.
+Each kind of step is a class in `assay.steps` with its fields, ``read`` (from a workload file) and
+``take`` (execute). `assay.registry.step` returns it by name. `Drive` is here, because plans are
+made of it; it is executed in `assay.steps.drive`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
+from assay.errors import Bug
 from assay.files.toml_file import Section
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
@@ -19,7 +20,7 @@ from assay.workload.step_keys import parameters
 
 @dataclass(frozen=True)
 class Names:
-    """What a step may name."""
+    """The names that a step may use."""
 
     scripts: Mapping[str, Any]
     parameters: Mapping[str, Parameter]
@@ -29,26 +30,27 @@ class Names:
 
 @dataclass(frozen=True)
 class Step:
-    """What every step has."""
+    """The fields and methods of every step."""
 
     do: ClassVar[str]
-    """Its kind, as workload files name it."""
+    """The name of its kind in workload files."""
     needs: ClassVar[str] = ""
-    """The capability that a system must have for it (`assay.capabilities`); empty: none."""
+    """The capability that it needs of a system (`assay.capabilities`); empty: none."""
     needs_system: ClassVar[bool] = True
-    """Whether the run's system must be up; False: it brings up its own."""
+    """Whether the run's system must be running; False: the step starts its own."""
     loads: ClassVar[bool] = False
     """Whether it fills the system with the workload's data."""
     updates_rows: ClassVar[bool] = False
     changes_data: ClassVar[bool] = False
-    """Whether the data behind it are not as they were loaded, whatever the test's scripts do."""
+    """Whether it changes the loaded data, whatever the test's scripts do."""
     has_clients: ClassVar[bool] = False
     staggers_clients: ClassVar[bool] = False
-    """Whether clients start one after the other, so that counts and not times end them."""
+    """Whether clients start one after the other and end by counts, not by time."""
     found_as: ClassVar[str] = ""
-    """Among which steps others, and reports, find it by its name; empty: none look for it."""
+    """The kind of results under which other steps and reports look it up; empty: never looked
+    up."""
     name: str = ""
-    """By which other steps and reports find its results; its ``do`` where none is given."""
+    """The name under which other steps and reports look up its results; by default its ``do``."""
     parameters: Mapping[str, Expression] = field(default_factory=dict, kw_only=True)
     """Parameters that differ in this step: expressions of the run's parameters and of
     ``:clients``."""
@@ -64,7 +66,7 @@ class Step:
 
     @property
     def own_variables(self) -> Mapping[str, int]:
-        """Variables that these scripts have beside the parameters."""
+        """Variables of these scripts, in addition to the parameters."""
         return {}
 
     @classmethod
@@ -73,12 +75,14 @@ class Step:
         return cls(**common(section, names))
 
     def take(self, state: Any) -> None:
-        """Does it; ``state`` is the `assay.steps.context.RunState`."""
-        raise NotImplementedError(self.do)
+        """Executes the step; ``state`` is the `assay.steps.context.RunState`. A class that only
+        declares, as plans hold them, has its execution in a subclass in `assay.steps`."""
+        del state
+        raise Bug(f"the step {self.do!r} is only declared here and cannot be executed")
 
 
 def common(section: Section, names: Names) -> dict[str, Any]:
-    """What every step may declare."""
+    """The fields that every step may declare."""
     return {
         "name": section.text("name", ""),
         "parameters": parameters(section.section("parameters"), names.parameters),
@@ -87,7 +91,7 @@ def common(section: Section, names: Names) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Group:
-    """Clients that run the same scripts at the same pace; the groups of a step work at once."""
+    """Clients that run the same scripts at the same pace; the groups of a step run concurrently."""
 
     name: str
     scripts: tuple[str, ...]
@@ -96,13 +100,13 @@ class Group:
     mix: Mapping[str, int]
     clients: int | str
     """Their number, or the parameter that holds it."""
-    said: Mapping[str, Any] = field(default_factory=dict)
-    """What differs from the step: fields of `Driving`."""
+    driving_changes: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Driving` that differ from the step."""
 
 
 @dataclass(frozen=True)
 class Drive(Step):
-    """Clients run scripts, and are measured."""
+    """Clients run scripts and are measured."""
 
     do: ClassVar[str] = "drive"
     has_clients: ClassVar[bool] = True
@@ -112,17 +116,21 @@ class Drive(Step):
     order: str = "sequence"
     mix: Mapping[str, int] = field(default_factory=dict)
     clients: int | str | None = None
-    """Their number, or the parameter that holds it; None: as the run says."""
+    """Their number, or the parameter that holds it; None: that of the run."""
     is_one_client: bool = False
-    """One client does the work of all: its transactions are those of all of them together."""
-    said: Mapping[str, Any] = field(default_factory=dict)
-    """What differs from the test: fields of `Driving`."""
+    """One client does the work of all: it runs the transactions of all of them."""
+    driving_changes: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Driving` that differ from the test."""
     groups: tuple[Group, ...] = ()
-    """Clients of several kinds at once; empty: all are of one kind."""
+    """Groups of clients that run concurrently; empty: all clients are alike."""
 
     @property
     def is_as_the_test_says(self) -> bool:
         """Whether scripts, clients and pace are the test's own."""
         return not (
-            self.scripts or self.clients or self.is_one_client or self.said or self.parameters
+            self.scripts
+            or self.clients
+            or self.is_one_client
+            or self.driving_changes
+            or self.parameters
         )

@@ -1,6 +1,6 @@
 """Takes one ``[[tables]]`` of a workload file; returns the `DeclaredTable` in neutral types.
 
-A column without a value holds its default, or NULL where it may.
+A column without a value holds its default, or NULL where it is nullable.
 """
 
 from __future__ import annotations
@@ -19,18 +19,19 @@ _OF_ROWS = ("rows", "per", "instances", "values")
 
 
 def read(section: Section, *, has_expressions: bool) -> DeclaredTable:
-    """The table; raises `ExperimentError` at the line of what is wrong in it alone."""
+    """The table; raises `ExperimentError` with the line. References to other tables are not
+    checked."""
     name = section.text("name")
     columns.refuse_long(section, name, "name")
     listed = section.section("columns")
-    found = {one: columns.read(listed, one) for one in listed.names()}
+    found = {key: columns.read(listed, key) for key in listed.names()}
     if not found:
         raise section.error(f"table {name} has no columns", hint="[tables.columns] names them")
     _refuse_alike(listed, found)
     primary_key = keys.known_columns(
         section, "primary_key", found, section.texts("primary_key", ())
     )
-    for column in primary_key:  # standard SQL implies it, and one system does not
+    for column in primary_key:  # standard SQL implies it, but one system does not
         found[column] = replace(found[column], not_null=True)
     indexes = keys.indexes(section, name, found)
     table = Table(
@@ -56,14 +57,14 @@ def _instances(section: Section, name: str) -> tuple[Expression, Expression] | N
     if "instances" not in section:
         if INSTANCE in name:
             raise section.error(
-                f"the name {name} holds {INSTANCE}, and no instances are declared",
+                f"the name {name} contains {INSTANCE}, but no instances are declared",
                 "name",
                 hint='instances = "1..10"',
             )
         return None
     if INSTANCE not in name:
         raise section.error(
-            f"instances would all have the one name {name}",
+            f"all instances would have the same name {name}",
             "instances",
             hint=f'name = "{name}_{INSTANCE}"',
         )
@@ -71,7 +72,7 @@ def _instances(section: Section, name: str) -> tuple[Expression, Expression] | N
     found = _RANGE.fullmatch(text.strip())
     if found is None:
         raise section.error(
-            f"instances = {text!r} is no range",
+            f"instances = {text!r} is not a range",
             "instances",
             hint='"1..10"; a bound is an expression of parameters, as in "1..:tables"',
         )
@@ -87,9 +88,9 @@ def _generator(section: Section, table: Table, *, has_expressions: bool) -> Gene
         for key in _OF_ROWS:
             if key in section:
                 raise section.error(
-                    f"{key} of {table.name}: the rows of this workload come from elsewhere",
+                    f"{key} of {table.name}: the rows of this workload are not generated",
                     key,
-                    hint='[data] source = "generated" makes them from expressions',
+                    hint='[data] source = "generated" makes rows from expressions',
                 )
         return Generator()
     values = section.section("values")
@@ -111,13 +112,12 @@ def _generator(section: Section, table: Table, *, has_expressions: bool) -> Gene
 
 
 def _refuse_gaps(section: Section, table: Table, generator: Generator) -> None:
-    """An empty table needs no values; any other one needs one for every column that must have
-    one."""
+    """Raises where a table with rows has no value for a column that is not null."""
     if generator.rows is None:
         for key in ("per", "values"):
             if key in section:
                 raise section.error(
-                    f"table {table.name} has {key}, and nothing says how many rows it has",
+                    f"table {table.name} has {key}, but no number of rows",
                     key,
                     hint='rows = "100"',
                 )
@@ -136,7 +136,7 @@ def _refuse_gaps(section: Section, table: Table, generator: Generator) -> None:
 
 
 def _refuse_alike(section: Section, names: dict[str, Column]) -> None:
-    """Columns that differ in letter case alone are one and the same to every system."""
+    """Refuses columns whose names differ only in case, which are equal to every system."""
     by_lower: dict[str, str] = {}
     for name in names:
         other = by_lower.setdefault(name.lower(), name)

@@ -1,4 +1,4 @@
-"""What a workload folder says, as frozen values: tables, tests, scripts, answers."""
+"""A workload as frozen values: tables, tests, scripts, expected answers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Script:
     text: str
     weight: int = 1
     is_plain: bool = False
-    """The text is one statement of a plain file, sent as it stands."""
+    """The text is one statement of a plain file, sent unchanged."""
 
     @property
     def title(self) -> str:
-        """What its first comment says after its name (``-- S01: ISBN without ISBN-13``)."""
+        """The text after its name in its first comment (``-- S01: ISBN without ISBN-13``)."""
         first = self.text.partition("\n")[0].lstrip("- ")
         name, colon, title = first.partition(":")
         return title.strip() if colon and name == self.name else first.strip()
@@ -45,7 +45,7 @@ class Speaks(Protocol):
 
 
 class RunsScripts(Protocol):
-    """What names scripts and their weights: a test, or a step of a run."""
+    """A test or a step, which names scripts and their weights."""
 
     @property
     def scripts(self) -> tuple[str, ...]: ...
@@ -56,91 +56,90 @@ class RunsScripts(Protocol):
 
 @dataclass(frozen=True)
 class Test:
-    """One experiment of the workload."""
+    """One test of the workload."""
 
     name: str
     title: str
     help: str
     reproduces: str = ""
     steps: tuple[Step, ...] = field(default_factory=lambda: (registry.step("load")(), Drive()))
-    """What is done, in this order."""
+    """The steps, in order."""
     scripts: tuple[str, ...] = ()
     """Names of the transaction types, in order."""
     order: str = "sequence"
-    """``sequence``: all scripts once in order, which is one pass; ``mix``: chosen by weight."""
+    """``sequence``: all scripts in order, once per pass; ``mix``: chosen by weight."""
     mix: Mapping[str, int] = field(default_factory=dict)
-    """Name → weight in the mix; what is not in it has the weight 1."""
+    """Name → weight in the mix; other scripts have the weight 1."""
     clients: tuple[int, ...] = (1,)
     driving: Driving = field(default_factory=Driving)
     """Numbers may be names of parameters."""
     protocol: str = "prepared"
     data: str = "loaded"
-    """``loaded``, or ``empty``: the tables are made and hold no rows."""
+    """``loaded``, or ``empty``: the tables are created without rows."""
     changes_data: bool = True
-    """Whether other data may be left behind than were found. Where it is false, sessions are
-    read-only as far as the system has such."""
+    """Whether the test may change the data. Where false, sessions are read-only if the system
+    supports it."""
     compare_results: bool = False
     """Whether all systems of an experiment must answer every transaction with the same rows."""
     data_to_buffer: float | str | None = None
-    """Bytes of data for each byte of the system's buffer; None: the buffer is as the system has
-    it."""
+    """The ratio of the data's size to the buffer's size; None: the buffer is not sized."""
     checks: tuple[str, ...] = ("*",)
-    """Which consistency checks are asked, by glob of their paths."""
+    """The consistency checks to run, as globs of their paths."""
     counted_checks: tuple[str, ...] = ()
-    """Those of the checks that may find something behind the clients: it is counted, and the run
-    does not fail for it."""
+    """The checks whose finds are counted and do not fail the run."""
     defaults: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
-    """Levels of parameters that differ in this test from the workload's own defaults."""
+    """Levels of parameters in this test, where they differ from the workload's defaults."""
 
     needs: tuple[str, ...] = ()
-    """Capabilities that a system must have (`assay.capabilities`), beside those that its steps
-    need."""
+    """Capabilities that it needs of a system (`assay.capabilities`), besides those of its steps."""
 
     not_expressible: Mapping[str, str] = field(default_factory=dict)
     """Dialect or language → why its systems cannot express the test."""
 
-    __test__ = False  # pytest must not take this for one of its own
+    __test__ = False  # pytest must not collect this class
 
     @property
     def drives(self) -> tuple[Drive, ...]:
-        """The steps in which clients run scripts, as they are declared."""
-        return tuple(one for one in self.steps if isinstance(one, Drive))
+        """The drive steps, in which clients run scripts."""
+        return tuple(step for step in self.steps if isinstance(step, Drive))
 
     @property
     def only_drive(self) -> Drive | None:
-        """The step in which clients run scripts, where there is one and all clients are of one
-        kind; what is said on a command line of clients means this one."""
+        """The drive step, where there is exactly one and it has no groups; the client options of a
+        command line apply to it."""
         is_one = len(self.drives) == 1 and not (self.drives[0].groups or self.overlaps)
         return self.drives[0] if is_one else None
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """All groups of clients that its steps name."""
-        return tuple(group for one in self.drives for group in one.groups)
+        """The groups of clients of all its steps."""
+        return tuple(group for drive in self.drives for group in drive.groups)
 
     @property
     def overlaps(self) -> bool:
-        """Whether clients start one after the other, so that counts and not times end them."""
-        return any(one.staggers_clients for one in self.steps)
+        """Whether clients start one after the other and end by counts, not by time."""
+        return any(step.staggers_clients for step in self.steps)
 
     @property
     def has_clients(self) -> bool:
-        return any(one.has_clients for one in self.steps)
+        return any(step.has_clients for step in self.steps)
 
     @property
     def loads(self) -> bool:
         """Whether a system is filled with the workload's data."""
-        return any(one.loads for one in self.steps)
+        return any(step.loads for step in self.steps)
 
     @property
     def all_needs(self) -> tuple[str, ...]:
-        """What it says that it needs, and what its steps need."""
-        return tuple(dict.fromkeys([*self.needs, *(one.needs for one in self.steps if one.needs)]))
+        """The needs of the test and of its steps."""
+        return tuple(
+            dict.fromkeys([*self.needs, *(step.needs for step in self.steps if step.needs)])
+        )
 
     @property
     def leaves_other_data(self) -> bool:
-        """Whether the data it leaves may differ from those it found."""
-        return any(one.changes_data for one in self.steps) or bool(
+        """Whether the data may be different after the test."""
+        return any(step.changes_data for step in self.steps) or bool(
             self.changes_data and self.drives
         )
 
@@ -151,7 +150,7 @@ class ExpectedAnswers:
 
     dataset: str
     source: str
-    """Who counted, and how."""
+    """How and by whom the rows were counted."""
     fingerprint: str
     """Of the data set's files, as their reader makes it (`Scan.fingerprint`)."""
     entries: int
@@ -174,7 +173,7 @@ class Workload:
     data_source: str
     """Where the rows come from: a name of `assay.row_sources`."""
     data: Any
-    """What ``[data]`` says to that source, as the source has read it."""
+    """The section ``[data]``, as the row source has read it."""
     parameters: Mapping[str, Parameter]
     schema: Schema = field(repr=False)
     tests: Mapping[str, Test] = field(repr=False)
@@ -182,61 +181,68 @@ class Workload:
     checks: Mapping[str, Script] = field(repr=False)
     """Queries that must return no row, by name."""
     overrides: Mapping[tuple[str, str], Script] = field(repr=False)
-    """(dialect or language, name of a script or a check) → what is sent instead."""
+    """(dialect or language, name of a script or a check) → the script that replaces it there."""
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: Mapping[str, str]
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
     report: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    """Test → what its report shows, in the words of `assay.report.declaration`."""
+    """Test → the declaration of its report (`assay.report.declaration`)."""
     published: Mapping[str, Mapping[str, Any]] = field(repr=False)
-    """Test → the table of the paper, in the same words."""
+    """Test → the published table, in the same form."""
     texts: Mapping[str, str] = field(repr=False)
-    """Every text that decides what is run, by path within the folder."""
+    """Every text that determines what is run, by path within the folder."""
     is_ad_hoc: bool = False
-    """Scripts by themselves, without a folder (`assay.workload.ad_hoc_script`)."""
+    """Scripts without a workload folder (`assay.workload.ad_hoc_script`)."""
+    given_scripts: str = ""
+    """The names of script files that its tests run in place of their own."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
-    """Name → a table over several tests, in the words of `assay.report.series`."""
+    """Name → a table over several tests (`assay.report.series`)."""
 
     def tests_of(self, name: str) -> tuple[str, ...]:
         """The tests of the series of that name, or the one test; raises `ArgumentError`."""
         if name in self.series:
-            return tuple(dict.fromkeys(one["test"] for one in self.series[name]["columns"]))
+            return tuple(dict.fromkeys(column["test"] for column in self.series[name]["columns"]))
         if name not in self.tests:
             raise unknown(f"test of {self.name}", name, [*self.tests, *self.series])
         return (name,)
 
     def full_name(self, test: str) -> str:
-        """``tpcb.simple-update``; of an ad hoc script its file."""
+        """``tpcb.simple-update``; for an ad hoc script its file; with scripts in place of the
+        test's own ``tpcb with read.sql``."""
+        if self.given_scripts:
+            return f"{self.name} with {self.given_scripts}"
         return self.name if self.is_ad_hoc else f"{self.name}.{test}"
 
     def test(self, name: str) -> Test:
-        """The test of that name; an unknown one is an `ArgumentError` that names the nearest."""
+        """The test of that name; raises `ArgumentError` with the nearest known name."""
         if name not in self.tests:
             raise unknown(f"test of {self.name}", name, self.tests)
         return self.tests[name]
 
     def scripts_for(self, runs: RunsScripts, dialect: Speaks) -> tuple[Script, ...]:
-        """The scripts of a test, or of one of its steps, as one dialect is sent them: its own where
-        it has an override."""
+        """The scripts of a test or step for one dialect, with its overrides."""
         sent = (self.script_for(name, dialect) for name in runs.scripts)
-        return tuple(replace(one, weight=runs.mix.get(one.name, one.weight)) for one in sent)
+        return tuple(
+            replace(script, weight=runs.mix.get(script.name, script.weight)) for script in sent
+        )
 
     def script_for(self, name: str, dialect: Speaks) -> Script:
-        """The script of that name as one dialect is sent it: its own, or that of its language."""
+        """The script of that name for one dialect: its override or that of its language, if there
+        is one."""
         return self._own(name, dialect) or self.scripts[name]
 
     def checks_for(self, dialect: Speaks) -> tuple[Script, ...]:
-        """The consistency checks as one dialect is sent them; those that its language does not have
-        are left out."""
+        """The consistency checks for one dialect, with its overrides; those that have no text in
+        its language are left out."""
         return tuple(
-            self._own(name, dialect) or one
-            for name, one in self.checks.items()
+            self._own(name, dialect) or check
+            for name, check in self.checks.items()
             if self.is_spoken(name, dialect)
         )
 
     def is_spoken(self, name: str, dialect: Speaks) -> bool:
         """Whether the script or the check of that name has a text in the dialect's language. Ad hoc
-        scripts are in the language of whatever system they are sent to."""
+        scripts are in the language of the system that they are sent to."""
         is_base = dialect.language == "sql" or self.is_ad_hoc
         return is_base or self._own(name, dialect) is not None
 
@@ -246,12 +252,12 @@ class Workload:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables as they are declared, one of each; what a deployment gets: `tables_for`."""
-        return tuple(one.table for one in self.schema.declared)
+        """The tables as declared; those of a deployment: `tables_for`."""
+        return tuple(declared.table for declared in self.schema.declared)
 
     def tables_for(self, parameters: Mapping[str, Scalar]) -> tuple[Table, ...]:
-        """The tables of a deployment, one for each instance; ``parameters``: those of the run,
-        others have their defaults."""
+        """The tables of a deployment, one for each instance; ``parameters`` are those of the run,
+        the others have their defaults."""
         return self.schema.tables_for(self.with_defaults(parameters))
 
     def identifiers_for(self, parameters: Mapping[str, Scalar]) -> dict[str, list[str]]:
@@ -263,9 +269,9 @@ class Workload:
         return self.schema.source_for(self.with_defaults(parameters), seed)
 
     def with_defaults(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-        """Every parameter of the workload, also those that a test does not take, and its
-        constants."""
-        known = {one.name: one.default for one in self.parameters.values()}
+        """The values of all parameters and constants of the workload, with defaults for parameters
+        that are not given."""
+        known = {parameter.name: parameter.default for parameter in self.parameters.values()}
         given = {name: parameters[name] for name in known if name in parameters}
         return self.schema.with_constants({**known, **given})
 
@@ -275,9 +281,11 @@ class Workload:
         return {name: whole[name] for name in self.schema.constants}
 
     def parameters_of(self, test: Test) -> tuple[Parameter, ...]:
-        """The parameters this test takes."""
+        """The parameters of this test."""
         return tuple(
-            one for one in self.parameters.values() if not one.tests or test.name in one.tests
+            parameter
+            for parameter in self.parameters.values()
+            if not parameter.tests or test.name in parameter.tests
         )
 
     def expected_counts(
@@ -295,11 +303,11 @@ class Workload:
 
     @property
     def titles(self) -> dict[str, str]:
-        """Script → what it is about."""
+        """Script → its title."""
         return {name: script.title for name, script in self.scripts.items()}
 
     def for_record(self) -> dict[str, Any]:
-        """What a report needs to know of the workload once its folder is gone."""
+        """The part of the workload that reports need, since its folder may be gone."""
         return {
             "name": self.name,
             "title": self.title,
@@ -312,7 +320,7 @@ class Workload:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over all texts that decide what is run."""
+        """SHA-256 over all texts that determine what is run."""
         digest = hashlib.sha256()
         for path, text in sorted(self.texts.items()):
             digest.update(f"{path}\0{len(text.encode())}\0".encode())

@@ -1,6 +1,6 @@
-//! Takes random numbers; gives the defects that sanity checks are there to find.
+//! Takes random numbers; returns the defects of an entry, which the sanity checks find.
 //!
-//! Where the model has none of a kind, one in some thousands is made, so that every check has an answer.
+//! A kind of defect that the model lacks is given to one entry in some thousands, so that every check finds some.
 
 use assay_values::Random;
 
@@ -12,7 +12,7 @@ pub(super) struct Defects {
     bits: u32,
 }
 
-/// Check number and how many of a million entries that could have the defect do have it.
+/// Check number, and how many per million entries that can have the defect have it.
 const RATES: [(u32, u32); 26] = [
     (1, 96_000),
     (2, 2_000),

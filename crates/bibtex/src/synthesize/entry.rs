@@ -1,4 +1,4 @@
-//! Takes a seed and the number of an entry; gives the entry as it stands in its file.
+//! Takes a seed and the number of an entry; returns the entry as BibTeX text.
 
 use std::fmt::Write as _;
 

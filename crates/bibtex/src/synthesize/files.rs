@@ -1,6 +1,6 @@
-//! Takes the number of an entry; gives the file that it is in, as the model's entries are spread over files.
+//! Takes the number of an entry; returns its file, with the same distribution over files as in the model.
 
-/// The files and how many of every [`BLOCK`] entries each holds, as in the model.
+/// The files, and how many of every [`BLOCK`] entries each contains, as in the model.
 pub(super) const FILES: [(&str, u64); 13] = [
     ("journal.bib", 4839),
     ("letters.bib", 986),
@@ -17,10 +17,10 @@ pub(super) const FILES: [(&str, u64); 13] = [
     ("types.bib", 32),
 ];
 
-/// The entries of the model.
+/// The number of entries of the model.
 const BLOCK: u64 = 9733;
 
-/// Spreads neighbours over the files; it has no factor in common with [`BLOCK`].
+/// Spreads consecutive entries over the files; coprime with [`BLOCK`].
 const STRIDE: u64 = 5209;
 
 /// The file of entry `index`, and its place among the entries of this file in its block.

@@ -1,35 +1,35 @@
-//! Takes the number of an entry; gives its key, first author and year, and whose content it has.
+//! Takes the number of an entry; returns its key, first author and year, and the number that determines its content.
 
 use super::files::{in_first_file, place_of};
 use super::streams::{Purpose, stream};
 use super::words::person;
 use crate::chance::chance;
 
-/// Entries outside the first file that have the key of an entry there, in a million; and those among
-/// them that are the same entry word for word.
+/// Entries outside the first file that share a key with an entry of the first file, per million; and those
+/// that are identical to it.
 const SHARED_KEYS: u32 = 116_000;
 const SAME_ENTRIES: u32 = 80_000;
 
-/// What an entry is about, and what its key is made of.
+/// The parts of an entry's key.
 pub(super) struct Identity {
     pub(super) author: String,
     pub(super) year: i64,
     pub(super) key: String,
 }
 
-/// Of which entry `index` has the key, and of which the content: nearly always its own.
+/// The numbers of the entries whose key and whose content entry `index` has: nearly always `index`.
 pub(super) fn numbers_of(seed: u64, index: u64) -> (u64, u64) {
     let mut random = stream(seed, Purpose::Sharing, index);
     let (file, place) = place_of(index);
     if file == 0 || !chance(&mut random, SHARED_KEYS) {
         return (index, index);
     }
-    // Places differ within a file, so no key is shared twice.
-    let other = in_first_file(index, place);
+    // Places differ within a file, so no key is used twice in it.
+    let original = in_first_file(index, place);
     (
-        other,
+        original,
         if chance(&mut random, SAME_ENTRIES) {
-            other
+            original
         } else {
             index
         },

@@ -1,11 +1,11 @@
-//! Takes fields; gives them in the layout that bibclean prints: names, values and folds in columns.
+//! Takes fields; appends them in the layout of bibclean: aligned names and values, long values folded.
 
 use std::fmt::Write as _;
 
 /// The column where values begin.
 const INDENT: usize = 17;
 
-/// The column that a line should not pass.
+/// The maximum line length.
 const MARGIN: usize = 72;
 
 /// Appends `  name = "value",` and folds a long value at its blanks.
@@ -30,7 +30,7 @@ pub(super) fn text(out: &mut String, name: &str, value: &str) {
     out.push_str("\",\n");
 }
 
-/// Appends `  name = value,` where the value is the name of a macro.
+/// Appends `  name = value,` for the name of a macro.
 pub(super) fn bare(out: &mut String, name: &str, value: &str) {
     open(out, name);
     out.push_str(value);

@@ -1,4 +1,4 @@
-//! Takes a seed; gives the journals and publishers that all invented entries share.
+//! Takes a seed; returns the journals and publishers that all synthetic entries share.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use crate::chance::{chance, number_below};
 const JOURNALS: u64 = 60;
 const PUBLISHERS: u64 = 32;
 
-/// A journal as its entries name it.
+/// A journal, as entries refer to it.
 pub(super) struct Journal {
     /// The macro: `j-BRAIN`.
     pub(super) name: String,
@@ -66,7 +66,7 @@ fn nth_publisher(number: u64, seed: u64) -> (String, String, String) {
     )
 }
 
-/// What stands before the entries of every file.
+/// The text before the entries of every file.
 pub(super) fn prologue(seed: u64) -> String {
     let mut text = String::from(
         "%%% -*-BibTeX-*-\n%%% Invented entries for measurements; they describe nothing.\n\n\

@@ -1,8 +1,8 @@
-//! Takes a number and a seed; gives files of invented entries that resemble a real bibliography.
+//! Takes a number and a seed; writes files of synthetic entries that resemble a real bibliography.
 //!
-//! For use where no real data can be had. Types, coverage and length of fields, forms of dates, labels
-//! and the share of defects follow the 13 bibliographies of the TeX Users Group that come with TeX
-//! Live (9,733 entries); not a word is theirs. Entry *i* is a function of the seed and *i*, so a larger
+//! For use if no real data are available. Types, coverage and length of fields, forms of dates, labels
+//! and the share of defects follow the model, the 13 bibliographies of the TeX Users Group that come with TeX
+//! Live (9,733 entries); none of their text is copied. Entry *i* is a function of the seed and *i*, so a larger
 //! bibliography begins with the same entries as a smaller one.
 
 mod defects;
@@ -28,7 +28,7 @@ use files::{FILES, place_of};
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Synthesized {
-    /// Paths of the files that have entries.
+    /// Paths of the files written.
     pub files: Vec<String>,
     /// Entries in all files together.
     pub entries: u64,
@@ -36,11 +36,11 @@ pub struct Synthesized {
     pub bytes: u64,
 }
 
-/// Writes `entries` entries into files in `folder`, which must exist; files of the same names are
-/// replaced.
+/// Writes `entries` entries to files in `folder`, which must exist; existing files of the same names
+/// are replaced.
 ///
 /// # Errors
-/// Where a file cannot be written.
+/// If a file cannot be written.
 pub fn synthesize(folder: &Path, entries: u64, seed: u64) -> Result<Synthesized, WriteError> {
     let mut outputs: Vec<Option<Output>> = FILES.iter().map(|_| None).collect();
     let mut text = String::new();

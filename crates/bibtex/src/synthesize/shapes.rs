@@ -1,10 +1,10 @@
-//! Takes a random number; gives a type of entry and the fields that entries of this type have.
+//! Takes a random stream; returns a type of entry and the probabilities of its fields.
 
 use assay_values::Random;
 
 use crate::chance::number_below;
 
-/// How often a field stands in entries of one shape, in a million.
+/// How often each field occurs in entries of one family, per million.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub(super) editor: u32,
@@ -34,7 +34,7 @@ pub(super) enum Family {
     Other,
 }
 
-/// Types and how many of 9,733 entries are of each.
+/// Types, and how many of 9,733 entries have each type.
 const KINDS: [(&str, Family, u64); 14] = [
     ("Article", Family::Article, 6868),
     ("Book", Family::Book, 1669),

@@ -1,8 +1,8 @@
-//! Takes a seed and what random numbers are for; gives a stream of its own.
+//! Takes a seed, a purpose and a number; returns an independent random stream.
 
 use assay_values::Random;
 
-/// What random numbers are drawn for: every use has streams of its own.
+/// What random numbers are drawn for: every purpose has its own streams.
 #[derive(Clone, Copy)]
 pub(super) enum Purpose {
     Content,
@@ -13,7 +13,7 @@ pub(super) enum Purpose {
     Publisher,
 }
 
-/// The stream of one thing, which is a function of the seed, the purpose and the thing's number.
+/// The random stream for item `number`, a function of the seed, the purpose and the number.
 pub(super) fn stream(seed: u64, purpose: Purpose, number: u64) -> Random {
     Random::stream(seed, (number << 3) | purpose as u64)
 }

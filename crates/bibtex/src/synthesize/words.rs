@@ -1,4 +1,4 @@
-//! Takes random numbers; gives invented words, titles and names.
+//! Takes random numbers; returns invented words, titles and names.
 
 use assay_values::Random;
 
@@ -26,10 +26,10 @@ const MARKED: [&str; 6] = [
     "\\&",
 ];
 
-/// People who write and edit; the model has one name for every two entries.
+/// Number of authors and editors; the model has one name for every two entries.
 const PEOPLE: i64 = 4600;
 
-/// One word in small letters.
+/// One word in lower case.
 pub(super) fn word(random: &mut Random) -> String {
     let mut word = String::new();
     for _ in 0..random.between(1, 3) {
@@ -47,7 +47,7 @@ pub(super) fn capitalised(word: &str) -> String {
     })
 }
 
-/// Words of about `length` characters in all, now and then with TeX markup among them.
+/// Words of about `length` characters in total, some with TeX markup.
 pub(super) fn phrase(random: &mut Random, length: usize) -> String {
     let mut phrase = capitalised(&word(random));
     while phrase.len() < length {
@@ -65,15 +65,15 @@ pub(super) fn phrase(random: &mut Random, length: usize) -> String {
     phrase
 }
 
-/// A length that is `mean` on the average, mostly shorter and now and then much longer.
+/// A length with average `mean`, mostly shorter and sometimes much longer.
 pub(super) fn length(random: &mut Random, mean: usize) -> usize {
     let times = if chance(random, 10_000) { 10 } else { 1 };
-    let one = length_between(random, 0, mean);
+    let base = length_between(random, 0, mean);
     let shares = length_between(random, 0, 1000) * length_between(random, 0, 1000);
-    (one + shares * mean / 600_000) * times
+    (base + shares * mean / 600_000) * times
 }
 
-/// One of the people, some of whom appear far more often than others.
+/// A person; some appear far more often than others.
 pub(super) fn person(random: &mut Random, seed: u64) -> (String, String) {
     if chance(random, 150_000) {
         return ("Anonymous".to_owned(), "Anonymous".to_owned());

@@ -1,4 +1,4 @@
-//! Bad input of every kind, each with the place that the message names.
+//! Invalid input of every kind, with the place and the message that are reported.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use assay_bibtex::{
 
 use crate::reading::{Folder, cell, error, keys, rows_from, rows_kept_going, rows_of};
 
-/// A good entry before the bad one, so that no place is the first by chance.
+/// A valid entry before the bad entry, so that no place is line 1 by chance.
 const GOOD: &str = "% a comment\n@Misc{good, note = {x}}\n";
 
 fn check(bad: &str, line: u64, column: u64, words: &str) {
@@ -23,7 +23,7 @@ fn check(bad: &str, line: u64, column: u64, words: &str) {
 }
 
 #[test]
-fn a_syntax_error_has_the_place_of_what_is_wrong() {
+fn a_syntax_error_is_reported_at_its_place() {
     check(
         "@Misc{\n title = {x}}",
         4,
@@ -111,7 +111,7 @@ fn a_syntax_error_has_the_place_of_what_is_wrong() {
 }
 
 #[test]
-fn a_brace_that_is_never_closed_is_named_with_its_entry() {
+fn an_unclosed_brace_is_reported_with_its_entry() {
     let bad = "@Misc{k,\n  title = {An {open brace},\n  year = 1999,\n}\n";
     check(
         bad,
@@ -125,7 +125,7 @@ fn a_brace_that_is_never_closed_is_named_with_its_entry() {
         &next,
         3,
         1,
-        "add what closes it before line 8, where the next entry begins",
+        "close it before line 8, where the next entry begins",
     );
     check(
         "@Misc(k, a = \"x\"",
@@ -157,7 +157,7 @@ fn a_key_may_be_used_once_in_a_file() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused() {
+fn bytes_that_are_not_text_are_refused() {
     let latin1 = b"@Misc{k,\n note = {Caf\xE9 \xFC},\n bad\n}";
     let found = error(latin1);
     assert_eq!((found.line, found.column), (2, 13));
@@ -187,7 +187,7 @@ fn latin_1_is_decoded_and_its_columns_are_those_of_the_file() {
 }
 
 #[test]
-fn an_entry_has_a_greatest_length() {
+fn an_entry_has_a_maximum_length() {
     let long = |bytes: usize| {
         let frame = "@Misc{k, note = {}}".len();
         format!("\n@Misc{{k, note = {{{}}}}}", "x".repeat(bytes - frame)).into_bytes()
@@ -199,7 +199,7 @@ fn an_entry_has_a_greatest_length() {
 }
 
 #[test]
-fn files_without_entries_and_what_is_no_file_are_refused() {
+fn files_without_entries_and_paths_that_are_not_files_are_refused() {
     let folder = Folder::new("files");
     let inside = folder.0.join("folder");
     std::fs::create_dir_all(&inside).expect("the temporary folder can be written");
@@ -227,7 +227,8 @@ fn files_without_entries_and_what_is_no_file_are_refused() {
         assert_eq!((found.file.as_str(), found.line), (path.as_str(), 0));
         assert!(found.message.contains(words), "{found}");
         options.keep_going = true;
-        let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("one is good");
+        let found =
+            scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("one file is valid");
         assert_eq!((found.entries, found.problems.errors), (1, 1));
         options.files = vec![path.clone()];
         let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect_err("no entries");
@@ -256,7 +257,7 @@ fn files_without_entries_and_what_is_no_file_are_refused() {
 }
 
 #[test]
-fn keep_going_returns_the_good_entries_and_a_list_of_the_bad() {
+fn keep_going_returns_the_valid_entries_and_lists_the_bad_entries() {
     let text = b"@Misc{a, note = {1}}
 @Misc{b, note = {2}
 @Misc{c, note = {3}}
@@ -305,7 +306,7 @@ fn a_macro_that_no_file_defines_is_a_warning_or_an_error() {
     assert!(
         problem
             .message
-            .contains("`other` is defined in none of the files; it is used 2 times"),
+            .contains("`other` is not defined in any of the files; it is used 2 times"),
         "{problem:?}"
     );
     options.strict = true;
@@ -355,8 +356,8 @@ fn text_that_only_resembles_entries_is_text() {
 fn a_file_given_twice_and_two_files_of_one_name_are_distinguished() {
     let folder = Folder::new("equal-names");
     std::fs::create_dir_all(folder.0.join("other")).expect("a folder");
-    let one = folder.file("x.bib", b"@Misc{key, title = {T}}\n");
-    let two = folder.file("other/x.bib", b"@Misc{key, title = {T}}\n");
+    let first = folder.file("x.bib", b"@Misc{key, title = {T}}\n");
+    let second = folder.file("other/x.bib", b"@Misc{key, title = {T}}\n");
     let warnings = |files: &[&String]| -> Vec<String> {
         let options = SourceOptions {
             files: files.iter().map(|file| (*file).clone()).collect(),
@@ -364,13 +365,17 @@ fn a_file_given_twice_and_two_files_of_one_name_are_distinguished() {
         };
         let source = BibSource::new(&options).expect("files that are there");
         let problems = rows_from(source).expect("good files").1;
-        problems.kept.into_iter().map(|one| one.message).collect()
+        problems
+            .kept
+            .into_iter()
+            .map(|problem| problem.message)
+            .collect()
     };
     let twice = "is given twice; every entry is loaded twice";
-    assert_eq!(warnings(&[&one, &one]), [twice]);
-    let other_spelling = one.replace("/x.bib", "/./x.bib");
-    assert_eq!(warnings(&[&one, &other_spelling]), [twice]);
-    let both = warnings(&[&one, &two]);
+    assert_eq!(warnings(&[&first, &first]), [twice]);
+    let other_spelling = first.replace("/x.bib", "/./x.bib");
+    assert_eq!(warnings(&[&first, &other_spelling]), [twice]);
+    let both = warnings(&[&first, &second]);
     assert_eq!(both.len(), 1);
     assert!(both[0].starts_with("has the same name as "), "{}", both[0]);
 }

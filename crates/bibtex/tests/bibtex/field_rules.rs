@@ -1,10 +1,10 @@
-//! Every rule that turns a field into a cell, by examples.
+//! Examples of every rule that computes a column from a field.
 
 use assay_bibtex::COLUMNS;
 
 use crate::reading::{cell, rows, rows_kept_going};
 
-/// The cell of `column` for an article whose only field is `field`.
+/// The value of `column` for an article whose only field is `field`.
 fn of_field(field: &str, column: &str) -> Option<String> {
     cell(&format!("@Article{{key,\n  {field},\n}}\n"), column)
 }
@@ -20,7 +20,7 @@ fn check(column: &str, table: &[(&str, Option<&str>)]) {
 }
 
 #[test]
-fn white_space_collapses_and_nothing_is_null() {
+fn white_space_collapses_and_empty_fields_are_null() {
     check(
         "volume",
         &[
@@ -43,7 +43,7 @@ fn white_space_collapses_and_nothing_is_null() {
 }
 
 #[test]
-fn tex_markup_goes_where_people_search() {
+fn tex_markup_is_removed_from_columns_used_in_searches() {
     check(
         "title",
         &[
@@ -133,7 +133,7 @@ fn macros_stay_names_and_pieces_are_joined() {
 }
 
 #[test]
-fn authors_are_split_at_and_outside_braces() {
+fn authors_are_split_at_the_word_and_outside_braces() {
     let table = [
         ("author = {A. One}", Some("1"), Some("A. One")),
         (
@@ -276,7 +276,7 @@ fn months_are_three_letters_and_a_number() {
 }
 
 #[test]
-fn numbers_of_books_and_journals_come_in_both_forms() {
+fn isbn_and_issn_are_stored_with_and_without_hyphens() {
     check(
         "ISBN",
         &[
@@ -322,7 +322,7 @@ fn dates_become_time_stamps() {
 }
 
 #[test]
-fn the_entry_is_kept_as_it_is_written() {
+fn the_text_of_the_entry_is_unchanged() {
     let entry = "@ARTICLE ( Key:1 ,\r\n\ttitle = \"A ) {\"} ) b\" , x = {unknown}\r\n)";
     let text = format!("text % @Article{{no,\n{entry} more text");
     assert_eq!(cell(&text, "entry"), Some(format!("\n{entry}")));
@@ -333,13 +333,13 @@ fn the_entry_is_kept_as_it_is_written() {
 }
 
 #[test]
-fn of_a_field_given_twice_the_first_counts() {
+fn if_a_field_occurs_twice_the_first_counts() {
     let text = "@Misc{k, note = {one}, NOTE = {two}}";
     assert_eq!(cell(text, "note").as_deref(), Some("one"));
 }
 
 #[test]
-fn strings_come_once_in_order_and_names_with_their_uses() {
+fn strings_are_listed_once_in_order_and_names_with_their_counts() {
     let rows = rows(
         "@String{b = \"B  {x}\"} @string(a = {A} # b)\n@String{b = \"B\n {x}\"}\n@STRING{b = \"other\"}
          @Misc{1, author = {X and Y}, editor = {X}} @Misc{2, author = {Y and {\\'X}}}",
@@ -350,9 +350,9 @@ fn strings_come_once_in_order_and_names_with_their_uses() {
             .map(|cell| cell.clone().unwrap_or_default())
             .collect()
     };
-    let of_table = |wanted: usize| -> Vec<Vec<String>> {
+    let of_table = |number: usize| -> Vec<Vec<String>> {
         rows.iter()
-            .filter(|(table, _)| *table == wanted)
+            .filter(|(table, _)| *table == number)
             .map(|(_, cells)| text(cells))
             .collect()
     };
@@ -368,7 +368,7 @@ fn strings_come_once_in_order_and_names_with_their_uses() {
 }
 
 #[test]
-fn more_pages_than_an_int_holds_are_no_count_and_a_warning() {
+fn a_page_count_above_the_int_range_is_null_with_a_warning() {
     let text = "@Misc{a, pages = \"1--2147483647\"}\n\n@Misc{b,\n  pages = \"1--99999999999\"}\n";
     let (rows, problems) = rows_kept_going(text.as_bytes());
     let index = COLUMNS.iter().position(|name| *name == "pagecount");
@@ -388,7 +388,7 @@ fn more_pages_than_an_int_holds_are_no_count_and_a_warning() {
 }
 
 #[test]
-fn names_are_counted_alike_in_both_tables_and_an_empty_one_is_a_warning() {
+fn both_tables_count_the_same_names_and_an_empty_name_is_a_warning() {
     for (authors, count, warnings) in [
         ("A and B and C", 3, 0),
         ("A and B and and C", 3, 1),

@@ -1,4 +1,4 @@
-//! Rows and invented entries, byte for byte as they were when someone looked at them.
+//! Rows and synthetic entries, compared byte for byte with reviewed output.
 
 use std::ops::ControlFlow;
 
@@ -6,9 +6,9 @@ use assay_bibtex::{ScanOptions, SourceOptions, SqlOptions, scan, synthesize, wri
 
 use crate::reading::{Folder, sample};
 
-/// To accept a change, write the new text over the file and read the difference.
+/// To accept a change, replace the file by the new text and review the difference.
 #[test]
-fn the_sample_becomes_the_script_beside_it() {
+fn the_sample_gives_the_expected_script() {
     let source = SourceOptions {
         files: vec![sample("sample.bib")],
         ..SourceOptions::default()
@@ -21,13 +21,13 @@ fn the_sample_becomes_the_script_beside_it() {
         },
         &mut script,
     )
-    .expect("it is good");
+    .expect("the files are valid");
     let expected = std::fs::read(sample("sample.sql")).expect("the sample is part of the crate");
     assert_eq!(String::from_utf8(script), String::from_utf8(expected));
 }
 
 #[test]
-fn invented_entries_are_the_same_everywhere_and_a_beginning_of_more() {
+fn synthetic_entries_are_reproducible_and_a_larger_number_begins_with_the_same() {
     let folder = Folder::new("invented");
     let scanned = |entries: u64, seed: u64| {
         let made = synthesize(&folder.0, entries, seed).expect("the folder can be written");
@@ -37,7 +37,8 @@ fn invented_entries_are_the_same_everywhere_and_a_beginning_of_more() {
             strict: true,
             ..ScanOptions::default()
         };
-        let found = scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("it is good");
+        let found =
+            scan(&options, &mut |_, _| ControlFlow::Continue(())).expect("the files are valid");
         assert_eq!((found.entries, found.bytes), (entries, made.bytes));
         let first = std::fs::read(folder.0.join("journal.bib")).expect("it was written");
         (found.fingerprint, first)

@@ -1,11 +1,11 @@
-//! Input of any shape is read in a time that grows with its length and not with its square.
+//! Reading takes linear time, not quadratic time, for input of any structure.
 
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use crate::reading::{keys, rows_kept_going};
 
-/// Far more than any of these takes, and far less than its square would.
+/// Far more than any of these inputs takes, and far less than quadratic time would.
 const HANG: Duration = Duration::from_secs(30);
 
 fn check(what: &str, text: &str, entries: usize, errors: u64) {
@@ -16,10 +16,10 @@ fn check(what: &str, text: &str, entries: usize, errors: u64) {
     assert!(started.elapsed() < HANG, "{what}: {:?}", started.elapsed());
 }
 
-fn repeated(count: usize, mut one: impl FnMut(&mut String, usize)) -> String {
+fn repeated(count: usize, mut append: impl FnMut(&mut String, usize)) -> String {
     let mut text = String::new();
     for number in 0..count {
-        one(&mut text, number);
+        append(&mut text, number);
     }
     text
 }
@@ -64,10 +64,10 @@ fn large_input_is_read_in_linear_time() {
 }
 
 #[test]
-fn many_bad_entries_are_passed_over_in_linear_time() {
+fn many_bad_entries_are_skipped_in_linear_time() {
     const MANY: usize = 100_000;
     let good = "@Misc{good,}\n";
-    for (what, one) in [
+    for (what, item) in [
         ("unclosed entries", "@Misc{k, note = {x}\n"),
         ("unclosed values", "  @Misc{k, note = {x}\n"),
         ("unclosed quotes", "@Misc(k, note = \"x)\n"),
@@ -76,7 +76,7 @@ fn many_bad_entries_are_passed_over_in_linear_time() {
         ("at signs", "\n  @"),
         ("NUL bytes", "@Misc{k, note = {\0}}\n"),
     ] {
-        let text = format!("{}\n{good}", one.repeat(MANY));
+        let text = format!("{}\n{good}", item.repeat(MANY));
         let started = Instant::now();
         let (rows, _) = rows_kept_going(text.as_bytes());
         assert_eq!(keys(&rows), ["good"], "{what}");

@@ -1,4 +1,4 @@
-//! What must stay true of the reader, seen from outside.
+//! Tests of the crate's public functions.
 
 mod bad_input;
 mod damage;

@@ -1,4 +1,4 @@
-//! Takes BibTeX as text; gives its rows, for the other tests.
+//! Takes BibTeX as text; returns its rows, for the other tests.
 
 use std::io::{Cursor, Read};
 use std::path::PathBuf;
@@ -30,11 +30,11 @@ pub fn rows_from(mut source: BibSource) -> Result<(Vec<Cells>, Problems), Source
     Ok((rows, source.problems().clone()))
 }
 
-/// All rows of a text that is good.
+/// All rows of a valid text.
 pub fn rows(text: &str) -> Vec<Cells> {
     let stream = Box::new(Cursor::new(text.as_bytes().to_vec()));
     rows_of(&SourceOptions::default(), stream)
-        .expect("the text is good")
+        .expect("the text is valid")
         .0
 }
 
@@ -56,13 +56,13 @@ pub fn error(text: &[u8]) -> SourceError {
     rows_of(&SourceOptions::default(), stream).expect_err("the text is bad")
 }
 
-/// The rows and problems of a text that is bad in parts.
+/// The rows and problems of a text with errors.
 pub fn rows_kept_going(text: &[u8]) -> (Vec<Cells>, Problems) {
     let options = SourceOptions {
         keep_going: true,
         ..SourceOptions::default()
     };
-    rows_of(&options, Box::new(Cursor::new(text.to_vec()))).expect("some of it is good")
+    rows_of(&options, Box::new(Cursor::new(text.to_vec()))).expect("bad entries are skipped")
 }
 
 /// The keys of the entries among `rows`.
@@ -84,7 +84,7 @@ pub fn sample(name: &str) -> String {
     path.to_string_lossy().into_owned()
 }
 
-/// A folder of its own for one test, removed with everything in it.
+/// A temporary folder for one test, removed when dropped.
 pub struct Folder(pub PathBuf);
 
 impl Folder {

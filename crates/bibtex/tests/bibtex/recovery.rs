@@ -1,10 +1,10 @@
-//! Reading goes on at the next entry, and says how much it passed over.
+//! After a bad entry, reading continues at the next entry and reports how much it skipped.
 
 use assay_bibtex::Problems;
 
 use crate::reading::{Cells, error, keys, rows_kept_going};
 
-/// What happens to the text of an entry.
+/// A change of the text of an entry.
 type Damage = Box<dyn Fn(&str) -> Vec<u8>>;
 
 /// A hundred entries, each line indented by `indent`, number 40 changed by `damage`.
@@ -46,12 +46,12 @@ fn rows_of_entries(rows: &[Cells]) -> usize {
 }
 
 #[test]
-fn one_bad_entry_costs_one_entry() {
+fn one_bad_entry_leaves_out_one_entry() {
     let damages: [(&str, Damage); 8] = [
         ("a NUL byte", Box::new(replaced("B", "\0"))),
         ("an unclosed value", Box::new(replaced("{B}", "{B"))),
         (
-            "an entry without its end",
+            "an entry without an end",
             Box::new(|entry| entry.trim_end().trim_end_matches('}').as_bytes().to_vec()),
         ),
         ("a missing comma", Box::new(replaced("c},", "c}"))),
@@ -59,7 +59,7 @@ fn one_bad_entry_costs_one_entry() {
         ("a key used before", Box::new(replaced("k40", "k39"))),
         ("a quote alone", Box::new(replaced("1999", "\""))),
         (
-            "no UTF-8",
+            "invalid UTF-8",
             Box::new(|entry| {
                 let at = entry.find('B').expect("it is there");
                 let mut bytes = entry.as_bytes().to_vec();
@@ -83,7 +83,7 @@ fn one_bad_entry_costs_one_entry() {
 }
 
 #[test]
-fn a_nul_byte_between_entries_costs_none() {
+fn a_nul_byte_between_entries_leaves_out_no_entry() {
     let (rows, problems) =
         rows_kept_going(b"@Misc{a,}\n text \0 and \0\n% a comment \0 @Misc{no,}\n@Misc{b,}\n\0");
     assert_eq!(keys(&rows), ["a", "b"]);
@@ -117,7 +117,7 @@ fn a_file_in_utf_16_is_one_error() {
 }
 
 #[test]
-fn entries_on_one_line_are_found_behind_a_bad_one_that_ends() {
+fn entries_on_the_same_line_are_found_after_a_bad_entry_that_ends() {
     let (rows, problems) = rows_kept_going(
         b"@Misc{a,} @Misc{b note} @Misc{c,} @Misc{d, x = {1} y = {see @misc{z}}} @Misc{e,}",
     );
@@ -126,8 +126,8 @@ fn entries_on_one_line_are_found_behind_a_bad_one_that_ends() {
 }
 
 #[test]
-fn what_is_passed_over_is_counted_wherever_the_windows_end() {
-    // Nothing after the first brace can be distinguished from the inside of its entry.
+fn skipped_text_is_counted_independently_of_window_boundaries() {
+    // Nothing after the first brace can be distinguished from the contents of its entry.
     let mut text = b"@Misc{bad, note = {{".to_vec();
     for number in 0..40_000 {
         text.extend_from_slice(format!(" @Misc{{k{number}, note = {{x}}}}").as_bytes());
@@ -143,7 +143,7 @@ fn what_is_passed_over_is_counted_wherever_the_windows_end() {
 }
 
 #[test]
-fn an_entry_may_quote_others() {
+fn an_entry_may_quote_other_entries() {
     let quoted: String = (0..60)
         .map(|at| format!("\n  @Misc{{q{at}, x = {{{}}}}}", "y".repeat(500)))
         .collect();

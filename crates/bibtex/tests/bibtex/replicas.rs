@@ -1,4 +1,4 @@
-//! Enlarging: what changes, what stays, and that chance is a function of the seed.
+//! Enlarged bibliographies: what changes, what does not, and that the random choices depend only on the seed.
 
 use assay_bibtex::{BibSource, COLUMNS, Replicas, SourceOptions, Variant, write_replicated};
 
@@ -23,8 +23,8 @@ fn options(files: Vec<String>, replicas: Replicas) -> SourceOptions {
 }
 
 fn rows(files: Vec<String>, replicas: Replicas) -> Vec<Cells> {
-    let source = BibSource::new(&options(files, replicas)).expect("the options are good");
-    rows_from(source).expect("the files are good").0
+    let source = BibSource::new(&options(files, replicas)).expect("the options are valid");
+    rows_from(source).expect("the files are valid").0
 }
 
 fn cell<'r>(row: &'r Cells, column: &str) -> Option<&'r str> {
@@ -36,7 +36,7 @@ fn cell<'r>(row: &'r Cells, column: &str) -> Option<&'r str> {
 }
 
 #[test]
-fn a_replica_differs_where_it_should_and_nowhere_else() {
+fn a_replica_differs_only_in_the_documented_columns() {
     let folder = Folder::new("replicas");
     let files = vec![folder.file("x.bib", TEXT.as_bytes())];
     let plain = rows(files.clone(), Replicas::default());
@@ -79,19 +79,19 @@ fn a_replica_differs_where_it_should_and_nowhere_else() {
         let remark = cell(row, "remark").expect("a remark");
         let added = remark
             .strip_prefix("old ")
-            .expect("the old text stays in front");
+            .expect("the old text comes first");
         assert!((20..=200).contains(&added.len()), "{added}");
     }
     assert_ne!(cell(&rows[0], "remark"), cell(&rows[3], "remark"));
     assert_eq!(cell(&rows[1], "bibdate"), Some("12 August 2014"));
     assert!(cell(&rows[1], "remark").is_some_and(|remark| remark.starts_with("later5 ")));
     assert!((20..=200).contains(&cell(&rows[2], "remark").expect("a new remark").len()));
-    // Definitions come once, whatever the number of replicas.
+    // Definitions occur once for any number of replicas.
     assert_eq!(rows.iter().filter(|(table, _)| *table == 1).count(), 2);
 }
 
 #[test]
-fn chance_depends_on_the_seed_and_the_entry_alone() {
+fn random_choices_depend_only_on_the_seed_and_the_entry() {
     let folder = Folder::new("seeds");
     let files = vec![folder.file("x.bib", TEXT.as_bytes())];
     let with_seed = |seed| {
@@ -106,10 +106,10 @@ fn chance_depends_on_the_seed_and_the_entry_alone() {
     };
     assert_eq!(with_seed(1), with_seed(1));
     assert_ne!(with_seed(1), with_seed(2));
-    // The same entry in another file, and behind other entries, gets the same text.
-    let other = folder.file("y.bib", format!("@Misc{{z,}} {TEXT}").as_bytes());
+    // The same entry in another file, after other entries, gets the same text.
+    let second_file = folder.file("y.bib", format!("@Misc{{z,}} {TEXT}").as_bytes());
     let both = rows(
-        vec![files[0].clone(), other],
+        vec![files[0].clone(), second_file],
         Replicas {
             count: 2,
             ..Replicas::default()
@@ -143,7 +143,7 @@ fn clean_replicas_leave_out_what_checks_report() {
 }
 
 #[test]
-fn only_some_files_give_entries_but_all_give_strings_and_names() {
+fn entries_come_from_the_selected_files_and_strings_and_names_from_all() {
     let folder = Folder::new("only");
     let files = vec![
         folder.file("x.bib", b"@String{s = {S}} @Misc{a, author = {A}}"),
@@ -155,7 +155,7 @@ fn only_some_files_give_entries_but_all_give_strings_and_names() {
         only,
         ..SourceOptions::default()
     });
-    let (rows, _) = rows_from(source.expect("the options are good")).expect("the files are good");
+    let (rows, _) = rows_from(source.expect("the options are valid")).expect("the files are valid");
     assert_eq!(keys(&rows), ["b"]);
     let tables: Vec<usize> = rows.iter().map(|(table, _)| *table).collect();
     assert_eq!(tables, [0, 1, 2, 2]);
@@ -177,15 +177,15 @@ fn the_enlarged_file_holds_the_entries_of_the_rows() {
         },
     );
     let mut text = Vec::new();
-    let written = write_replicated(&options, &mut text).expect("the files are good");
+    let written = write_replicated(&options, &mut text).expect("the files are valid");
     assert_eq!(written.bytes, text.len() as u64);
-    // The second file repeats a key of the first, which one file cannot hold.
+    // The second file repeats a key of the first, which one file cannot contain twice.
     assert_eq!(written.left_out, 4);
     let whole = folder.file("all.bib", &text);
     let rows = rows(vec![whole], Replicas::default());
     assert_eq!(keys(&rows).len() as u64, written.entries);
-    let direct = rows_from(BibSource::new(&options).expect("good options"))
-        .expect("good files")
+    let direct = rows_from(BibSource::new(&options).expect("the options are valid"))
+        .expect("the files are valid")
         .0;
     let entries = |rows: &[Cells]| -> Vec<Option<String>> {
         let entries = rows.iter().filter(|(table, _)| *table == 0);
@@ -201,7 +201,7 @@ fn the_enlarged_file_holds_the_entries_of_the_rows() {
 }
 
 #[test]
-fn no_replica_at_all_is_refused() {
+fn zero_replicas_are_refused() {
     let options = options(
         vec![sample("sample.bib")],
         Replicas {

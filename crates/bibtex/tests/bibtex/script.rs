@@ -1,4 +1,4 @@
-//! The SQL text: its order, its literals, and its end when something goes wrong.
+//! The SQL script: the order of its parts, its literals, and its end after an error.
 
 use std::io::{self, Cursor, ErrorKind, Write};
 
@@ -32,7 +32,7 @@ fn script(options: &SqlOptions, text: &str) -> (Result<WriteSqlReport, WriteErro
 #[test]
 fn the_script_has_its_parts_in_order() {
     let (report, script) = script(&options(), TEXT);
-    let report = report.expect("the text is good");
+    let report = report.expect("the text is valid");
     assert_eq!((report.entries, report.strings, report.names), (1, 1, 1));
     assert_eq!(report.bytes_read, TEXT.len() as u64);
     assert_eq!(report.bytes_written, script.len() as u64);
@@ -61,7 +61,7 @@ fn the_script_has_its_parts_in_order() {
 }
 
 #[test]
-fn no_text_of_an_entry_leaves_its_literal() {
+fn no_text_of_an_entry_ends_its_literal() {
     for (literal_style, note, url) in [
         (
             LiteralStyle::Doubled,
@@ -87,7 +87,7 @@ fn no_text_of_an_entry_leaves_its_literal() {
 }
 
 #[test]
-fn tables_and_columns_are_called_as_the_server_wants_it() {
+fn tables_and_columns_have_the_given_names() {
     let table = |table: &str, columns: &[&str]| TableName {
         table: table.to_owned(),
         columns: columns.iter().map(|&column| column.to_owned()).collect(),
@@ -131,14 +131,14 @@ impl Write for Failing {
 }
 
 #[test]
-fn a_reader_that_went_away_is_no_error_and_a_full_disk_is_one() {
+fn a_closed_output_is_not_an_error_and_a_full_disk_is() {
     let write = |kind| {
         let stream = Box::new(Cursor::new(TEXT.as_bytes()));
         write_sql_from(&options(), "(standard input)", stream, &mut Failing(kind))
     };
     assert!(
         write(ErrorKind::BrokenPipe)
-            .expect("a quiet end")
+            .expect("a closed output is not an error")
             .is_broken_pipe
     );
     assert!(matches!(
@@ -148,13 +148,13 @@ fn a_reader_that_went_away_is_no_error_and_a_full_disk_is_one() {
 }
 
 #[test]
-fn options_come_as_json_and_an_unknown_one_is_refused() {
+fn options_are_read_from_json_and_an_unknown_option_is_refused() {
     let options: SqlOptions = serde_json::from_str(
         r#"{"source": {"files": ["a.bib"], "encoding": "latin-1", "keep_going": true,
             "replicas": {"count": 3, "variant": "clean", "reported": [["a.bib", "k"], [null, "l"]]}},
             "literal_style": "backslash", "begin": "START TRANSACTION;"}"#,
     )
-    .expect("the document is good");
+    .expect("the document is valid");
     assert_eq!(options.literal_style, LiteralStyle::Backslash);
     assert!(serde_json::from_str::<SqlOptions>(r#"{"literal": "doubled"}"#).is_err());
 }

@@ -1,4 +1,4 @@
-//! However the bytes arrive, the rows are the same.
+//! The rows do not depend on how the bytes are split into reads.
 
 use std::io::{self, Read};
 
@@ -6,15 +6,15 @@ use assay_bibtex::{Encoding, SourceOptions};
 
 use crate::reading::{rows_of, sample};
 
-/// Gives its bytes in pieces of the lengths that `lengths` repeats, with an interruption now and then.
-struct Dribble {
+/// Returns its bytes in pieces with the lengths in `lengths`, repeated, with occasional interruptions.
+struct PiecewiseReader {
     bytes: Vec<u8>,
     at: usize,
     lengths: Vec<usize>,
     turn: usize,
 }
 
-impl Read for Dribble {
+impl Read for PiecewiseReader {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.turn += 1;
         if self.turn.is_multiple_of(7) {
@@ -28,7 +28,7 @@ impl Read for Dribble {
     }
 }
 
-/// Pieces of one byte put a boundary everywhere; the others put one somewhere.
+/// Pieces of one byte put a boundary at every offset; the others at some offsets.
 fn piece_lengths() -> Vec<Vec<usize>> {
     let mut random = 1_u64;
     let mut next = move || {
@@ -44,7 +44,7 @@ fn piece_lengths() -> Vec<Vec<usize>> {
 
 fn check(bytes: &[u8], options: &SourceOptions) {
     let read = |lengths: Vec<usize>| {
-        let stream = Dribble {
+        let stream = PiecewiseReader {
             bytes: bytes.to_vec(),
             at: 0,
             lengths,
@@ -102,13 +102,14 @@ fn an_entry_longer_than_many_pieces_is_one_entry() {
         "@Misc{{k,\n note = {{{}}}\n}}\n@Misc{{l,}}",
         "word {x} ".repeat(100_000)
     );
-    let stream = Dribble {
+    let stream = PiecewiseReader {
         bytes: long.into_bytes(),
         at: 0,
         lengths: vec![4096],
         turn: 0,
     };
-    let (rows, _) = rows_of(&SourceOptions::default(), Box::new(stream)).expect("it is good");
+    let (rows, _) =
+        rows_of(&SourceOptions::default(), Box::new(stream)).expect("the text is valid");
     assert_eq!(rows.len(), 2);
     let entry = rows[0]
         .1

@@ -11,8 +11,8 @@ use super::outgoing::Outgoing;
 use super::refusal;
 use super::server_reply::{self as reply, Page};
 use super::server_request::{self as request, Asked, Parameters};
-use crate::null::{Given, Statement};
-use crate::server::{Demand, WireServer};
+use crate::null::{ResultSize, Statement};
+use crate::server::{ServerEvent, WireServer};
 use crate::{ErrorClass, SystemError};
 
 /// The server's side of one session.
@@ -227,7 +227,7 @@ impl ServerSide {
 
     /// Writes one page; what does not fit into it goes into its paging state.
     #[inline]
-    fn give(&mut self, given: &mut Given, out: &mut Vec<u8>) {
+    fn give(&mut self, given: &mut ResultSize, out: &mut Vec<u8>) {
         let statement = match &self.running {
             Running::None => return,
             Running::Text(statement) => statement,
@@ -265,16 +265,16 @@ impl WireServer for CassandraServer {
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Demand<'a>), SystemError> {
+    ) -> Result<(usize, ServerEvent<'a>), SystemError> {
         let mut used = 0;
         loop {
             if self.side.phase == Phase::Over {
-                return Ok((used, Demand::Over));
+                return Ok((used, ServerEvent::Over));
             }
             let (size, message) = self.incoming.next(&input[used..]).map_err(of_client)?;
             used += size;
             let Some(message) = message else {
-                return Ok((used, Demand::More));
+                return Ok((used, ServerEvent::More));
             };
             match self.side.message(&message, out)? {
                 Step::Go => {}
@@ -283,11 +283,11 @@ impl WireServer for CassandraServer {
             }
         }
         let statement = self.side.statement().expect("the step says so");
-        Ok((used, Demand::Execute(statement)))
+        Ok((used, ServerEvent::Execute(statement)))
     }
 
     #[inline]
-    fn answer(&mut self, given: &mut Given, out: &mut Vec<u8>) -> bool {
+    fn answer(&mut self, given: &mut ResultSize, out: &mut Vec<u8>) -> bool {
         self.side.give(given, out);
         true
     }

@@ -3,7 +3,7 @@
 use super::constants::{error_code, result_kind, rows_flag, type_id};
 use super::cql_type::Column;
 use super::scan::{write_bytes, write_length, write_short_bytes, write_string};
-use crate::null::Given;
+use crate::null::ResultSize;
 use crate::{Certainty, ErrorClass, SystemError};
 
 /// How rows are given.
@@ -78,7 +78,7 @@ pub(super) fn prepared(
 
 /// Writes as many rows as a page has, and takes them from those that are given.
 #[inline]
-pub(super) fn page(page: &Page<'_>, given: &mut Given, out: &mut Vec<u8>) {
+pub(super) fn page(page: &Page<'_>, given: &mut ResultSize, out: &mut Vec<u8>) {
     if page.columns.is_empty() {
         return out.extend_from_slice(&result_kind::VOID.to_be_bytes());
     }

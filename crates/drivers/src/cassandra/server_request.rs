@@ -3,8 +3,8 @@
 use super::constants::query_flag as flag;
 use super::opening::VERSION_QUERY;
 use super::scan::Scan;
-use crate::lexis::{self, Literals};
-use crate::null::{Given, Meaning, Statement, query};
+use crate::lexer::{self, Literals};
+use crate::null::{ResultSize, Meaning, Statement, query};
 use crate::{ErrorClass, SystemError};
 
 /// What stands behind the text or the id of a request, as far as it matters here.
@@ -14,7 +14,7 @@ pub(super) struct Parameters {
     /// None: the client did not say.
     pub(super) page_size: Option<u64>,
     /// The rows of the pages that follow, where the first was given already.
-    pub(super) rest: Option<Given>,
+    pub(super) rest: Option<ResultSize>,
 }
 
 /// What a text asks for.
@@ -67,7 +67,7 @@ fn count_parameters(text: &str) -> u16 {
     let (mut count, mut at) = (0_u16, 0);
     while at < bytes.len() {
         count = count.saturating_add(u16::from(bytes[at] == b'?'));
-        at = lexis::end_of_token(bytes, at, Literals::Doubled);
+        at = lexer::end_of_token(bytes, at, Literals::Doubled);
     }
     count
 }
@@ -128,7 +128,7 @@ impl Parameters {
         if flags & flag::PAGING_STATE != 0 {
             let state = scan.bytes()??;
             let (first, rest) = state.split_first_chunk::<8>()?;
-            parameters.rest = Some(Given {
+            parameters.rest = Some(ResultSize {
                 first: u64::from_be_bytes(*first),
                 rows: u64::from_be_bytes(rest.try_into().ok()?),
                 affected: 0,

@@ -8,6 +8,7 @@ use super::constants::head;
 use super::public_key::PublicKey;
 use super::scan::Scan;
 use super::{refusal, scramble};
+use crate::request::IN_CLEAR_TEXT;
 use crate::{ErrorClass, SystemError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,10 +108,10 @@ impl Authentication {
             )));
         };
         if method == Method::ClearText && !self.is_private {
-            return Err(refused(
-                "the server requires the password in clear text over an unencrypted connection; \
-                 use TLS or a Unix socket"
-                    .to_owned(),
+            return Err(SystemError::new(
+                ErrorClass::Authentication,
+                IN_CLEAR_TEXT,
+                "the server requires the password in clear text, which is sent only where TLS is required",
             ));
         }
         self.method = method;

@@ -14,8 +14,8 @@ use super::results::Format;
 use super::scan::write_length;
 use super::server_errors::{malformed, of_client};
 use super::{server_greeting as greeting, server_reply as reply};
-use crate::null::{Given, Lines, Meaning, Statement};
-use crate::server::{Demand, PIECE_BYTES, WireServer};
+use crate::null::{Lines, Meaning, ResultSize, Statement};
+use crate::server::{PIECE_BYTES, ServerEvent, WireServer};
 use crate::{ErrorClass, SystemError};
 
 /// The server side of one session.
@@ -209,24 +209,24 @@ impl WireServer for MysqlServer {
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Demand<'a>), SystemError> {
+    ) -> Result<(usize, ServerEvent<'a>), SystemError> {
         let (used, step) = self.advance(input, out)?;
         let demand = match step {
-            Step::Continue if matches!(self.phase, Phase::Over) => Demand::Over,
-            Step::Continue => Demand::More,
-            Step::Loaded => Demand::Loaded {
+            Step::Continue if matches!(self.phase, Phase::Over) => ServerEvent::Over,
+            Step::Continue => ServerEvent::More,
+            Step::Loaded => ServerEvent::Loaded {
                 table: &self.loaded.0,
                 rows: self.loaded.1,
             },
             Step::Execute => {
-                Demand::Execute(self.statement().expect("Step::Execute has a statement"))
+                ServerEvent::Execute(self.statement().expect("Step::Execute has a statement"))
             }
         };
         Ok((used, demand))
     }
 
     #[inline]
-    fn answer(&mut self, given: &mut Given, out: &mut Vec<u8>) -> bool {
+    fn answer(&mut self, given: &mut ResultSize, out: &mut Vec<u8>) -> bool {
         let piece_end = out.len() + PIECE_BYTES;
         let format = match self.running {
             Running::Prepared(_) => Format::Binary,

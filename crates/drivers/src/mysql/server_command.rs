@@ -6,7 +6,7 @@ use super::server::{MysqlServer, Phase, Running, Step};
 use super::server_errors::malformed;
 use super::server_reply as reply;
 use crate::SystemError;
-use crate::lexis::Literals;
+use crate::lexer::Literals;
 use crate::null::{Lines, Meaning, query};
 
 const LITERALS: Literals = Literals::Backslash;

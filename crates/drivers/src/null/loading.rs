@@ -3,7 +3,7 @@
 use super::meaning::{Meaning, Statement};
 use super::selection::selection;
 use super::words::{Words, first_words, is_word, plain};
-use crate::lexis::Literals;
+use crate::lexer::Literals;
 
 /// The table of `INSERT INTO table …`, `COPY table …` or `LOAD DATA … INTO TABLE table`.
 pub(super) fn table_of_bulk(text: &str) -> Option<String> {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::delay;
 use super::meaning::Statement;
-use super::model::{Given, PlannedReply, ServerModel, SessionModel, caused_by_option};
+use super::model::{PlannedReply, ResultSize, ServerModel, SessionModel, caused_by_option};
 use crate::{Answer, Canceller, ErrorClass, LocalOptions, SystemError};
 
 pub(crate) struct LocalSession {
@@ -41,7 +41,7 @@ impl LocalSession {
         &mut self,
         statement: &Statement,
         answer: &mut Answer,
-        write_rows: impl FnOnce(Given, &mut Answer),
+        write_rows: impl FnOnce(ResultSize, &mut Answer),
     ) -> Result<(), SystemError> {
         self.is_cancelled.store(false, Ordering::Relaxed);
         let began = Instant::now();

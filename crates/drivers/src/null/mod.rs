@@ -22,7 +22,7 @@ mod words;
 
 use assay_values::{Piece, Row};
 
-use crate::lexis::Literals;
+use crate::lexer::Literals;
 use crate::{
     Answer, Blocking, BulkForm, Canceller, ErrorClass, LocalOptions, Request, SystemError,
     TransactionStatus,
@@ -31,7 +31,7 @@ pub(crate) use lines::Lines;
 pub(crate) use local_session::LocalSession;
 pub use meaning::Statement;
 pub(crate) use meaning::{Change, Meaning};
-pub use model::{Given, PlannedReply, ServerModel, SessionModel};
+pub use model::{PlannedReply, ResultSize, ServerModel, SessionModel};
 pub(crate) use tuples::Tuples;
 
 /// A session of the null system.
@@ -71,7 +71,7 @@ fn statement_of(pieces: &[Piece]) -> Statement {
     Statement::of(&text, Literals::Doubled)
 }
 
-fn write_rows(statement: &Statement, given: Given, answer: &mut Answer) {
+fn write_rows(statement: &Statement, given: ResultSize, answer: &mut Answer) {
     statement
         .columns
         .iter()

@@ -47,7 +47,7 @@ pub enum PlannedReply {
 
 /// What a statement that succeeded returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub struct ResultSize {
     /// How many rows; each column of a row holds the row's number.
     pub rows: u64,
     /// The number of the first row.
@@ -155,15 +155,15 @@ impl SessionModel {
 
     /// Executes the statement and returns its result.
     #[must_use]
-    pub fn answer(&self, statement: &Statement) -> Given {
-        let rows = |rows, first| Given {
+    pub fn answer(&self, statement: &Statement) -> ResultSize {
+        let rows = |rows, first| ResultSize {
             rows,
             first,
             affected: 0,
         };
-        let changed = |affected| Given {
+        let changed = |affected| ResultSize {
             affected,
-            ..Given::default()
+            ..ResultSize::default()
         };
         match &statement.meaning {
             Meaning::Count(table) => match self.site.tables().rows(table) {
@@ -173,16 +173,16 @@ impl SessionModel {
             Meaning::Read => rows(self.options.rows, 1),
             Meaning::Create(table) => {
                 self.site.tables().make(table);
-                Given::default()
+                ResultSize::default()
             }
             Meaning::Drop(table) => {
                 self.site.tables().remove(table);
-                Given::default()
+                ResultSize::default()
             }
             Meaning::Empty(table) => changed(self.site.tables().empty(table)),
             Meaning::Insert { table, rows } => {
                 self.site.tables().extend(table, *rows);
-                Given {
+                ResultSize {
                     rows: if statement.columns.is_empty() {
                         0
                     } else {
@@ -192,12 +192,12 @@ impl SessionModel {
                     affected: *rows,
                 }
             }
-            Meaning::Change(_) => Given {
+            Meaning::Change(_) => ResultSize {
                 rows: u64::from(!statement.columns.is_empty()),
                 first: 1,
                 affected: 1,
             },
-            _ => Given::default(),
+            _ => ResultSize::default(),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::meaning::Statement;
 use super::words::Words;
-use crate::lexis::{self, Literals, is_identifier};
+use crate::lexer::{self, Literals, is_identifier};
 
 /// The statements of a text, without empty ones.
 pub(crate) fn statements(text: &str, literals: Literals) -> impl Iterator<Item = Statement> {
@@ -29,7 +29,7 @@ pub(crate) fn parameters(text: &str, literals: Literals) -> u16 {
             }
             _ => {}
         }
-        at = lexis::end_of_token(bytes, at, literals);
+        at = lexer::end_of_token(bytes, at, literals);
     }
     match literals {
         Literals::Doubled => highest,
@@ -57,7 +57,7 @@ impl<'a> Iterator for Parts<'a> {
             at = bytes.len();
         }
         while at < bytes.len() && bytes[at] != b';' {
-            at = lexis::end_of_token(bytes, at, self.literals);
+            at = lexer::end_of_token(bytes, at, self.literals);
         }
         let (part, rest) = self.text.split_at(at.min(bytes.len()));
         self.text = rest.strip_prefix(';').unwrap_or(rest);

@@ -5,7 +5,7 @@ use super::loading::{copying, file_of, insertion};
 use super::meaning::{Change, Meaning, Statement};
 use super::selection::{selection, unnamed, width_of_group};
 use super::words::{Words, first_words, is_word};
-use crate::lexis::Literals;
+use crate::lexer::Literals;
 
 impl Statement {
     pub(crate) fn of(text: &str, literals: Literals) -> Self {

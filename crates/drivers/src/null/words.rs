@@ -1,7 +1,7 @@
 //! Takes the text of a statement; returns its words in order: names with their quotes and dots, whole
 //! literals, and every other character as a word. Blanks and comments are skipped.
 
-use crate::lexis::{self, Literals, is_identifier};
+use crate::lexer::{self, Literals, is_identifier};
 
 #[derive(Clone, Debug)]
 pub(super) struct Words<'a> {
@@ -48,7 +48,7 @@ impl<'a> Iterator for Words<'a> {
                 self.at = start + length.unwrap_or(rest.len());
                 return Some(&self.text[start..self.at]);
             }
-            self.at = lexis::end_of_token(bytes, start, self.literals);
+            self.at = lexer::end_of_token(bytes, start, self.literals);
             let is_comment = self.at > start + 1 && first != b'\'' && first != b'$';
             if !first.is_ascii_whitespace() && !is_comment {
                 // Everything but a name begins and ends with an ASCII byte.

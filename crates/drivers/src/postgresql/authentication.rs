@@ -9,6 +9,7 @@ use postgres_protocol::message::frontend;
 
 use super::message::Fields;
 use super::outgoing::cold;
+use crate::request::IN_CLEAR_TEXT;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
 /// The state of the authentication.
@@ -42,9 +43,10 @@ impl Authentication {
             (3, Self::Open) => {
                 let password = password(options, "in clear text")?;
                 if !options.is_private {
-                    return Err(refused(
-                        "the server requires the password in clear text over an unencrypted connection; \
-                         use TLS, or scram-sha-256 in the server's pg_hba.conf",
+                    return Err(SystemError::new(
+                        ErrorClass::Authentication,
+                        IN_CLEAR_TEXT,
+                        "the server requires the password in clear text, which is sent only where TLS is required",
                     ));
                 }
                 cold(out, |buffer| {

@@ -77,12 +77,12 @@ pub(super) fn write_text(
 
 /// Several statements in one text, which the server executes as one transaction and answers in order.
 #[derive(Default)]
-pub(super) struct Together {
+pub(super) struct BatchedSend {
     /// Where in the pipeline's bytes the message begins.
     query_at: Option<usize>,
 }
 
-impl Together {
+impl BatchedSend {
     pub fn is_open(&self) -> bool {
         self.query_at.is_some()
     }
@@ -116,9 +116,9 @@ mod tests {
     #[test]
     fn statements_in_one_text_are_one_message() {
         let mut out = b"before".to_vec();
-        let mut together = Together::default();
-        together.add("A", &mut out).expect("it is short");
-        together.add("BC", &mut out).expect("it is short");
+        let mut batched_send = BatchedSend::default();
+        batched_send.add("A", &mut out).expect("it is short");
+        batched_send.add("BC", &mut out).expect("it is short");
         assert_eq!(out, b"beforeQ\0\0\0\x09A;BC\0");
     }
 

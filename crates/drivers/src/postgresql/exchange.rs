@@ -4,10 +4,10 @@
 //! Every request ends in ReadyForQuery, also after an error: the server skips the rest of the request. A
 //! pipeline is one such exchange with several answers.
 
-use super::kept::Kept;
 use super::message::{Message, tag};
 use super::refusal;
 use super::rows;
+use super::session_state::SessionState;
 use super::statement::Statement;
 use crate::{Answer, Progress, SystemError, TransactionStatus};
 
@@ -96,7 +96,7 @@ impl Exchange {
     pub fn read(
         &mut self,
         message: Message<'_>,
-        kept: &mut Kept,
+        kept: &mut SessionState,
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
@@ -134,7 +134,7 @@ impl Exchange {
     }
 
     /// The prepared statement whose execution is being answered.
-    pub(super) fn statement<'a>(&self, kept: &'a Kept) -> Option<&'a Statement> {
+    pub(super) fn statement<'a>(&self, kept: &'a SessionState) -> Option<&'a Statement> {
         let id = match self.sent {
             Sent::Execute { id } => id,
             Sent::Pipeline { owed } => {
@@ -147,7 +147,7 @@ impl Exchange {
     }
 
     #[cold]
-    fn name_columns(&self, kept: &Kept, answer: &mut Answer) {
+    fn name_columns(&self, kept: &SessionState, answer: &mut Answer) {
         for column in self
             .statement(kept)
             .iter()

@@ -2,12 +2,12 @@
 //! one that ends a request; fills the answer.
 
 use super::exchange::{Exchange, Sent, transaction};
-use super::kept::{Description, Kept};
 use super::message::{Fields, Message, tag};
 use super::outgoing::copy_fail;
 use super::parameter::ParameterType;
 use super::refusal::{self, Refusal};
 use super::rows;
+use super::session_state::{Description, SessionState};
 use super::statement::Statement;
 use crate::{Answer, ErrorClass, Progress, SystemError};
 
@@ -17,7 +17,7 @@ impl Exchange {
     pub(super) fn read_rare(
         &mut self,
         message: Message<'_>,
-        kept: &mut Kept,
+        kept: &mut SessionState,
         out: &mut Vec<u8>,
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
@@ -87,7 +87,7 @@ impl Exchange {
     fn copy_in(
         &mut self,
         body: &[u8],
-        kept: &mut Kept,
+        kept: &mut SessionState,
         out: &mut Vec<u8>,
     ) -> Result<Option<Progress>, SystemError> {
         let is_text = Fields(body).byte()? == 0;
@@ -118,7 +118,7 @@ impl Exchange {
     pub(super) fn end(
         &mut self,
         status: &[u8],
-        kept: &mut Kept,
+        kept: &mut SessionState,
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
         answer.transaction = transaction(status);

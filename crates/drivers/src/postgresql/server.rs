@@ -14,9 +14,9 @@ use super::server_errors::{aborted, unexpected};
 use super::server_portal::{Portal, Prepared};
 use super::server_reply::{self as reply, Status};
 use super::server_tag as tag;
-use crate::lexis::Literals;
-use crate::null::{Given, Statement, query};
-use crate::server::{Demand, PIECE_BYTES, WireServer};
+use crate::lexer::Literals;
+use crate::null::{ResultSize, Statement, query};
+use crate::server::{PIECE_BYTES, ServerEvent, WireServer};
 use crate::{ErrorClass, SystemError};
 
 /// The server side of one session.
@@ -233,24 +233,24 @@ impl WireServer for PostgresqlServer {
         &'a mut self,
         input: &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<(usize, Demand<'a>), SystemError> {
+    ) -> Result<(usize, ServerEvent<'a>), SystemError> {
         let (used, step) = self.advance(input, out)?;
         let demand = match step {
-            Step::Go => Demand::More,
-            Step::Over => Demand::Over,
-            Step::Loaded => Demand::Loaded {
+            Step::Go => ServerEvent::More,
+            Step::Over => ServerEvent::Over,
+            Step::Loaded => ServerEvent::Loaded {
                 table: &self.loaded.0,
                 rows: self.loaded.1,
             },
             Step::Execute => {
-                Demand::Execute(self.statement().expect("Step::Execute has a statement"))
+                ServerEvent::Execute(self.statement().expect("Step::Execute has a statement"))
             }
         };
         Ok((used, demand))
     }
 
     #[inline]
-    fn answer(&mut self, given: &mut Given, out: &mut Vec<u8>) -> bool {
+    fn answer(&mut self, given: &mut ResultSize, out: &mut Vec<u8>) -> bool {
         let piece_end = out.len() + PIECE_BYTES;
         let portal = match &self.running {
             Running::Unnamed => self.portal.as_ref(),

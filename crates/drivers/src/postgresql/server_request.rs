@@ -8,7 +8,7 @@ use super::server::{PostgresqlServer, Running, Step};
 use super::server_errors::aborted;
 use super::server_portal::{Portal, Prepared};
 use super::server_reply::{self as reply, Status};
-use crate::lexis::Literals;
+use crate::lexer::Literals;
 use crate::null::{Statement, query};
 use crate::{ErrorClass, SystemError};
 

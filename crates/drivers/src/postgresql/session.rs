@@ -5,9 +5,9 @@ use postgres_protocol::message::frontend;
 
 use super::copy_data::CopyData;
 use super::exchange::{self, Exchange, Sent};
-use super::kept::{Description, Kept};
 use super::message;
 use super::outgoing::{cold, copy_fail, refused};
+use super::session_state::{Description, SessionState};
 use super::startup::{self, Server, Startup};
 use super::statement::{self, Statement};
 use crate::{Answer, ConnectOptions, Progress, SystemError};
@@ -19,7 +19,7 @@ pub struct PostgresqlWire {
     /// The state of a session that is being opened.
     pub(super) startup: Startup,
     pub(super) server: Server,
-    pub(super) kept: Kept,
+    pub(super) kept: SessionState,
     /// The bulk load in which the server accepts rows.
     pub(super) copy: Option<CopyData>,
 }
@@ -56,7 +56,7 @@ impl PostgresqlWire {
             phase: Phase::New,
             startup: Startup::default(),
             server: Server::default(),
-            kept: Kept::default(),
+            kept: SessionState::default(),
             copy: None,
         }
     }

@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use postgres_protocol::message::frontend;
 
 use super::copy_binary;
-use super::direct::{self, Together};
+use super::direct::{self, BatchedSend};
 use super::exchange::{Exchange, Sent};
 use super::outgoing::{query, refused};
 use super::session::{Phase, PostgresqlWire};
@@ -107,11 +107,11 @@ impl Wire for PostgresqlWire {
             _ => return Err(refused(TOO_EARLY)),
         };
         let is_text = matches!(request, Request::Text(_));
-        if queued > 0 && is_text != self.kept.together.is_open() {
+        if queued > 0 && is_text != self.kept.batched_send.is_open() {
             return Err(refused(MIXED));
         }
         if queued == 0 {
-            self.kept.together = Together::default();
+            self.kept.batched_send = BatchedSend::default();
         }
         let id = match *request {
             Request::Execute { id, parameters } => {
@@ -125,7 +125,7 @@ impl Wire for PostgresqlWire {
                 None
             }
             Request::Text(text) => {
-                self.kept.together.add(text, out)?;
+                self.kept.batched_send.add(text, out)?;
                 None
             }
             Request::Begin | Request::Commit | Request::Rollback => {
@@ -150,7 +150,7 @@ impl Wire for PostgresqlWire {
         };
         self.kept.pipeline.truncate(owed);
         // A text needs no Sync.
-        if owed == 0 || !self.kept.together.is_open() {
+        if owed == 0 || !self.kept.batched_send.is_open() {
             out.extend_from_slice(statement::SYNC);
         }
         self.phase = Phase::Busy(Exchange::new(Sent::Pipeline { owed }));

@@ -8,9 +8,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::bulk::Bulk;
+use super::busy_handler::BusyHandler;
 use super::failure::Failure;
 use super::options::Options;
-use super::patience::Patience;
 use super::value::spelled;
 use super::{counters, refusal, regexp};
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 /// One session with a database file.
 pub struct SqliteConnection {
     pub(super) connection: Connection,
-    patience: Arc<Patience>,
+    busy_handler: Arc<BusyHandler>,
     /// Texts of prepared statements by id; the library's handles are cached by text.
     prepared: Vec<Option<Box<str>>>,
     bulk: Option<Bulk>,
@@ -56,8 +56,8 @@ impl SqliteConnection {
         let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let refused = |error: rusqlite::Error| refusal::opening(path, &error);
         let mut connection = Connection::open_with_flags(path, flags).map_err(refused)?;
-        let patience = Patience::new(options.busy_timeout);
-        let waiting = Arc::clone(&patience);
+        let busy_handler = BusyHandler::new(options.busy_timeout);
+        let waiting = Arc::clone(&busy_handler);
         connection
             .busy_handler(Some(move |tries| waiting.wait(tries)))
             .map_err(refused)?;
@@ -71,7 +71,7 @@ impl SqliteConnection {
             .map_err(refused)?;
         let mut opened = Self {
             connection,
-            patience,
+            busy_handler,
             prepared: Vec::new(),
             bulk: None,
             version: format!("SQLite {}", rusqlite::version()),
@@ -143,7 +143,7 @@ impl SqliteConnection {
 
 impl Blocking for SqliteConnection {
     fn request(&mut self, request: &Request<'_>, answer: &mut Answer) -> Result<(), SystemError> {
-        self.patience.begin();
+        self.busy_handler.begin();
         let done = match *request {
             Request::Text(text) => self
                 .connection
@@ -181,7 +181,11 @@ impl Blocking for SqliteConnection {
             Err(Failure::Driver(error)) => Some(error),
             Err(Failure::Library(error)) => {
                 let is_open = answer.transaction == TransactionStatus::Open;
-                Some(refusal::of(&error, self.patience.is_exhausted(), is_open))
+                Some(refusal::of(
+                    &error,
+                    self.busy_handler.is_exhausted(),
+                    is_open,
+                ))
             }
         };
         Ok(())
@@ -190,7 +194,7 @@ impl Blocking for SqliteConnection {
     fn bulk_row(&mut self, row: &Row) -> Result<(), SystemError> {
         match &mut self.bulk {
             Some(bulk) => {
-                self.patience.begin();
+                self.busy_handler.begin();
                 bulk.row(&self.connection, row);
             }
             None => return Err(SystemError::protocol("an open bulk load", "a row")),
@@ -201,7 +205,7 @@ impl Blocking for SqliteConnection {
     fn bulk_end(&mut self, abort: Option<&str>, answer: &mut Answer) -> Result<(), SystemError> {
         match self.bulk.take() {
             Some(bulk) => {
-                self.patience.begin();
+                self.busy_handler.begin();
                 bulk.end(&self.connection, abort, answer);
             }
             None => return Err(SystemError::protocol("an open bulk load", "its end")),
@@ -219,12 +223,12 @@ impl Blocking for SqliteConnection {
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        let (statement, patience) = (
+        let (statement, busy_handler) = (
             self.connection.get_interrupt_handle(),
-            self.patience.clone(),
+            self.busy_handler.clone(),
         );
         Some(Box::new(move || {
-            patience.cancel();
+            busy_handler.cancel();
             statement.interrupt();
         }))
     }

@@ -6,12 +6,12 @@
 
 mod affinity;
 mod bulk;
+mod busy_handler;
 mod connection;
 mod counters;
 mod execution;
 mod failure;
 mod options;
-mod patience;
 mod refusal;
 mod regexp;
 mod value;

@@ -10,7 +10,7 @@ const FILE: &str =
     "LOAD DATA LOCAL INFILE 'rows' INTO TABLE loaded CHARACTER SET utf8mb4 (id, word)";
 const INSERT: &str = "INSERT INTO loaded (id, word) VALUES";
 
-/// Everything that could end a cell, a row or a literal too early.
+/// Cells with everything that could end a cell, a row or a literal too early.
 const NASTY: [Option<&str>; 12] = [
     None,
     Some(""),
@@ -27,9 +27,9 @@ const NASTY: [Option<&str>; 12] = [
 ];
 
 fn client(server: &Server) -> Client {
-    let mut asked = options("root", None, "own");
-    asked.session_statements = vec!["SET SESSION sql_mode = 'STRICT_ALL_TABLES'".to_owned()];
-    let mut client = Client::unix(server, asked).expect("root may");
+    let mut strict = options("root", None, "own");
+    strict.session_statements = vec!["SET SESSION sql_mode = 'STRICT_ALL_TABLES'".to_owned()];
+    let mut client = Client::unix(server, strict).expect("root is accepted");
     client.rows("DROP TABLE IF EXISTS loaded");
     client.rows(
         "CREATE TABLE loaded (id INT NOT NULL, word LONGTEXT) ENGINE = InnoDB CHARACTER SET utf8mb4",
@@ -37,11 +37,11 @@ fn client(server: &Server) -> Client {
     client
 }
 
-fn nasty(count: usize) -> impl Iterator<Item = Row> {
+fn special_rows(count: usize) -> impl Iterator<Item = Row> {
     (0..count).map(|at| row(&[Some(&at.to_string()), NASTY[at % NASTY.len()]]))
 }
 
-fn arrived_as_it_was(client: &mut Client, count: usize) {
+fn check_loaded_rows(client: &mut Client, count: usize) {
     let all = client.rows("SELECT id, word FROM loaded ORDER BY id");
     assert_eq!(all.kept.len(), count);
     for (at, found) in all.kept.iter().enumerate() {
@@ -54,16 +54,16 @@ fn arrived_as_it_was(client: &mut Client, count: usize) {
     }
 }
 
-pub fn a_file_arrives_as_it_was(server: &Server) {
+pub fn a_native_load_stores_the_rows_unchanged(server: &Server) {
     let mut client = client(server);
-    let answer = client.load(FILE, BulkForm::Native, nasty(50_000), None);
+    let answer = client.load(FILE, BulkForm::Native, special_rows(50_000), None);
     assert_eq!((answer.error, answer.affected), (None, 50_000));
-    arrived_as_it_was(&mut client, 50_000);
+    check_loaded_rows(&mut client, 50_000);
     let none = client.load(FILE, BulkForm::Native, [], None);
     assert_eq!(
         (none.error, none.affected),
         (None, 0),
-        "no rows are no mistake"
+        "an empty load is not an error"
     );
     client.rows("TRUNCATE TABLE loaded");
     let long = "é\n".repeat(9_000_000); // longer than a packet can be
@@ -96,7 +96,7 @@ pub fn a_row_that_the_server_changed_is_an_error(server: &Server) {
     ] {
         client.rows("BEGIN");
         let answer = client.load(FILE, BulkForm::Native, rows, None);
-        let error = answer.error.expect("it warned");
+        let error = answer.error.expect("warnings make the load fail");
         assert_eq!(error.class, ErrorClass::Data);
         assert!(error.message.contains(words), "{error}");
         assert!(error.message.contains("warnings: 1;"), "{error}");
@@ -105,65 +105,65 @@ pub fn a_row_that_the_server_changed_is_an_error(server: &Server) {
     assert_eq!(client.cell("SELECT COUNT(*) FROM loaded"), "0");
 }
 
-pub fn a_load_that_is_given_up_leaves_nothing(server: &Server) {
+pub fn an_aborted_load_leaves_no_rows(server: &Server) {
     for (form, text) in [(BulkForm::Native, FILE), (BulkForm::MultiRow, INSERT)] {
         let mut client = client(server);
         client.rows("BEGIN");
         let answer = client.load(
             text,
             form,
-            nasty(30_000),
+            special_rows(30_000),
             Some("line 7 of x.bib is damaged"),
         );
-        let error = answer.error.expect("it was given up");
+        let error = answer.error.expect("the load was aborted");
         assert!(error.message.contains("line 7 of x.bib"), "{error}");
         client.rows("ROLLBACK");
         assert_eq!(client.cell("SELECT COUNT(*) FROM loaded"), "0", "{form:?}");
     }
 }
 
-pub fn what_is_no_load_is_refused(server: &Server) {
+pub fn statements_that_are_not_loads_are_refused(server: &Server) {
     let mut client = client(server);
-    let answer = client.load("SELECT 1 INTO @x", BulkForm::Native, nasty(1), None);
+    let answer = client.load("SELECT 1 INTO @x", BulkForm::Native, special_rows(1), None);
     assert!(
         answer
             .error
-            .expect("it asks for no rows")
+            .expect("the statement takes no rows")
             .message
             .contains("LOAD DATA LOCAL INFILE")
     );
     let nowhere = FILE.replace("loaded", "nowhere");
     let error = client
-        .load(&nowhere, BulkForm::Native, nasty(1), None)
+        .load(&nowhere, BulkForm::Native, special_rows(1), None)
         .error
-        .expect("no table");
+        .expect("there is no such table");
     assert_eq!(error.class, ErrorClass::UnknownObject);
     let error = client.error(FILE);
     assert_eq!(
         error.class,
         ErrorClass::Permission,
-        "no file but a load's: {error}"
+        "only a load may send a file: {error}"
     );
     client.rows("SET GLOBAL local_infile = 0");
     let error = client
-        .load(FILE, BulkForm::Native, nasty(1), None)
+        .load(FILE, BulkForm::Native, special_rows(1), None)
         .error
-        .expect("it is off");
+        .expect("local_infile is off");
     client.rows("SET GLOBAL local_infile = 1");
     assert_eq!(error.class, ErrorClass::Permission, "{error}");
     assert_eq!(client.cell("SELECT COUNT(*) FROM loaded"), "0");
 }
 
-pub fn inserts_of_many_rows_arrive_as_they_were(server: &Server) {
+pub fn multi_row_inserts_store_the_rows_unchanged(server: &Server) {
     let mut client = client(server);
-    let answer = client.load(INSERT, BulkForm::MultiRow, nasty(50_000), None);
+    let answer = client.load(INSERT, BulkForm::MultiRow, special_rows(50_000), None);
     assert_eq!((answer.error, answer.affected), (None, 50_000));
-    arrived_as_it_was(&mut client, 50_000);
+    check_loaded_rows(&mut client, 50_000);
     let none = client.load(INSERT, BulkForm::MultiRow, [], None);
     assert_eq!((none.error, none.affected), (None, 0));
 
     client.rows("ALTER TABLE loaded ADD UNIQUE (id); TRUNCATE TABLE loaded; BEGIN");
-    let twice = nasty(20_000).chain(nasty(20_000));
+    let twice = special_rows(20_000).chain(special_rows(20_000));
     let error = client
         .load(INSERT, BulkForm::MultiRow, twice, None)
         .error

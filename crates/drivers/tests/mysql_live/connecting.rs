@@ -1,4 +1,4 @@
-//! How a session begins, and how it is refused.
+//! Opening and refusing sessions.
 
 use std::time::{Duration, Instant};
 
@@ -8,12 +8,12 @@ use crate::mysql_support::client::{Client, options};
 use crate::mysql_support::server::Server;
 
 pub fn greets_and_runs_the_sessions_statements(server: &Server, name: &str) {
-    let mut asked = options("root", None, "");
-    asked.session_statements = vec![
+    let mut options_of_root = options("root", None, "");
+    options_of_root.session_statements = vec![
         "SET @seen = 'yes'".to_owned(),
         "SET SESSION lock_wait_timeout = 77".to_owned(),
     ];
-    let mut client = Client::unix(server, asked.clone()).expect("root may");
+    let mut client = Client::unix(server, options_of_root.clone()).expect("root is accepted");
     assert!(
         client.wire.server_version().starts_with(name),
         "{}",
@@ -28,10 +28,10 @@ pub fn greets_and_runs_the_sessions_statements(server: &Server, name: &str) {
     assert_eq!(client.cell("SELECT @@character_set_client"), "utf8mb4");
     assert_eq!(client.cell("SELECT @@collation_connection"), "utf8mb4_bin");
 
-    asked
+    options_of_root
         .session_statements
         .push("SET SESSION no_such_setting = 1".to_owned());
-    let error = Client::unix(server, asked)
+    let error = Client::unix(server, options_of_root)
         .err()
         .expect("the third statement fails");
     assert_eq!(error.class, ErrorClass::UnknownObject);
@@ -40,8 +40,8 @@ pub fn greets_and_runs_the_sessions_statements(server: &Server, name: &str) {
 
 /// The default method of the server (MariaDB: `mysql_native_password`, MySQL: `caching_sha2_password`,
 /// first with the server's public key, then from its cache).
-pub fn proves_a_password_over_an_open_line(server: &Server) {
-    let mut root = Client::unix(server, options("root", None, "")).expect("root may");
+pub fn proves_a_password_without_tls(server: &Server) {
+    let mut root = Client::unix(server, options("root", None, "")).expect("root is accepted");
     root.rows("CREATE DATABASE IF NOT EXISTS own");
     root.rows("CREATE USER IF NOT EXISTS 'guest'@'127.0.0.1' IDENTIFIED BY 'pass wörd'");
     root.rows("CREATE USER IF NOT EXISTS 'open'@'127.0.0.1'");
@@ -59,7 +59,7 @@ pub fn proves_a_password_over_an_open_line(server: &Server) {
         options("guest", Some("password"), "own"),
         options("guest", None, "own"),
         options("guest", Some("pass wörd"), "mysql"),
-        options("nobody here", Some("x"), ""),
+        options("no such user", Some("x"), ""),
         options("guest\0root", Some("pass wörd"), "own"),
     ] {
         let error = Client::tcp(server, wrong.clone()).err().expect("refused");
@@ -71,10 +71,10 @@ pub fn proves_a_password_over_an_open_line(server: &Server) {
     }
 }
 
-pub fn is_told_when_the_server_is_full(server: &Server) {
-    let mut root = Client::unix(server, options("root", None, "")).expect("root may");
+pub fn is_refused_when_the_server_is_full(server: &Server) {
+    let mut root = Client::unix(server, options("root", None, "")).expect("root is accepted");
     let usual = root.cell("SELECT @@global.max_connections");
-    // Sessions of the tests before count until the server has noticed that they ended.
+    // Sessions of earlier tests count until the server has noticed that they ended.
     let sessions = "SELECT count(*) FROM information_schema.processlist \
         WHERE user <> 'system user' AND command <> 'Daemon'";
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -85,7 +85,7 @@ pub fn is_told_when_the_server_is_full(server: &Server) {
     root.rows("SET GLOBAL max_connections = 10");
     let mut held = Vec::new();
     let refusal = loop {
-        assert!(held.len() < 20, "nobody was refused");
+        assert!(held.len() < 20, "no session was refused");
         match Client::tcp(server, options("guest", Some("pass wörd"), "own")) {
             Ok(client) => held.push(client),
             Err(error) => break error,
@@ -95,6 +95,6 @@ pub fn is_told_when_the_server_is_full(server: &Server) {
         (refusal.class, &*refusal.code),
         (ErrorClass::TooManyConnections, "1040")
     );
-    assert!(held.len() >= 8, "{} sessions were let in", held.len());
+    assert!(held.len() >= 8, "{} sessions were accepted", held.len());
     root.rows(&format!("SET GLOBAL max_connections = {usual}"));
 }

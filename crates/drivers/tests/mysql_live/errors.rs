@@ -1,4 +1,4 @@
-//! What servers refuse, in the engine's words.
+//! Server errors and their classes.
 
 use assay_drivers::{ErrorClass, Keep, Progress, Request, Wire};
 use assay_values::Piece;
@@ -7,7 +7,7 @@ use crate::mysql_support::client::{Client, options};
 use crate::mysql_support::server::Server;
 
 fn client(server: &Server) -> Client {
-    Client::unix(server, options("root", None, "own")).expect("root may")
+    Client::unix(server, options("root", None, "own")).expect("root is accepted")
 }
 
 pub fn are_classed_and_leave_the_session_good(server: &Server) {
@@ -45,7 +45,7 @@ pub fn are_classed_and_leave_the_session_good(server: &Server) {
             },
             Keep::Count,
         );
-        let prepared = prepared.expect("the session goes on").error;
+        let prepared = prepared.expect("the session stays open").error;
         let executed = match prepared {
             Some(error) => error,
             None => {
@@ -55,7 +55,7 @@ pub fn are_classed_and_leave_the_session_good(server: &Server) {
                 };
                 let answer = client
                     .ask(&request, Keep::Count)
-                    .expect("the session goes on");
+                    .expect("the session stays open");
                 answer
                     .error
                     .unwrap_or_else(|| panic!("{statement} must fail when prepared"))
@@ -63,7 +63,8 @@ pub fn are_classed_and_leave_the_session_good(server: &Server) {
         };
         assert_eq!(executed.class, class, "{statement}, prepared: {executed}");
     }
-    let mut guest = Client::tcp(server, options("guest", Some("pass wörd"), "own")).expect("may");
+    let mut guest =
+        Client::tcp(server, options("guest", Some("pass wörd"), "own")).expect("guest is accepted");
     assert_eq!(
         guest.error("SELECT 1 FROM mysql.user").class,
         Class::Permission
@@ -71,44 +72,45 @@ pub fn are_classed_and_leave_the_session_good(server: &Server) {
     assert_eq!(
         guest.error("USE mysql").class,
         Class::Permission,
-        "no matter of authentication now"
+        "after login it is a permission error"
     );
     assert_eq!(client.cell("SELECT COUNT(*) FROM child"), "1");
     client.rows("DROP TABLE child, parent");
 }
 
 pub fn deadlocks_and_waits_have_their_classes(server: &Server) {
-    let (mut one, mut two) = (client(server), client(server));
-    one.rows("CREATE TABLE locked (id INT PRIMARY KEY, n INT) ENGINE = InnoDB");
-    one.rows("INSERT INTO locked VALUES (1, 0), (2, 0)");
-    for client in [&mut one, &mut two] {
+    let (mut first, mut second) = (client(server), client(server));
+    first.rows("CREATE TABLE locked (id INT PRIMARY KEY, n INT) ENGINE = InnoDB");
+    first.rows("INSERT INTO locked VALUES (1, 0), (2, 0)");
+    for client in [&mut first, &mut second] {
         client.rows("SET SESSION innodb_lock_wait_timeout = 1");
     }
-    one.rows("BEGIN; UPDATE locked SET n = 1 WHERE id = 1");
-    two.rows("BEGIN; UPDATE locked SET n = 2 WHERE id = 2");
+    first.rows("BEGIN; UPDATE locked SET n = 1 WHERE id = 1");
+    second.rows("BEGIN; UPDATE locked SET n = 2 WHERE id = 2");
     let waiter = std::thread::scope(|scope| {
         let waits = scope.spawn(|| {
-            one.ask(
+            first.ask(
                 &Request::Text("UPDATE locked SET n = 1 WHERE id = 2"),
                 Keep::Count,
             )
         });
-        let other = two.ask(
+        let by_second = second.ask(
             &Request::Text("UPDATE locked SET n = 2 WHERE id = 1"),
             Keep::Count,
         );
-        [waits.join().expect("no panic"), other].map(|answer| answer.expect("goes on").error)
+        [waits.join().expect("no panic"), by_second]
+            .map(|answer| answer.expect("the session stays open").error)
     });
     let classes: Vec<ErrorClass> = waiter.iter().flatten().map(|error| error.class).collect();
-    // The one that is not the victim may still be waiting for the victim's rollback.
+    // The session that is not the victim may still wait for the victim's rollback.
     assert!(classes.contains(&ErrorClass::Deadlock), "{waiter:?}");
-    one.rows("ROLLBACK");
-    two.rows("ROLLBACK");
-    one.rows("BEGIN; UPDATE locked SET n = 3 WHERE id = 1");
-    let waited = two.error("UPDATE locked SET n = 4 WHERE id = 1");
+    first.rows("ROLLBACK");
+    second.rows("ROLLBACK");
+    first.rows("BEGIN; UPDATE locked SET n = 3 WHERE id = 1");
+    let waited = second.error("UPDATE locked SET n = 4 WHERE id = 1");
     assert_eq!((waited.class, &*waited.code), (ErrorClass::Timeout, "1205"));
-    one.rows("COMMIT");
-    one.rows("DROP TABLE locked");
+    first.rows("COMMIT");
+    first.rows("DROP TABLE locked");
 }
 
 pub fn a_killed_session_is_lost(server: &Server) {
@@ -117,7 +119,7 @@ pub fn a_killed_session_is_lost(server: &Server) {
     root.rows(&format!("KILL {}", idle.wire.session_id()));
     let error = idle
         .ask(&Request::Text("SELECT 1"), Keep::Count)
-        .expect_err("it is over");
+        .expect_err("the session has ended");
     assert_eq!(error.class, ErrorClass::LostConnection, "{error}");
 
     let mut working = client(server);
@@ -130,7 +132,9 @@ pub fn a_killed_session_is_lost(server: &Server) {
         );
         while root.cell(&is_at_work) == "0" {}
         root.rows(&format!("KILL {id}"));
-        lost.join().expect("no panic").expect_err("it is over")
+        lost.join()
+            .expect("no panic")
+            .expect_err("the session has ended")
     });
     assert_eq!(error.class, ErrorClass::LostConnection, "{error}");
 
@@ -138,5 +142,5 @@ pub fn a_killed_session_is_lost(server: &Server) {
     root.wire.goodbye(&mut out);
     assert_eq!(out, [1, 0, 0, 0, 1]);
     let ready = root.turn(&mut assay_drivers::Answer::default());
-    assert_eq!(ready.expect("nothing was said"), Progress::Ready);
+    assert_eq!(ready.expect("no error was sent"), Progress::Ready);
 }

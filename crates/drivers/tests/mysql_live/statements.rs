@@ -1,4 +1,4 @@
-//! Statements as text and prepared: what comes back, and what goes there.
+//! Text and prepared statements: parameters and results.
 
 use assay_drivers::{Keep, Request};
 use assay_values::Value;
@@ -7,7 +7,7 @@ use crate::mysql_support::client::{Client, options};
 use crate::mysql_support::server::Server;
 
 fn client(server: &Server) -> Client {
-    Client::unix(server, options("root", None, "own")).expect("root may")
+    Client::unix(server, options("root", None, "own")).expect("root is accepted")
 }
 
 fn text(cell: &Option<Box<[u8]>>) -> Option<&str> {
@@ -15,7 +15,7 @@ fn text(cell: &Option<Box<[u8]>>) -> Option<&str> {
         .map(|bytes| std::str::from_utf8(bytes).expect("text"))
 }
 
-pub fn gives_rows_counts_and_names(server: &Server) {
+pub fn returns_rows_counts_and_names(server: &Server) {
     let mut client = client(server);
     client.rows("CREATE TABLE people (id INT PRIMARY KEY, name TEXT)");
     let inserted = client.rows("INSERT INTO people VALUES (1, 'Ångström'), (2, ''), (3, NULL)");
@@ -36,12 +36,15 @@ pub fn gives_rows_counts_and_names(server: &Server) {
     let counted = client.ask(&request, Keep::Count).expect("good");
     let digested = client.ask(&request, Keep::Digest).expect("good");
     assert_eq!((counted.rows, digested.rows), (3, 3));
-    assert_eq!(digested.digest, all.digest, "in any order");
+    assert_eq!(
+        digested.digest, all.digest,
+        "the digest does not depend on the order"
+    );
     client.prepare(0, "SELECT id, name FROM people");
     assert_eq!(
         client.execute(0, &[], Keep::Digest).digest,
         all.digest,
-        "by either protocol"
+        "the same with both protocols"
     );
     assert_eq!(client.execute(0, &[], Keep::Count).rows, 3);
     client.rows("DROP TABLE people");
@@ -62,7 +65,7 @@ pub fn takes_several_results(server: &Server) {
         .ask(&Request::Text("SELECT 1; SELECT nothing"), Keep::Count)
         .expect("good");
     assert_eq!((failed.rows, failed.error.is_some()), (1, true));
-    assert_eq!(client.cell("SELECT 5"), "5", "the session goes on");
+    assert_eq!(client.cell("SELECT 5"), "5", "the session stays open");
 }
 
 pub fn executes_every_kind_of_value(server: &Server) {
@@ -96,7 +99,7 @@ pub fn executes_every_kind_of_value(server: &Server) {
             Value::Text("".into()),
             Value::Int(7),
         ],
-        // Other types than before: the server must be told.
+        // Other types than before: they must be sent to the server.
         [
             Value::Text("4".into()),
             Value::Int(1),
@@ -167,14 +170,14 @@ pub fn executes_every_kind_of_value(server: &Server) {
     assert_eq!(
         text(&sum.kept[0][0]),
         Some("42"),
-        "the id was given to another statement"
+        "the id was reused for another statement"
     );
     client.prepare(4, "BEGIN"); // MySQL does not prepare it
     client.execute(4, &[], Keep::Count);
     client.execute(4, &[], Keep::Count);
 }
 
-/// `MARIADB_CLIENT_CACHE_METADATA`: columns come with Prepare and after a change, not every time.
+/// `MARIADB_CLIENT_CACHE_METADATA`: the server sends columns with Prepare and after a change, not every time.
 pub fn keeps_the_columns_that_the_server_does_not_send_again(server: &Server) {
     let mut client = client(server);
     client.rows("CREATE TABLE changing (a INT, b TEXT)");
@@ -212,7 +215,7 @@ pub fn keeps_the_columns_that_the_server_does_not_send_again(server: &Server) {
 pub fn carries_texts_longer_than_a_packet(server: &Server) {
     const FULL: usize = 0xFF_FFFF;
     let mut client = client(server);
-    // A row is 4 bytes longer than its one cell.
+    // A row is 4 bytes longer than its only cell.
     for length in [FULL - 5, FULL - 4, FULL - 3, FULL] {
         let answer = client.rows(&format!(
             "SELECT REPEAT('z', {length}) UNION ALL SELECT 'last'"

@@ -1,4 +1,4 @@
-//! Binary rows become the text that the server itself prints.
+//! Binary rows are converted to the same text that the server prints.
 
 use assay_drivers::Keep;
 
@@ -23,7 +23,7 @@ fn compare(client: &mut Client, query: &str) {
 }
 
 pub fn both_protocols_give_the_same_text(server: &Server) {
-    let mut client = Client::unix(server, options("root", None, "own")).expect("root may");
+    let mut client = Client::unix(server, options("root", None, "own")).expect("root is accepted");
     client.rows("SET SESSION sql_mode = ''"); // dates of zeros are values too
     client.rows(
         "CREATE TABLE kinds (i1 TINYINT, u1 TINYINT UNSIGNED, z TINYINT(4) ZEROFILL, i2 SMALLINT,
@@ -62,10 +62,10 @@ pub fn both_protocols_give_the_same_text(server: &Server) {
     client.rows("DROP TABLE kinds");
 }
 
-/// Numbers of all sizes from a fixed stream, and those around the limits of the plain form.
+/// Numbers of all magnitudes from a fixed stream, and those around the limits of the form without exponent.
 #[expect(clippy::cast_possible_truncation, reason = "any bits will do")]
 pub fn floating_point_numbers_are_printed_as_the_server_does(server: &Server) {
-    let mut client = Client::unix(server, options("root", None, "own")).expect("root may");
+    let mut client = Client::unix(server, options("root", None, "own")).expect("root is accepted");
     client.rows("CREATE TABLE floats (d DOUBLE, f FLOAT, d4 DOUBLE(30,4))");
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut next = || {

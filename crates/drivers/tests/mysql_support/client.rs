@@ -1,4 +1,4 @@
-//! The smallest engine: one blocking socket under a wire driver.
+//! A minimal client: a wire driver on a blocking socket.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -21,7 +21,7 @@ pub struct Client {
     pub wire: MysqlWire,
     input: Vec<u8>,
     out: Vec<u8>,
-    /// Every byte of both directions, while it is wanted: `C` or `S`, then the bytes.
+    /// If recording: the bytes of both directions, each with `C` (client) or `S` (server).
     pub record: Option<Vec<(char, Vec<u8>)>>,
 }
 
@@ -36,7 +36,7 @@ pub fn options(user: &str, password: Option<&str>, database: &str) -> ConnectOpt
 
 impl Client {
     pub fn unix(server: &Server, options: ConnectOptions) -> Result<Self, SystemError> {
-        let socket = UnixStream::connect(server.socket()).expect("the server listens");
+        let socket = UnixStream::connect(server.socket()).expect("the server accepts connections");
         Self::open(
             Box::new(socket),
             ConnectOptions {
@@ -48,17 +48,19 @@ impl Client {
     }
 
     pub fn tcp(server: &Server, options: ConnectOptions) -> Result<Self, SystemError> {
-        let socket = TcpStream::connect(("127.0.0.1", server.port)).expect("the server listens");
+        let socket =
+            TcpStream::connect(("127.0.0.1", server.port)).expect("the server accepts connections");
         Self::open(Box::new(socket), options, false)
     }
 
     /// Over TCP, with a record of every byte.
     pub fn recorded(server: &Server, options: ConnectOptions) -> Result<Self, SystemError> {
-        let socket = TcpStream::connect(("127.0.0.1", server.port)).expect("the server listens");
+        let socket =
+            TcpStream::connect(("127.0.0.1", server.port)).expect("the server accepts connections");
         Self::open(Box::new(socket), options, true)
     }
 
-    /// Over any socket (a recorded one, say).
+    /// Over any socket, for example a recorded one.
     pub fn over(
         socket: impl Read + Write + Send + 'static,
         options: ConnectOptions,
@@ -84,7 +86,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Sends what is to be sent and reads until the driver wants something of its caller.
+    /// Sends the driver's bytes and reads until the driver requires an action of its caller.
     pub fn turn(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
         loop {
             self.send();
@@ -118,7 +120,7 @@ impl Client {
         if let Some(record) = &mut self.record {
             record.push(('C', self.out.clone()));
         }
-        let _ = self.socket.write_all(&self.out); // what happened is told by reading
+        let _ = self.socket.write_all(&self.out); // an error is reported by the next read
         self.out.clear();
     }
 
@@ -129,25 +131,25 @@ impl Client {
         Ok(answer)
     }
 
-    /// A statement as text that must succeed; all its rows.
+    /// Executes a text statement that must succeed; returns all its rows.
     pub fn rows(&mut self, text: &str) -> Answer {
         let answer = self.ask(&Request::Text(text), Keep::Rows).expect(text);
         assert_eq!(answer.error, None, "{text}");
         answer
     }
 
-    /// The one cell of the one row that a statement gives.
+    /// The only cell of the only row that a statement returns.
     pub fn cell(&mut self, text: &str) -> String {
         let answer = self.rows(text);
         assert_eq!(answer.kept.len(), 1, "{text}");
         String::from_utf8(answer.kept[0][0].as_deref().expect("not NULL").to_vec()).expect("text")
     }
 
-    /// The error that a statement must get, on a session that goes on.
+    /// The error of a statement that must fail; the session must stay open.
     pub fn error(&mut self, text: &str) -> SystemError {
         let answer = self
             .ask(&Request::Text(text), Keep::Count)
-            .expect("the session goes on");
+            .expect("the session stays open");
         answer.error.unwrap_or_else(|| panic!("{text} must fail"))
     }
 
@@ -166,12 +168,12 @@ impl Client {
 
     pub fn execute(&mut self, id: u32, parameters: &[Value], keep: Keep) -> Answer {
         let request = Request::Execute { id, parameters };
-        let answer = self.ask(&request, keep).expect("the session goes on");
+        let answer = self.ask(&request, keep).expect("the session stays open");
         assert_eq!(answer.error, None, "{parameters:?}");
         answer
     }
 
-    /// A whole bulk load, sent as the engine does: whenever 64 KiB have gathered.
+    /// Runs a bulk load and sends its rows as the engine does, in pieces of 64 KiB.
     pub fn load(
         &mut self,
         text: &str,
@@ -190,7 +192,7 @@ impl Client {
                 &mut self.out,
             )
             .expect("a bulk request");
-        if self.turn(&mut answer).expect("the session goes on") == Progress::Ready {
+        if self.turn(&mut answer).expect("the session stays open") == Progress::Ready {
             return answer;
         }
         for row in rows {
@@ -201,7 +203,7 @@ impl Client {
         }
         self.wire.bulk_end(abort, &mut self.out);
         assert_eq!(
-            self.turn(&mut answer).expect("the session goes on"),
+            self.turn(&mut answer).expect("the session stays open"),
             Progress::Ready
         );
         answer

@@ -1,5 +1,5 @@
-//! One conversation with a server that uses every part of the protocol, as steps; and the bytes of it
-//! as they were recorded from real servers.
+//! Defines a conversation that uses every part of the protocol, as steps; reads and writes its bytes
+//! as recorded from real servers.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ pub fn steps() -> Vec<Step> {
     ]
 }
 
-/// Takes the steps with a client; gives one line for each: what the answer was.
+/// Runs the steps on a client; returns one line for each, which describes the answer.
 pub fn hold(client: &mut Client, steps: &[Step], keep: Keep) -> Vec<String> {
     let mut lines = vec![client_line(client)];
     for step in steps {
@@ -90,12 +90,12 @@ pub fn hold(client: &mut Client, steps: &[Step], keep: Keep) -> Vec<String> {
             ),
             Step::Load(form, text, rows) => Ok(client.load(text, *form, rows.clone(), None)),
         };
-        lines.push(answer_line(&answer.expect("the session goes on")));
+        lines.push(answer_line(&answer.expect("the session stays open")));
     }
     lines
 }
 
-/// What a line says where rows are only counted.
+/// The line of an answer whose rows are only counted.
 pub fn counted(line: &str) -> String {
     match line.split_once(" affected (") {
         Some((counts, _)) => format!("{counts} affected"),
@@ -130,8 +130,8 @@ fn answer_line(answer: &Answer) -> String {
     line
 }
 
-/// A recording: `S` and the server's bytes, `C` and the client's, in hexadecimal; then `= ` and what
-/// each answer was.
+/// A recording: `S` and the server's bytes, `C` and the client's, in hexadecimal; then `= ` and a
+/// description of each answer.
 pub struct Recording {
     pub bytes: Vec<(char, Vec<u8>)>,
     pub answers: Vec<String>,

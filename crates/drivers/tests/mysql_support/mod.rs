@@ -1,4 +1,4 @@
-//! What the tests of the MySQL driver share.
+//! Shared by the tests of the MySQL driver.
 #![allow(dead_code)] // each test program uses its part
 
 pub mod client;

@@ -1,5 +1,5 @@
-//! A private server for the tests: its own directory, socket, port and (as root) unprivileged user,
-//! taken down when it is dropped.
+//! Starts a private server for the tests with its own directory, socket, port and (as root) unprivileged
+//! user; stops it when it is dropped.
 
 use std::fs;
 use std::net::TcpListener;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// `nobody`: what a server runs as where the tests run as root, whom these servers refuse.
+/// The user `nobody`: these servers refuse to run as root.
 const NOBODY: u32 = 65_534;
 
 pub struct Server {
@@ -19,7 +19,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Debian's MariaDB, or the reason why there is none.
+    /// Debian's MariaDB, or the reason why it cannot be used.
     pub fn mariadb() -> Result<Self, String> {
         let installer = find("mariadb-install-db")?;
         let server = find("mariadbd")?;
@@ -37,7 +37,7 @@ impl Server {
         Ok(Self::start(start, directory, port))
     }
 
-    /// A MySQL server, whose program (or a script that starts it) the environment names.
+    /// A MySQL server, whose program (or a script that starts it) an environment variable names.
     pub fn mysql() -> Result<Self, String> {
         const VARIABLE: &str = "ASSAY_TEST_MYSQLD";
         let program = std::env::var_os(VARIABLE)
@@ -60,7 +60,7 @@ impl Server {
         command.arg(format!("--datadir={}", path("data")));
         command.arg(format!("--socket={}", path("socket")));
         command.arg(format!("--pid-file={}", path("pid")));
-        // A server that starts removes other servers' temporary tables from a folder they share.
+        // At start a server removes other servers' temporary tables from a shared folder.
         command.arg(format!("--tmpdir={}", path("")));
         command.arg(format!("--port={port}"));
         command.args([
@@ -103,7 +103,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Nothing in it is worth an orderly end.
+        // No data need to be kept, so the server is killed.
         let _ = self.process.kill();
         let _ = self.process.wait();
         let _ = fs::remove_dir_all(&self.directory);
@@ -141,7 +141,8 @@ fn place(name: &str) -> (PathBuf, u16) {
     let _ = fs::remove_dir_all(&directory);
     fs::create_dir_all(&directory).expect("a directory for the server");
     if is_root() {
-        std::os::unix::fs::chown(&directory, Some(NOBODY), Some(NOBODY)).expect("root may");
+        std::os::unix::fs::chown(&directory, Some(NOBODY), Some(NOBODY))
+            .expect("root may change owners");
     }
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     (
@@ -162,7 +163,7 @@ fn as_nobody<'a>(command: &'a mut Command, directory: &Path) -> &'a mut Command 
         .create(true)
         .append(true)
         .open(directory.join("log"));
-    let log = log.expect("the directory is ours");
+    let log = log.expect("the directory is writable");
     command
         .stdout(log.try_clone().expect("one more handle"))
         .stderr(log)

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a statement with `?` for its values, as pieces.
+//! Shared by the tests of this crate: converts a statement with `?` for its values into pieces.
 
 use assay_values::Piece;
 

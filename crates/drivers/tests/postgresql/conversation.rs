@@ -1,7 +1,7 @@
-//! Takes a conversation's text; gives its steps, and performs and words them on a driver.
+//! Takes a conversation's text; returns its steps, runs them on a driver, and formats the results.
 //!
-//! Lines: `! key value` an option of the session, `> …` what is asked, `C …` what the driver sends,
-//! `S …` what the server sent (both escaped as Rust escapes bytes), `= …` what it means.
+//! Lines: `! key value` an option of the session, `> …` the request, `C …` what the driver sends,
+//! `S …` what the server sent (both escaped as Rust escapes bytes), `= …` the result.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ pub struct Conversation {
 
 #[derive(Clone, Default)]
 pub struct Step {
-    pub asked: String,
+    pub request: String,
     pub sent: Vec<u8>,
     pub received: Vec<u8>,
     pub meaning: String,
@@ -34,7 +34,7 @@ impl Conversation {
             let (kind, rest) = line.split_at_checked(2).unwrap_or((line, ""));
             if kind == "> " {
                 conversation.steps.push(Step {
-                    asked: rest.to_owned(),
+                    request: rest.to_owned(),
                     ..Step::default()
                 });
                 continue;
@@ -46,12 +46,12 @@ impl Conversation {
             let step = conversation
                 .steps
                 .last_mut()
-                .expect("a step begins by what is asked");
+                .expect("a step begins with a request");
             match kind {
                 "C " => step.sent.extend(unescape(rest)),
                 "S " => step.received.extend(unescape(rest)),
                 "= " => rest.clone_into(&mut step.meaning),
-                _ => panic!("no line of a conversation: {line}"),
+                _ => panic!("invalid line of a conversation: {line}"),
             }
         }
         conversation
@@ -65,18 +65,18 @@ impl Conversation {
             "password" => self.options.password = Some(value.to_owned()),
             "private" => self.options.is_private = value == "yes",
             "session" => self.options.session_statements.push(value.to_owned()),
-            _ => panic!("no option of a session: {line}"),
+            _ => panic!("unknown option of a session: {line}"),
         }
     }
 }
 
-/// Begins the step that `asked` words; says whether the server will answer it.
+/// Begins the step `request`; returns whether the server will answer it.
 pub fn begin(
     wire: &mut PostgresqlWire,
-    asked: &str,
+    request: &str,
     out: &mut Vec<u8>,
 ) -> Result<bool, SystemError> {
-    let (verb, rest) = asked.split_once(' ').unwrap_or((asked, ""));
+    let (verb, rest) = request.split_once(' ').unwrap_or((request, ""));
     match verb {
         "connect" => wire.connected(out),
         "text" => wire.request(&Request::Text(rest), out)?,
@@ -138,12 +138,12 @@ pub fn begin(
         }
         "end" => wire.bulk_end(None, out),
         "abort" => wire.bulk_end(Some(rest), out),
-        _ => panic!("no step of a conversation: {asked}"),
+        _ => panic!("unknown step of a conversation: {request}"),
     }
     Ok(true)
 }
 
-/// What came of a step, in one line.
+/// The result of a step, in one line.
 pub fn meaning(result: &Result<Progress, SystemError>, answer: &Answer) -> String {
     let progress = match result {
         Ok(progress) => progress,
@@ -169,10 +169,10 @@ pub fn meaning(result: &Result<Progress, SystemError>, answer: &Answer) -> Strin
     line
 }
 
-/// Reads answers until the step is over or the server owes bytes; those of a pipeline are told one by
-/// one in front of the last. `read` gives what the driver makes of what has come.
+/// Reads answers until the step ends or more bytes are needed; appends the earlier answers of a pipeline
+/// to `earlier`. `read` returns the driver's result for the bytes received.
 pub fn read_all(
-    told: &mut String,
+    earlier: &mut String,
     answer: &mut Answer,
     keep: Keep,
     mut read: impl FnMut(&mut Answer) -> Result<Progress, SystemError>,
@@ -182,12 +182,12 @@ pub fn read_all(
         if result != Ok(Progress::Answered) {
             return result;
         }
-        write!(told, "{}; ", meaning(&result, answer)).expect("memory");
+        write!(earlier, "{}; ", meaning(&result, answer)).expect("memory");
         answer.clear(keep);
     }
 }
 
-/// What a meaning says where rows are only counted.
+/// The result of a step whose rows are only counted.
 pub fn counted(meaning: &str) -> String {
     let parts = meaning.split("; ").map(|part| {
         let end = part.find(" columns ").or_else(|| part.find(" ["));
@@ -215,7 +215,7 @@ fn value(word: &str) -> Value {
     }
 }
 
-/// Undoes `escape_ascii`.
+/// Reverses `escape_ascii`.
 pub fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = text.bytes();
     let mut plain = Vec::new();
@@ -231,7 +231,7 @@ pub fn unescape(text: &str) -> Vec<u8> {
                     let digits = std::str::from_utf8(&digits).expect("digits are ASCII");
                     u8::from_str_radix(digits, 16).expect("two hexadecimal digits")
                 }
-                other => other,
+                plain => plain,
             },
             byte => byte,
         });

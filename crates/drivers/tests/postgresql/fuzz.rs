@@ -1,4 +1,4 @@
-//! Recordings broken at random, with a fixed seed: the driver may refuse them, never panic or hang.
+//! Randomly mutated recordings, with a fixed seed: the driver may refuse them, but must not panic or hang.
 
 use assay_drivers::postgresql::PostgresqlWire;
 use assay_drivers::{Keep, Progress, Wire as _};
@@ -30,7 +30,7 @@ fn break_bytes(bytes: &mut Vec<u8>, random: &mut Random) {
             0 => bytes.truncate(at),
             1 => bytes.insert(at, random.next() as u8),
             2 if !bytes.is_empty() => drop(bytes.remove(at)),
-            // Small bytes more often: they are the lengths and the counts.
+            // Small bytes more often: they are lengths and counts.
             3 if !bytes.is_empty() => bytes[at] = random.below(6) as u8,
             _ if !bytes.is_empty() => bytes[at] ^= 1 << random.below(8),
             _ => {}
@@ -51,7 +51,7 @@ fn broken_bytes_are_refused_and_never_panic() {
         'session: for (index, mut step) in conversation.steps.into_iter().enumerate() {
             let (mut out, mut input) = (Vec::new(), Vec::new());
             answer.clear([Keep::Count, Keep::Digest, Keep::Rows][random.below(3)]);
-            if conversation::begin(&mut wire, &step.asked, &mut out).is_err() {
+            if conversation::begin(&mut wire, &step.request, &mut out).is_err() {
                 break;
             }
             if index == broken_step {
@@ -65,7 +65,7 @@ fn broken_bytes_are_refused_and_never_panic() {
                     Ok((used, _)) => {
                         assert!(
                             used <= input.len(),
-                            "seed {seed}: bytes that never came were used"
+                            "seed {seed}: used more bytes than were received"
                         );
                         break;
                     }
@@ -83,6 +83,6 @@ fn broken_bytes_are_refused_and_never_panic() {
     }
     assert!(
         refused > 500,
-        "only {refused} of 3000 broken conversations were noticed"
+        "only {refused} of 3000 mutated conversations were refused"
     );
 }

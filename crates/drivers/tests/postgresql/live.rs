@@ -1,6 +1,6 @@
-//! The same conversations with a server of today, and what only a live server can show.
+//! Runs the same conversations on the installed server, and tests that need a live server.
 //!
-//! `ASSAY_RECORD_TO=FOLDER` writes the conversations as this server held them, to be looked at and kept.
+//! `ASSAY_RECORD_TO=FOLDER` writes the conversations with this server's bytes, to be reviewed and kept.
 
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
@@ -74,7 +74,7 @@ fn make_users(server: &Server) {
     );
 }
 
-/// Holds a conversation over TCP where it has a password, and checks that it means the same as recorded.
+/// Runs a conversation (over TCP if it has a password), and checks that the results are those recorded.
 fn hold(server: &Server, name: &str, text: &str) {
     let conversation = Conversation::read(text);
     let mut copy = Vec::new();
@@ -93,7 +93,7 @@ fn hold(server: &Server, name: &str, text: &str) {
         let kept = text.lines().filter(|line| line.starts_with(['#', '!']));
         let lines: Vec<&str> = kept.chain(copy.iter().map(String::as_str)).collect();
         let path = Path::new(&folder).join(format!("{name}.txt"));
-        std::fs::write(path, lines.join("\n") + "\n").expect("the folder takes a recording");
+        std::fs::write(path, lines.join("\n") + "\n").expect("the folder is writable");
     }
 }
 
@@ -109,11 +109,11 @@ fn hold_on<Socket: std::io::Read + std::io::Write>(
         answer.clear(Keep::Rows);
         pump.sent.clear();
         pump.received.clear();
-        let waits = conversation::begin(&mut pump.wire, &step.asked, &mut pump.out)
-            .expect("it can be asked");
-        copy.push(format!("> {}", step.asked));
+        let waits = conversation::begin(&mut pump.wire, &step.request, &mut pump.out)
+            .expect("the request is valid");
+        copy.push(format!("> {}", step.request));
         if !waits {
-            pump.send().expect("the server takes it");
+            pump.send().expect("the server reads it");
             copy.push(format!("C {}", pump.sent.escape_ascii()));
             continue;
         }
@@ -125,7 +125,7 @@ fn hold_on<Socket: std::io::Read + std::io::Write>(
         assert!(
             is_recording || meaning == step.meaning,
             "{name}: {}\n{meaning}",
-            step.asked
+            step.request
         );
         copy.push(format!("C {}", pump.sent.escape_ascii()));
         copy.push(format!("S {}", pump.received.escape_ascii()));
@@ -176,7 +176,7 @@ fn a_load_larger_than_any_buffer_arrives_whole(server: &Server) {
         row.push_bytes("a\tb\\c\nd\r".repeat(usize::from(number % 50)).as_bytes());
         assert!(pump.wire.bulk_row(&row, &mut pump.out).is_continue());
         if pump.out.len() > 64 * 1024 {
-            pump.send().expect("the server takes it");
+            pump.send().expect("the server reads it");
         }
     }
     pump.wire.bulk_end(None, &mut pump.out);
@@ -213,7 +213,7 @@ fn a_terminated_session_ends_with_the_servers_words(server: &Server) {
         .wire
         .request(&execute, &mut victim.out)
         .expect("it was prepared");
-    victim.send().expect("the server takes it");
+    victim.send().expect("the server reads it");
     ask(
         &mut other,
         &format!("SELECT pg_terminate_backend({})", victim.wire.session_id()),

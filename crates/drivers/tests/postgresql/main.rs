@@ -1,8 +1,8 @@
-//! The PostgreSQL driver against recorded conversations, broken ones, and a server of today.
+//! Tests the PostgreSQL driver with recorded conversations, mutated recordings, and an installed server.
 //!
-//! A conversation (`conversations/*.txt`) says what is asked, what the driver sends, what a server sent
-//! back, and what that means. It is replayed without a server, whole and byte by byte; and where this
-//! machine has a PostgreSQL, asked again of a private server, which must mean the same.
+//! A conversation (`conversations/*.txt`) contains each request, the bytes that the driver sends, the bytes that
+//! a server returned, and the result. It is replayed without a server, whole and byte by byte; and if
+//! PostgreSQL is installed, it is run on a private server, with the same results.
 
 mod conversation;
 mod fuzz;

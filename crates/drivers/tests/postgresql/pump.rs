@@ -1,4 +1,4 @@
-//! Takes a driver and a socket; moves bytes between them until the driver wants something.
+//! Takes a driver and a socket; moves bytes between them until the driver requires an action.
 
 use std::io::{ErrorKind, Read, Write};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use assay_drivers::{Answer, ErrorClass, Progress, SystemError, Wire};
 pub struct Pump<Socket> {
     pub wire: PostgresqlWire,
     pub out: Vec<u8>,
-    /// All that went either way, for recordings.
+    /// The bytes sent and received, for recordings.
     pub sent: Vec<u8>,
     pub received: Vec<u8>,
     socket: Socket,
     input: Vec<u8>,
 }
 
-/// How long a server may be silent before a test calls it hung.
+/// How long a server may send nothing before a test fails.
 pub const SILENCE: Duration = Duration::from_secs(60);
 
 impl<Socket: Read + Write> Pump<Socket> {
@@ -40,7 +40,7 @@ impl<Socket: Read + Write> Pump<Socket> {
         sent
     }
 
-    /// Sends what is to be sent and reads until the driver is content.
+    /// Sends the driver's bytes and reads until the driver needs no more.
     pub fn run(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
         loop {
             let (used, progress) = self.wire.receive(&self.input, &mut self.out, answer)?;

@@ -1,4 +1,4 @@
-//! The recorded conversations, replayed without a server.
+//! Replays the recorded conversations without a server.
 
 use assay_drivers::postgresql::PostgresqlWire;
 use assay_drivers::{ConnectOptions, Keep, Progress, SystemError, Wire as _};
@@ -33,18 +33,19 @@ fn replay(name: &str, text: &str, piece: usize, keep: Keep) {
     for step in conversation.steps {
         let (mut out, mut input) = (Vec::new(), Vec::new());
         answer.clear(keep);
-        let mut told = String::new();
-        let waits = conversation::begin(&mut wire, &step.asked, &mut out).expect("it can be asked");
+        let mut earlier = String::new();
+        let waits =
+            conversation::begin(&mut wire, &step.request, &mut out).expect("the request is valid");
         let mut result = Ok(Progress::NeedMore);
         for part in step.received.chunks(piece) {
             assert_eq!(
                 result,
                 Ok(Progress::NeedMore),
                 "{name}: {} ended early",
-                step.asked
+                step.request
             );
             input.extend_from_slice(part);
-            result = conversation::read_all(&mut told, &mut answer, keep, |answer| {
+            result = conversation::read_all(&mut earlier, &mut answer, keep, |answer| {
                 let (used, progress) = wire.receive(&input, &mut out, answer)?;
                 input.drain(..used);
                 Ok(progress)
@@ -56,24 +57,24 @@ fn replay(name: &str, text: &str, piece: usize, keep: Keep) {
                 _ => conversation::counted(&step.meaning),
             };
             let last = conversation::meaning(&result, &answer);
-            assert_eq!(told + &last, expected, "{name}: {}", step.asked);
+            assert_eq!(earlier + &last, expected, "{name}: {}", step.request);
             assert!(
                 input.is_empty() || result.is_err(),
                 "{name}: {} left bytes",
-                step.asked
+                step.request
             );
         }
         assert_eq!(
             out.escape_ascii().to_string(),
             step.sent.escape_ascii().to_string(),
             "{name}: {}",
-            step.asked
+            step.request
         );
     }
 }
 
 #[test]
-fn a_conversation_means_the_same_however_its_bytes_arrive() {
+fn the_results_do_not_depend_on_how_the_bytes_arrive() {
     for (name, text) in ALL {
         for piece in [usize::MAX, 1, 2, 7] {
             for keep in [Keep::Rows, Keep::Count] {
@@ -83,8 +84,8 @@ fn a_conversation_means_the_same_however_its_bytes_arrive() {
     }
 }
 
-/// What the driver makes of the first bytes of a server that was asked for TLS.
-fn asked_for_tls(bytes: &[u8]) -> (Result<(usize, Progress), SystemError>, Vec<u8>) {
+/// The driver's result for a server's answer to the TLS request.
+fn answer_to_tls_request(bytes: &[u8]) -> (Result<(usize, Progress), SystemError>, Vec<u8>) {
     let options = ConnectOptions {
         wants_tls: true,
         ..Default::default()
@@ -107,18 +108,18 @@ fn asked_for_tls(bytes: &[u8]) -> (Result<(usize, Progress), SystemError>, Vec<u
 }
 
 #[test]
-fn the_startup_message_follows_inside_tls_or_after_a_no() {
+fn the_startup_message_is_sent_inside_tls_or_after_a_refusal() {
     for (bytes, progress) in [(b"S", Progress::StartTls), (b"N", Progress::NeedMore)] {
-        let (result, out) = asked_for_tls(bytes);
+        let (result, out) = answer_to_tls_request(bytes);
         assert_eq!(result, Ok((1, progress)));
         assert_eq!(out[4..8], [0, 3, 0, 0]);
     }
 }
 
 #[test]
-fn bytes_in_the_clear_behind_the_yes_to_tls_are_refused() {
+fn unencrypted_bytes_after_the_server_accepts_tls_are_refused() {
     for bytes in [&b"SR\0\0\0\x08\0\0\0\0"[..], b"E\0\0\0\x04", b"?"] {
-        assert!(asked_for_tls(bytes).0.is_err());
+        assert!(answer_to_tls_request(bytes).0.is_err());
     }
 }
 
@@ -134,7 +135,7 @@ fn a_server_of_another_protocol_is_refused_at_its_first_byte() {
         wire.connected(&mut out);
         let error = wire
             .receive(greeting, &mut out, &mut answer)
-            .expect_err("it is not PostgreSQL");
+            .expect_err("the server is not PostgreSQL");
         assert_eq!(error.class.word(), "protocol", "{error}");
     }
 }

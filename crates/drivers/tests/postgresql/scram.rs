@@ -1,8 +1,8 @@
-//! SCRAM-SHA-256 with the password and salt of RFC 7677 section 3, whose keys are known.
+//! Tests SCRAM-SHA-256 with the password and salt of RFC 7677 section 3, whose keys are known.
 //!
-//! The client's nonce is random, so the exchange itself cannot be a recording: the test plays the
-//! server, with keys that were computed elsewhere (Python's hashlib and hmac) and agree with the RFC's own
-//! exchange.
+//! The client's nonce is random, so the exchange cannot be a recording: the test acts as the
+//! server, with keys computed independently (Python's hashlib and hmac), which agree with the RFC's
+//! example.
 
 use assay_drivers::postgresql::PostgresqlWire;
 use assay_drivers::{ConnectOptions, ErrorClass, Progress, SystemError, Wire as _};
@@ -19,7 +19,7 @@ const SERVER_KEY: &str = "wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=";
 const SERVER_NONCE: &str = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";
 
 fn hmac(key: &[u8], text: &str) -> [u8; 32] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("any key serves");
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC accepts any key length");
     mac.update(text.as_bytes());
     mac.finalize().into_bytes().into()
 }
@@ -35,8 +35,8 @@ fn message(code: i32, text: &str) -> Vec<u8> {
     .concat()
 }
 
-/// Plays the server. `spoil` alters its final signature. Checks the client's proof, and gives what the
-/// driver makes of the server's.
+/// Acts as the server. `spoil` changes its final signature. Returns whether the client's proof is right, and
+/// the driver's result for the server's signature.
 fn exchange(password: &str, spoil: bool) -> (bool, Result<(usize, Progress), SystemError>) {
     let options = ConnectOptions {
         user: "user".into(),
@@ -91,7 +91,7 @@ fn exchange(password: &str, spoil: bool) -> (bool, Result<(usize, Progress), Sys
 }
 
 #[test]
-fn the_right_password_proves_itself_and_a_wrong_one_does_not() {
+fn only_the_right_password_gives_a_valid_proof() {
     assert!(exchange("pencil", false).0);
     assert!(!exchange("pen", false).0);
 }
@@ -99,7 +99,10 @@ fn the_right_password_proves_itself_and_a_wrong_one_does_not() {
 #[test]
 fn a_server_that_does_not_know_the_password_is_refused() {
     assert_eq!(
-        exchange("pencil", false).1.expect("it proved itself").1,
+        exchange("pencil", false)
+            .1
+            .expect("the signature is right")
+            .1,
         Progress::NeedMore
     );
     let error = exchange("pencil", true)

@@ -1,4 +1,4 @@
-//! Takes a PostgreSQL of this machine; gives a private server for one test, and takes it down with it.
+//! Starts a private PostgreSQL server for one test with the installed programs; stops it when it is dropped.
 
 use std::fs;
 use std::net::TcpListener;
@@ -18,10 +18,10 @@ pub struct Server {
 const NOBODY: u32 = 65_534;
 
 impl Server {
-    /// `None`, with the reason printed, where this machine has no server.
+    /// `None`, with the reason printed, if PostgreSQL is not installed.
     pub fn start() -> Option<Self> {
         let Some(programs) = newest_programs() else {
-            // Past the test harness, which keeps to itself what a test that passes prints.
+            // Directly to standard error, because the test harness hides the output of passing tests.
             let _ = std::io::Write::write_all(
                 &mut std::io::stderr(),
                 concat!(
@@ -33,13 +33,13 @@ impl Server {
             return None;
         };
         let root = std::env::temp_dir().join(format!("assay-pg-{}", std::process::id()));
-        fs::create_dir(&root).expect("the temporary directory takes a new one");
+        fs::create_dir(&root).expect("the temporary directory is writable");
         let is_root = fs::metadata(&root).expect("it was just made").uid() == 0;
         if is_root {
-            chown(&root, Some(NOBODY), Some(NOBODY)).expect("root may give files away");
+            chown(&root, Some(NOBODY), Some(NOBODY)).expect("root may change owners");
         }
         let data = root.join("data");
-        let log = fs::File::create(root.join("log")).expect("the directory is ours");
+        let log = fs::File::create(root.join("log")).expect("the directory is writable");
         let made = program(&programs, "initdb", is_root)
             .args([
                 "-U",
@@ -61,8 +61,7 @@ impl Server {
             "initdb: {}",
             fs::read_to_string(root.join("log")).unwrap_or_default()
         );
-        fs::write(data.join("pg_hba.conf"), HOST_ACCESS)
-            .expect("the directory is ours or we are root");
+        fs::write(data.join("pg_hba.conf"), HOST_ACCESS).expect("the directory is accessible");
         let free = TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let port = free.local_addr().expect("it is bound").port();
         drop(free);
@@ -93,10 +92,12 @@ impl Server {
         Some(server)
     }
 
-    /// Line 8 of the server's pid file says its state. (It takes connections before, and refuses them.)
+    /// Line 8 of the server's pid file is its state. (Before it is ready, it refuses connections.)
     fn is_ready(&self) -> bool {
-        let told = fs::read_to_string(self.root.join("data/postmaster.pid")).unwrap_or_default();
-        told.lines()
+        let pid_file =
+            fs::read_to_string(self.root.join("data/postmaster.pid")).unwrap_or_default();
+        pid_file
+            .lines()
             .nth(7)
             .is_some_and(|state| state.trim() == "ready")
     }
@@ -104,7 +105,10 @@ impl Server {
     fn wait_until_ready(&mut self) {
         let begun = Instant::now();
         while !self.is_ready() {
-            let ended = self.process.try_wait().expect("a child can be asked");
+            let ended = self
+                .process
+                .try_wait()
+                .expect("the status of a child process is available");
             let is_late = begun.elapsed() > Duration::from_secs(60);
             if ended.is_some() || is_late {
                 panic!(
@@ -117,7 +121,7 @@ impl Server {
     }
 }
 
-/// The socket trusts; over TCP a user's name says how it is asked for its password.
+/// The Unix socket needs no password; over TCP the user name selects the authentication method.
 const HOST_ACCESS: &str = "\
 local all all trust
 host all clear 127.0.0.1/32 password
@@ -138,7 +142,7 @@ impl Drop for Server {
     }
 }
 
-/// A program of the server, as a user it accepts, that dies with this test.
+/// A command for a program of the server, run as a user it accepts, that ends with this test.
 fn program(programs: &Path, name: &str, is_root: bool) -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "QUIT"]);

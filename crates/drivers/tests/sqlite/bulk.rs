@@ -1,4 +1,4 @@
-//! Rows in bulk.
+//! Bulk loads.
 
 use assay_drivers::sqlite::SqliteConnection;
 use assay_drivers::{Answer, Blocking, BulkForm, ErrorClass, Request};
@@ -7,7 +7,7 @@ use assay_values::Row;
 use crate::support::{Folder, ask, done, open, shown_by};
 
 #[test]
-fn bulk_rows_are_what_literals_in_a_script_are() {
+fn bulk_rows_are_stored_like_literals_in_a_script() {
     let folder = Folder::new("bulk");
     let mut session = open(&folder.file());
     let create = "(i INTEGER, b BIGINT, d DECIMAL(9,2), r DOUBLE, v VARCHAR(9), t TEXT)";
@@ -50,7 +50,7 @@ fn bulk_rows_are_what_literals_in_a_script_are() {
             }
             literals.push(value(column).map_or("NULL".to_owned(), |cell| format!("'{cell}'")));
         }
-        session.bulk_row(&row).expect("the session goes on");
+        session.bulk_row(&row).expect("the session stays open");
         // The session is in a bulk load; another statement in between is allowed in process.
         done(
             &mut session,
@@ -60,7 +60,7 @@ fn bulk_rows_are_what_literals_in_a_script_are() {
     let mut answer = Answer::default();
     session
         .bulk_end(None, &mut answer)
-        .expect("the session goes on");
+        .expect("the session stays open");
     assert_eq!((answer.error, answer.affected), (None, 100));
     done(&mut session, "COMMIT");
     let columns = ["i", "b", "d", "r", "v", "t"]
@@ -73,7 +73,7 @@ fn bulk_rows_are_what_literals_in_a_script_are() {
 }
 
 #[test]
-fn a_bulk_load_names_its_first_wrong_row_and_an_aborted_one_its_reason() {
+fn a_failed_load_names_its_first_bad_row_and_an_aborted_load_its_reason() {
     let folder = Folder::new("bulk-errors");
     let mut session = open(&folder.file());
     done(
@@ -92,12 +92,12 @@ fn a_bulk_load_names_its_first_wrong_row_and_an_aborted_one_its_reason() {
             row.clear();
             row.push_int(number);
             row.push_int(if number == 130 { 77 } else { number });
-            session.bulk_row(&row).expect("the session goes on");
+            session.bulk_row(&row).expect("the session stays open");
         }
         let mut answer = Answer::default();
         session
             .bulk_end(abort, &mut answer)
-            .expect("the session goes on");
+            .expect("the session stays open");
         answer.error.expect("the load fails")
     };
     done(&mut session, "BEGIN");
@@ -118,11 +118,11 @@ fn a_bulk_load_names_its_first_wrong_row_and_an_aborted_one_its_reason() {
     row.clear();
     row.push_int(1);
     ask(&mut session, &bulk);
-    session.bulk_row(&row).expect("the session goes on");
+    session.bulk_row(&row).expect("the session stays open");
     let mut answer = Answer::default();
     session
         .bulk_end(None, &mut answer)
-        .expect("the session goes on");
+        .expect("the session stays open");
     let error = answer.error.expect("a cell is missing");
     assert_eq!(error.message, "row 1: expected 2 cells, found 1");
     assert_eq!(shown_by(&mut session, "SELECT count(*) FROM t"), ["0"]);

@@ -1,11 +1,11 @@
-//! What the library counts of its page cache.
+//! The counters of the library's page cache.
 
 use assay_drivers::Blocking as _;
 
 use crate::support::{Folder, done, open, text};
 
 #[test]
-fn a_page_is_missed_once_and_then_found_in_the_cache() {
+fn a_page_is_a_miss_once_and_then_a_hit() {
     let folder = Folder::new("counters");
     let mut writer = open(&folder.file());
     done(&mut writer, "CREATE TABLE t (a)");

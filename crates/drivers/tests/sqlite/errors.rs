@@ -1,4 +1,4 @@
-//! What is refused, and as what.
+//! Errors and their classes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use assay_values::Value;
 use crate::support::{Folder, ask, class, done, open, shown, shown_by, text, try_open};
 
 #[test]
-fn errors_are_classed_and_the_session_goes_on() {
+fn errors_have_classes_and_the_session_stays_open() {
     use ErrorClass as Class;
     let folder = Folder::new("classes");
     let mut session = open(&folder.file());
@@ -57,7 +57,7 @@ fn errors_are_classed_and_the_session_goes_on() {
         },
     )
     .error;
-    assert_eq!(error.expect("one is missing").class, Class::Data);
+    assert_eq!(error.expect("a parameter is missing").class, Class::Data);
     let both = [Value::Int(1), Value::Double(0.5)];
     let answer = ask(
         &mut session,
@@ -84,81 +84,81 @@ fn errors_are_classed_and_the_session_goes_on() {
 #[test]
 fn a_busy_database_is_a_timeout_a_deadlock_or_a_stale_snapshot() {
     let folder = Folder::new("busy");
-    let (mut one, mut two) = (open(&folder.file()), open(&folder.file()));
-    done(&mut one, "CREATE TABLE t (a)");
-    done(&mut one, "INSERT INTO t VALUES (1)");
-    done(&mut one, "BEGIN IMMEDIATE");
+    let (mut first, mut second) = (open(&folder.file()), open(&folder.file()));
+    done(&mut first, "CREATE TABLE t (a)");
+    done(&mut first, "INSERT INTO t VALUES (1)");
+    done(&mut first, "BEGIN IMMEDIATE");
     assert_eq!(
-        class(&mut two, "INSERT INTO t VALUES (2)"),
+        class(&mut second, "INSERT INTO t VALUES (2)"),
         ErrorClass::Timeout,
-        "waited in vain"
+        "the lock was not released in time"
     );
-    done(&mut one, "COMMIT");
+    done(&mut first, "COMMIT");
 
-    // Both have read; the one that asks second would wait for the first, which waits for it.
-    for session in [&mut one, &mut two] {
+    // Both have read; if the second also waited for a lock, each would wait for the other.
+    for session in [&mut first, &mut second] {
         done(session, "BEGIN");
         assert_eq!(shown_by(session, "SELECT count(*) FROM t"), ["1"]);
     }
-    done(&mut one, "INSERT INTO t VALUES (3)");
+    done(&mut first, "INSERT INTO t VALUES (3)");
     assert_eq!(
-        class(&mut one, "COMMIT"),
+        class(&mut first, "COMMIT"),
         ErrorClass::Timeout,
-        "a reader is in the way"
+        "a reader holds a lock"
     );
     assert_eq!(
-        class(&mut two, "INSERT INTO t VALUES (4)"),
+        class(&mut second, "INSERT INTO t VALUES (4)"),
         ErrorClass::Deadlock
     );
-    done(&mut two, "ROLLBACK");
-    done(&mut one, "COMMIT");
+    done(&mut second, "ROLLBACK");
+    done(&mut first, "COMMIT");
 
-    assert_eq!(shown_by(&mut one, "PRAGMA journal_mode = WAL"), ["wal"]);
-    done(&mut two, "BEGIN");
-    assert_eq!(shown_by(&mut two, "SELECT count(*) FROM t"), ["2"]);
-    done(&mut one, "INSERT INTO t VALUES (5)");
+    assert_eq!(shown_by(&mut first, "PRAGMA journal_mode = WAL"), ["wal"]);
+    done(&mut second, "BEGIN");
+    assert_eq!(shown_by(&mut second, "SELECT count(*) FROM t"), ["2"]);
+    done(&mut first, "INSERT INTO t VALUES (5)");
     assert_eq!(
-        class(&mut two, "INSERT INTO t VALUES (6)"),
+        class(&mut second, "INSERT INTO t VALUES (6)"),
         ErrorClass::Serialization
     );
-    done(&mut two, "ROLLBACK");
+    done(&mut second, "ROLLBACK");
 }
 
 #[test]
-fn a_call_that_takes_too_long_can_be_broken_off_from_another_thread() {
+fn a_long_call_can_be_cancelled_from_another_thread() {
     let folder = Folder::new("cancel");
-    let (mut one, mut two) = (
+    let (mut first, mut second) = (
         open(&folder.file()),
         try_open(&folder.file(), &[]).expect("opens"),
     );
-    done(&mut one, "CREATE TABLE t (a)");
+    done(&mut first, "CREATE TABLE t (a)");
     let endless =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT sum(i) FROM n";
-    done(&mut one, "BEGIN IMMEDIATE");
+    done(&mut first, "BEGIN IMMEDIATE");
     for sql in [endless, "INSERT INTO t VALUES (1)"] {
-        let cancel = two.canceller().expect("the library has one");
+        let cancel = second.canceller().expect("the library has one");
         let is_done = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                // Again and again: the first calls may come before the statement has begun.
+                // Repeatedly: the first calls may come before the statement has begun.
                 while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
                     std::thread::sleep(std::time::Duration::from_millis(5));
                     cancel();
                 }
             });
-            assert_eq!(class(&mut two, sql), ErrorClass::Timeout, "{sql}");
+            assert_eq!(class(&mut second, sql), ErrorClass::Timeout, "{sql}");
             is_done.store(true, std::sync::atomic::Ordering::Relaxed);
         });
     }
     assert_eq!(
-        shown_by(&mut two, "SELECT count(*) FROM t"),
+        shown_by(&mut second, "SELECT count(*) FROM t"),
         ["0"],
-        "the session goes on"
+        "the session stays open"
     );
 }
 
 #[test]
-fn a_session_that_cannot_begin_says_why() {
+fn a_session_that_cannot_open_reports_the_reason() {
     let folder = Folder::new("open");
     let refused = |file: &Path, options: &[(&str, &str)]| {
         try_open(file, options)
@@ -183,7 +183,7 @@ fn a_session_that_cannot_begin_says_why() {
         &text_file,
         "not a database, but long enough to be looked at".repeat(30),
     )
-    .expect("the folder takes a file");
+    .expect("the folder is writable");
     let error = refused(&text_file, &[]);
     assert_eq!(error.class, ErrorClass::Data);
     assert!(error.message.contains("not a database"), "{error}");
@@ -213,7 +213,7 @@ fn a_session_that_cannot_begin_says_why() {
 }
 
 #[test]
-fn a_read_only_session_reads_only_and_foreign_keys_are_as_in_the_shell() {
+fn a_read_only_session_cannot_write_and_foreign_keys_are_off_as_in_the_shell() {
     let folder = Folder::new("read-only");
     let mut writer = open(&folder.file());
     done(&mut writer, "CREATE TABLE t (a PRIMARY KEY)");

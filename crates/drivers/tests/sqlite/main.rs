@@ -1,4 +1,4 @@
-//! The driver against the library itself, on real files.
+//! Tests the driver with the library, on real files.
 
 mod bulk;
 mod counters;

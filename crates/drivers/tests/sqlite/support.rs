@@ -1,4 +1,4 @@
-//! Sessions with files of their own, and what they answer.
+//! Opens sessions on temporary files, and formats their answers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use assay_drivers::sqlite::SqliteConnection;
 use assay_drivers::{Answer, Blocking, ErrorClass, Keep, LocalOptions, Request, SystemError};
 
-/// A folder that goes away with the test.
+/// A temporary folder, removed when dropped.
 pub struct Folder(pub PathBuf);
 
 impl Folder {
@@ -47,7 +47,7 @@ pub fn ask(session: &mut SqliteConnection, request: &Request<'_>) -> Answer {
     let mut answer = Answer::new(Keep::Rows);
     session
         .request(request, &mut answer)
-        .expect("the session goes on");
+        .expect("the session stays open");
     answer
 }
 
@@ -65,7 +65,7 @@ pub fn class(session: &mut SqliteConnection, sql: &str) -> ErrorClass {
     text(session, sql).error.expect(sql).class
 }
 
-/// Rows as the shell prints them: cells between bars, NULL as nothing.
+/// Rows as the shell prints them: cells separated by bars, NULL as an empty text.
 pub fn shown(answer: &Answer) -> Vec<String> {
     assert_eq!(answer.error, None);
     let cell = |cell: &Option<Box<[u8]>>| {

@@ -1,4 +1,4 @@
-//! What comes back, and how.
+//! The values and digests that statements return.
 
 use assay_drivers::{Answer, Blocking, ErrorClass, Keep, Request};
 use assay_values::Value;
@@ -6,12 +6,12 @@ use assay_values::Value;
 use crate::support::{Folder, ask, done, open, shown, shown_by, text};
 
 #[test]
-fn values_come_back_in_the_text_the_library_gives_them() {
+fn values_are_returned_as_the_text_of_the_library() {
     let folder = Folder::new("values");
     let mut session = open(&folder.file());
     let mut seed: u64 = 1;
     let mut next = || {
-        // Any 64 bits are a real number: xorshift finds them of every size.
+        // Any 64 bits are a double: xorshift produces values of every magnitude.
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
@@ -58,20 +58,20 @@ fn values_come_back_in_the_text_the_library_gives_them() {
             assert_eq!((answer.error, answer.affected), (None, 1));
         }
     }
-    let ours = shown_by(&mut session, "SELECT i, r, s, b, n FROM t");
-    let its = shown_by(
+    let by_driver = shown_by(&mut session, "SELECT i, r, s, b, n FROM t");
+    let by_library = shown_by(
         &mut session,
         "SELECT CAST(i AS TEXT) || '|' || CAST(r AS TEXT) || '|' || s || '|' || b || '|' FROM t",
     );
-    assert_eq!(ours.len(), 55);
-    assert_eq!(ours, its);
+    assert_eq!(by_driver.len(), 55);
+    assert_eq!(by_driver, by_library);
     let answer = text(&mut session, "SELECT NULL AS none, '' AS empty");
     assert_eq!(answer.columns, ["none", "empty"]);
     assert_eq!(answer.kept, [vec![None, Some(Box::from(*b""))]]);
 }
 
 #[test]
-fn rows_are_counted_digested_and_kept_alike() {
+fn counting_digesting_and_keeping_rows_agree() {
     let folder = Folder::new("keep");
     let mut session = open(&folder.file());
     done(&mut session, "CREATE TABLE t (a INTEGER, b TEXT)");
@@ -88,7 +88,7 @@ fn rows_are_counted_digested_and_kept_alike() {
     for answer in &mut answers {
         session
             .request(&request, answer)
-            .expect("the session goes on");
+            .expect("the session stays open");
         assert_eq!(
             (answer.rows, answer.affected),
             (3, 0),
@@ -102,13 +102,16 @@ fn rows_are_counted_digested_and_kept_alike() {
     digested.clear(Keep::Digest);
     session
         .request(&backwards, &mut digested)
-        .expect("the session goes on");
-    assert_eq!(digested.digest, kept.digest, "whatever the order");
+        .expect("the session stays open");
+    assert_eq!(
+        digested.digest, kept.digest,
+        "the digest does not depend on the order"
+    );
     assert_eq!(done(&mut session, "DELETE FROM t WHERE a > 1"), 2);
     assert_eq!(
         done(&mut session, "CREATE TABLE u (a)"),
         0,
-        "the two are not counted again"
+        "reading does not add to the count of changed rows"
     );
     assert_eq!(done(&mut session, "-- nothing to do"), 0);
 }
@@ -132,9 +135,9 @@ fn regexp_agrees_with_posix_and_the_shell() {
         ("'ftp://x'", "^(https?|ftp)://", "1"),
         ("'12-15'", "^[0-9]+-[0-9]+$", "1"),
         ("'12--15'", "^[0-9]+-[0-9]+$", "0"),
-        ("'Föhnä'", "^.....$", "1"), // characters, not bytes
-        ("'abc' || char(10) || 'd'", "^.....$", "1"), // a line's end is a character
-        ("'a' || char(10) || 'b'", "^b", "0"), // and does not begin another text
+        ("'Föhnä'", "^.....$", "1"), // counts characters, not bytes
+        ("'abc' || char(10) || 'd'", "^.....$", "1"), // a line feed matches as a character
+        ("'a' || char(10) || 'b'", "^b", "0"), // and does not begin a new line
         ("''", "^$", "1"),
         ("'ABC'", "^abc$", "0"),
         ("1995", "^19", "1"),
@@ -164,7 +167,7 @@ fn a_pattern_that_is_a_column_is_compiled_anew_for_each_row() {
     assert_eq!(
         shown_by(&mut session, many),
         ["1000"],
-        "more patterns than are kept"
+        "more patterns than the cache holds"
     );
     let wrong = text(&mut session, "SELECT 'x' REGEXP '('")
         .error

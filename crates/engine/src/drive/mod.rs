@@ -6,6 +6,7 @@ mod cancel_statements;
 mod client;
 mod client_answers;
 mod client_connection;
+mod client_handover;
 mod client_losses;
 mod client_state;
 mod client_thread;
@@ -14,6 +15,7 @@ mod counters;
 mod event_loop;
 mod event_thread;
 mod group;
+mod handover;
 mod loop_context;
 mod open_loop;
 mod phase;
@@ -47,6 +49,7 @@ use crate::limits::{self, Consumer, Need};
 use crate::observation::Observation;
 use crate::session::{Endpoints, Site};
 use call_timeout::CallTimeout;
+use handover::Handover;
 use plan::Plan;
 use shared::Shared;
 use supervisor::{Supervisor, Watched};
@@ -106,7 +109,13 @@ pub fn drive(
         progress,
         ready,
     };
-    let (watched, accounts, suspensions) = work(supervisor, &endpoints, processors);
+    // Without a number asked for, further threads get clients when the first is busy. Where arrivals are
+    // given to threads beforehand, each thread has clients for its share of them.
+    let begins_on_one = matches!(endpoints, Endpoints::Wire(_))
+        && document.threads == 0
+        && !shared.plan.has_open_loop();
+    let handover = Handover::new(if begins_on_one { 1 } else { threads }, threads);
+    let (watched, accounts, suspensions) = work(supervisor, &handover, &endpoints, processors);
 
     if let Some(failure) = shared.barrier.take_failure() {
         return Err(failure);
@@ -119,7 +128,7 @@ pub fn drive(
         watched,
         accounts,
         &suspensions,
-        threads,
+        handover.threads_used(),
         document.digest,
     ))
 }
@@ -152,9 +161,10 @@ fn processors() -> usize {
 
 /// Starts the threads, supervises them, and collects their records. Also returns the times in which the
 /// process was suspended.
-fn work(
-    supervisor: Supervisor<'_>,
-    endpoints: &Endpoints,
+fn work<'a>(
+    supervisor: Supervisor<'a>,
+    handover: &Handover<'a>,
+    endpoints: &'a Endpoints,
     processors: usize,
 ) -> (Watched, Vec<ThreadRecorder>, Vec<TimeSpan>) {
     let Supervisor {
@@ -163,6 +173,7 @@ fn work(
         call_timeouts,
         ..
     } = supervisor;
+    let threads_with_clients = handover.threads_used();
     let detector = SuspensionDetector::default();
     let (watched, accounts) = std::thread::scope(|scope| {
         let detecting = detector.start(scope, shared.clock, processors);
@@ -170,7 +181,9 @@ fn work(
         for thread in 0..threads {
             let watch = call_timeouts.get(thread);
             let work = move || match endpoints {
-                Endpoints::Wire(sites) => event_thread::run(shared, sites, thread, threads),
+                Endpoints::Wire(sites) => {
+                    event_thread::run((shared, sites, handover), thread, threads_with_clients)
+                }
                 Endpoints::Local(sites) => {
                     let watch = watch.expect("there is one for each client");
                     let client = u32::try_from(thread).expect("the document counts clients so");

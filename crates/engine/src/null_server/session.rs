@@ -11,9 +11,9 @@
 use std::io::{self, Read as _, Write as _};
 use std::time::{Duration, Instant};
 
-use assay_drivers::null::{Given, PlannedReply, SessionModel};
+use assay_drivers::null::{PlannedReply, ResultSize, SessionModel};
 use assay_drivers::servers::{AnyServer, NewServer};
-use assay_drivers::{Demand, SystemError, WireServer as _};
+use assay_drivers::{ServerEvent, SystemError, WireServer as _};
 use mio::event::{Event, Source as _};
 use mio::{Interest, Token};
 
@@ -45,7 +45,7 @@ pub struct NullSession {
 const KEPT_BYTES: usize = 1024 * 1024;
 
 enum PendingAnswer {
-    Given(Given),
+    Rows(ResultSize),
     Error(SystemError),
 }
 
@@ -213,7 +213,7 @@ impl NullSession {
             };
             used += size;
             match (demand, &mut self.model) {
-                (Demand::Execute(statement), Some(model)) => {
+                (ServerEvent::Execute(statement), Some(model)) => {
                     *context.statements += 1;
                     let PlannedReply::Answered { after, error } =
                         model.plan_reply(statement, Instant::now())
@@ -222,7 +222,7 @@ impl NullSession {
                     };
                     self.pending = Some(match error {
                         Some(error) => PendingAnswer::Error(error),
-                        None => PendingAnswer::Given(model.answer(statement)),
+                        None => PendingAnswer::Rows(model.answer(statement)),
                     });
                     if after > Duration::ZERO {
                         let after_ns = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX >> 1);
@@ -231,9 +231,9 @@ impl NullSession {
                         break;
                     }
                 }
-                (Demand::Loaded { table, rows }, Some(model)) => model.loaded(table, rows),
-                (Demand::More, _) => break,
-                (_, None) | (Demand::Over, _) => {
+                (ServerEvent::Loaded { table, rows }, Some(model)) => model.loaded(table, rows),
+                (ServerEvent::More, _) => break,
+                (_, None) | (ServerEvent::Over, _) => {
                     self.is_over = true;
                     break;
                 }
@@ -252,7 +252,7 @@ impl NullSession {
         match &mut self.pending {
             None => {}
             Some(PendingAnswer::Error(error)) => self.server.fail(error, out),
-            Some(PendingAnswer::Given(given)) => {
+            Some(PendingAnswer::Rows(given)) => {
                 while !self.server.answer(given, out) {
                     let sent = push(&mut self.socket, &mut self.unsent, out);
                     out.clear();

@@ -118,6 +118,21 @@ fn refused(error: &Error) -> SystemError {
                     .to_owned(),
             )
         }
+        // A self-signed certificate is marked as an authority by default, and the verifier has found that it
+        // is not one of those that are trusted.
+        Error::InvalidCertificate(CertificateError::Other(OtherError(cause)))
+            if matches!(
+                cause.downcast_ref(),
+                Some(webpki::Error::CaUsedAsEndEntity)
+            ) =>
+        {
+            (
+                ErrorClass::Authentication,
+                "unknown authority",
+                "the server's certificate is self-signed, and is not one of the trusted authorities"
+                    .to_owned(),
+            )
+        }
         Error::InvalidCertificate(_) | Error::NoCertificatesPresented => {
             (ErrorClass::Authentication, "certificate", error.to_string())
         }

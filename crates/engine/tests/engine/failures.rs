@@ -20,7 +20,7 @@ fn a_statements_error_fails_its_transaction_and_keeps_the_systems_message() {
     assert_eq!(outcomes(&run), (8, 0, 2, 0));
     let error = the_error(&run);
     assert_eq!((error.class, error.count), ("deadlock", 2));
-    assert!(error.message.contains("told to"), "{error:?}");
+    assert!(error.message.contains("caused by the option"), "{error:?}");
     let failed = run
         .transactions
         .iter()

@@ -28,6 +28,7 @@ mod server_load;
 mod server_tls;
 mod service;
 mod slices;
+mod threads;
 mod transactions;
 mod truth;
 mod two_pieces;

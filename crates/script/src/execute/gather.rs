@@ -1,4 +1,4 @@
-//! Takes the answer to a statement; puts its cells into variables.
+//! Takes the answer to a statement; stores its cells in variables.
 
 use super::met;
 use crate::operand::GatherId;
@@ -8,7 +8,7 @@ use crate::reply::Reply;
 use crate::stop::Failure;
 
 impl Registers {
-    /// The one row that an answer must have.
+    /// Stores the columns of the answer's only row.
     pub(super) fn gather(
         &mut self,
         program: &Program,
@@ -25,7 +25,7 @@ impl Registers {
         Ok(())
     }
 
-    /// The last row, where there is one.
+    /// Stores the columns of the last row, if there is one.
     pub(super) fn gather_last(&mut self, program: &Program, gather: GatherId, reply: &Reply<'_>) {
         if let Some(cells) = reply.last_row {
             self.gather_row(program, gather, reply, cells);
@@ -40,12 +40,12 @@ impl Registers {
         cells: &[Option<Box<[u8]>>],
     ) {
         let columns = reply.columns;
-        for (wanted, slot) in &program.gather(gather).targets {
-            let exact = columns.iter().position(|column| column == wanted);
+        for (name, slot) in &program.gather(gather).targets {
+            let exact = columns.iter().position(|column| column == name);
             let found = exact.or_else(|| {
                 columns
                     .iter()
-                    .position(|column| column.eq_ignore_ascii_case(wanted))
+                    .position(|column| column.eq_ignore_ascii_case(name))
             });
             if let Some((index, cell)) = found.and_then(|index| Some((index, cells.get(index)?))) {
                 let of = reply.types.get(index).copied().unwrap_or_default();

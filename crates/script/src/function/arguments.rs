@@ -1,9 +1,9 @@
-//! Takes the arguments of a function wherever they are; gives them by their number.
+//! Takes the arguments of a function, on the stack or borrowed; returns each by its index.
 
 use assay_values::Value;
 use std::ops::Index;
 
-/// On a machine's stack the values stand side by side; in a formula each is borrowed from where it is.
+/// A machine passes a slice of its stack; a formula passes a reference to each value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arguments<'a> {
     Values(&'a [Value]),

@@ -1,4 +1,4 @@
-//! Takes bounds and a random stream; gives a number between the bounds, by several distributions.
+//! Takes bounds and a random stream; returns a random number between the bounds, by several distributions.
 
 use super::Arguments;
 use crate::number::{Fault, number, shown};
@@ -10,7 +10,7 @@ fn int(value: &Value) -> Result<i64, Fault> {
     number(value)?.int()
 }
 
-/// The bounds that a function called `name` was given, in order.
+/// The bounds passed to the function `name`, checked to be in order.
 fn bounds(name: &str, x: Arguments<'_>) -> Result<(i64, i64), Fault> {
     let (lowest, highest) = (int(&x[0])?, int(&x[1])?);
     if lowest > highest {
@@ -29,7 +29,7 @@ pub(super) fn uniform(x: Arguments<'_>, random: &mut Random) -> Answer {
 /// A distribution of integers with a parameter.
 pub(super) struct Shape {
     name: &'static str,
-    /// What the parameter must be, in words and in truth.
+    /// The allowed range of the parameter, as text and as a test.
     expected: &'static str,
     takes: fn(f64) -> bool,
     draw: fn(&mut Random, i64, i64, f64) -> i64,
@@ -114,31 +114,31 @@ pub(super) fn nurand(x: Arguments<'_>, random: &mut Random) -> Answer {
 }
 
 pub(super) fn pick(x: Arguments<'_>, random: &mut Random) -> Answer {
-    let last = i64::try_from(x.len()).expect("the arguments stand on one line") - 1;
+    let last = i64::try_from(x.len()).expect("the number of arguments is bounded") - 1;
     let chosen = usize::try_from(random.between(0, last)).expect("not negative");
     Ok(x[chosen].clone())
 }
 
 pub(super) fn exponential_duration(x: Arguments<'_>, random: &mut Random) -> Answer {
     let mean = number(&x[0])?.double();
-    let most = match x.len() {
+    let max = match x.len() {
         1 => f64::INFINITY,
         _ => number(&x[1])?.double(),
     };
-    if !(mean >= 0.0 && most >= 0.0) {
+    if !(mean >= 0.0 && max >= 0.0) {
         return Err(Fault::of(format!(
-            "expected a mean and a most of 0 or more, found {mean} and {most}"
+            "expected a mean and a maximum of 0 or more, found {mean} and {max}"
         )));
     }
-    Ok(Value::Double((mean * random.exponential()).min(most)))
+    Ok(Value::Double((mean * random.exponential()).min(max)))
 }
 
 pub(super) fn uniform_duration(x: Arguments<'_>, random: &mut Random) -> Answer {
-    let (least, most) = (number(&x[0])?.double(), number(&x[1])?.double());
-    if least > most || least.is_nan() || most.is_nan() {
+    let (min, max) = (number(&x[0])?.double(), number(&x[1])?.double());
+    if min > max || min.is_nan() || max.is_nan() {
         return Err(Fault::of(format!(
-            "uniform({least}, {most}) has an empty range"
+            "uniform({min}, {max}) has an empty range"
         )));
     }
-    Ok(Value::Double(least + (most - least) * random.unit()))
+    Ok(Value::Double(min + (max - min) * random.unit()))
 }

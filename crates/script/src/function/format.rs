@@ -1,4 +1,4 @@
-//! Takes a form with places for values, and the values; appends the text. The places are those of C's
+//! Takes a format string and values; appends the formatted text. The conversions are the part of C's
 //! `printf` that data need: `%d`, `%f`, `%s`, `%x`, with a width, `-`, `0` and a number of decimals.
 
 use super::Arguments;
@@ -7,7 +7,7 @@ use assay_values::Value;
 use assay_values::{Random, write_int};
 use std::io::Write as _;
 
-/// A piece of a form.
+/// A piece of a format string.
 enum Piece<'a> {
     Plain(&'a str),
     Place {
@@ -19,16 +19,16 @@ enum Piece<'a> {
     },
 }
 
-/// Wider than any column that is written with a form.
+/// The largest width: more than any formatted column needs.
 const WIDEST: usize = 1000;
 
 fn malformed(form: &str, found: &str) -> Fault {
     Fault::of(format!(
-        "expected %d, %f, %s, %x or %% in the form '{form}', found {found}"
+        "expected %d, %f, %s, %x or %% in the format '{form}', found {found}"
     ))
 }
 
-/// The first piece of `rest`, and what is behind it.
+/// The first piece of `rest`, and the text after it.
 fn piece<'a>(form: &str, rest: &'a str) -> Result<(Piece<'a>, &'a str), Fault> {
     let Some(spelled) = rest.strip_prefix('%') else {
         let (plain, behind) = rest.split_at(rest.find('%').unwrap_or(rest.len()));
@@ -74,7 +74,7 @@ fn piece<'a>(form: &str, rest: &'a str) -> Result<(Piece<'a>, &'a str), Fault> {
     }
 }
 
-/// The number of places in a form that is known, against the number of values.
+/// Compares the number of conversions in a constant format string with the number of values.
 pub(super) fn check(known: &[Option<&Value>]) -> Result<(), Fault> {
     let Some(Some(Value::Text(form))) = known.first() else {
         return Ok(());
@@ -89,14 +89,14 @@ pub(super) fn check(known: &[Option<&Value>]) -> Result<(), Fault> {
     match known.len() - 1 {
         values if values == places => Ok(()),
         values => Err(Fault::of(format!(
-            "expected as many values as the form '{form}' has places, {places}, found {values}"
+            "expected {places} values for the format '{form}', found {values}"
         ))),
     }
 }
 
 pub(super) fn format(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Result<(), Fault> {
     let Value::Text(form) = &x[0] else {
-        return Err(Fault::of("format expects a text as its form"));
+        return Err(Fault::of("format expects a text as its first argument"));
     };
     let mut values = x.iter().skip(1);
     let mut rest = &**form;
@@ -113,7 +113,9 @@ pub(super) fn format(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Res
                 decimals,
             } => {
                 let value = values.next().ok_or_else(|| {
-                    Fault::of(format!("the form '{form}' has more places than values"))
+                    Fault::of(format!(
+                        "the format '{form}' has more conversions than values"
+                    ))
                 })?;
                 let start = out.len();
                 place(kind, decimals, value, out)?;
@@ -124,7 +126,7 @@ pub(super) fn format(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Res
     match values.next() {
         None => Ok(()),
         Some(_) => Err(Fault::of(format!(
-            "the form '{form}' has fewer places than values"
+            "the format '{form}' has fewer conversions than values"
         ))),
     }
 }
@@ -132,17 +134,19 @@ pub(super) fn format(x: Arguments<'_>, _: &mut Random, out: &mut Vec<u8>) -> Res
 fn place(kind: u8, decimals: Option<usize>, value: &Value, out: &mut Vec<u8>) -> Result<(), Fault> {
     match kind {
         b'd' => write_int(number(value)?.int()?, out),
-        b'x' => write!(out, "{:x}", number(value)?.int()?).expect("memory takes any text"),
+        b'x' => {
+            write!(out, "{:x}", number(value)?.int()?).expect("writing to memory is infallible");
+        }
         b'f' => {
             let (number, decimals) = (number(value)?.double(), decimals.unwrap_or(6));
-            write!(out, "{number:.decimals$}").expect("memory takes any text");
+            write!(out, "{number:.decimals$}").expect("writing to memory is infallible");
         }
         _ => append(value, out),
     }
     Ok(())
 }
 
-/// Widens what was written since `start`; zeros go behind the sign.
+/// Pads what was written since `start`; zeros go after the sign.
 fn pad(start: usize, width: usize, is_left: bool, is_zero_padded: bool, out: &mut Vec<u8>) {
     let written = &out[start..];
     let is_character = |byte: &&u8| **byte & 0xc0 != 0x80;

@@ -1,4 +1,4 @@
-//! Takes an integer and a seed; gives a hash, the same as pgbench's.
+//! Takes an integer and a seed; returns a hash, the same as pgbench's.
 
 use super::Arguments;
 use crate::number::{Fault, number};
@@ -38,7 +38,7 @@ fn fnv1a_of(key: u64, seed: u64) -> u64 {
     })
 }
 
-/// MurmurHash64A of a key of one word (Appleby, 2008).
+/// MurmurHash64A of an 8-byte key (Appleby, 2008).
 pub(super) fn murmur2_of(key: u64, seed: u64) -> u64 {
     const MULTIPLIER: u64 = 0xc6a4_a793_5bd1_e995;
     const LENGTH: u64 = 8;

@@ -1,4 +1,4 @@
-//! Takes values; gives what a function of the expression language makes of them. One table names
+//! Takes arguments; returns the value of a function of the expression language. One table lists
 //! the functions for the parser, the machine and the reference.
 
 mod arguments;
@@ -27,29 +27,29 @@ pub(crate) struct Function {
     pub fewest: usize,
     pub most: usize,
     pub nature: Nature,
-    /// Whether pgbench has it too.
+    /// Whether pgbench has this function.
     pub is_of_pgbench: bool,
-    /// With so many arguments, `:default_seed` is the next one; 0: never.
+    /// With this many arguments, `:default_seed` is added as the last one; 0: never.
     pub seed_after: usize,
-    /// Whether it looks at NULL itself; otherwise NULL among the arguments makes the result NULL.
+    /// Whether it accepts NULL; otherwise a NULL argument makes the result NULL.
     pub takes_null: bool,
-    /// What can be wrong with the arguments that are known before anything runs; the others are `None`.
+    /// Checks the constant arguments at compile time; the others are `None`.
     pub check: fn(&[Option<&Value>]) -> Result<(), Fault>,
     pub body: Body,
-    /// Where the text of its body stands for a value of another type: the function that gives it.
+    /// For a function whose body writes the text of another type: the function that returns the typed value.
     pub typed: Option<Typed>,
-    /// The same for integers alone; `None` where there is no value, and [`Function::body`] says why.
+    /// The fast path for integer arguments; `None` if there is no value, and [`Function::body`] returns the error.
     pub whole: Option<Whole>,
 }
 
 /// What the value of a function depends on besides its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Nature {
-    /// Nothing: it can be computed before anything runs.
+    /// Nothing: it can be computed at compile time.
     Pure,
     /// The random stream.
     Random,
-    /// The world outside.
+    /// The environment, such as the clock.
     Outside,
 }
 
@@ -59,7 +59,7 @@ type Whole = fn(&[i64], &mut Random) -> Option<i64>;
 
 pub(crate) enum Body {
     Value(fn(Arguments<'_>, &mut Random) -> Result<Value, Fault>),
-    /// Appends its text, and nothing where it has no value.
+    /// Appends its text, or nothing if it has no value.
     Text(fn(Arguments<'_>, &mut Random, &mut Vec<u8>) -> Result<(), Fault>),
 }
 
@@ -82,7 +82,7 @@ impl Function {
         }
     }
 
-    /// The short cut where all arguments are integers, as they mostly are in a hot path.
+    /// The fast path if all arguments are integers, as they mostly are in the hot path.
     #[inline]
     pub fn apply_whole(&self, arguments: &[Value], random: &mut Random) -> Option<i64> {
         const FEW: usize = 3;
@@ -112,13 +112,13 @@ impl Function {
 
 const ANY: usize = usize::MAX;
 
-/// In the order of the reference. Semantics of pgbench's: its manual, «Built-In Functions».
+/// In the order of the reference. pgbench's functions are defined in its manual, "Built-In Functions".
 #[rustfmt::skip]
 pub(crate) static FUNCTIONS: &[Function] = &[
     Function { whole: Some(|x, _| x[0].checked_abs()),
         ..pure("abs", "number", "the absolute value", 1, 1, numbers::abs) },
     Function { takes_null: true,
-        ..pure("debug", "x", "`x` itself, printed to the standard error with its type and the place of the call", 1, 1,
+        ..pure("debug", "x", "`x`, printed to standard error with its type and the place of the call", 1, 1,
             |x, _| Ok(x[0].clone())) },
     pure("double", "x", "`x` as a double", 1, 1, numbers::double),
     pure("exp", "x", "e to the power `x`", 1, 1, numbers::exp),
@@ -129,79 +129,79 @@ pub(crate) static FUNCTIONS: &[Function] = &[
         ..seeded("hash_fnv1a", "x [, seed]", "the FNV-1a hash of an integer", 1, hashes::fnv1a) },
     Function { whole: Some(|x, _| Some(hashes::murmur2_whole(x[0], x[1]))),
         ..seeded("hash_murmur2", "x [, seed]", "the MurmurHash64A of an integer", 1, hashes::murmur2) },
-    pure("int", "x", "`x` as an integer, halves to the even one", 1, 1, numbers::int),
+    pure("int", "x", "`x` rounded to an integer, halves to even", 1, 1, numbers::int),
     pure("least", "x [, ...]", "the smallest; a double if any is one", 1, ANY, numbers::least),
     pure("ln", "x", "the natural logarithm", 1, 1, numbers::ln),
-    pure("mod", "a, b", "the remainder of `a / b`, with the sign of `a`; as `a % b`", 2, 2, numbers::remainder),
+    pure("mod", "a, b", "the remainder of `a / b`, with the sign of `a`; the same as `a % b`", 2, 2, numbers::remainder),
     Function { whole: Some(|x, _| permutation::permute_whole(x[0], x[1], x[2])),
-        ..seeded("permute", "i, size [, seed]", "where `i` (modulo `size`) comes to stand in a shuffle of 0 to `size` - 1",
+        ..seeded("permute", "i, size [, seed]", "the position of `i` (modulo `size`) in a pseudorandom permutation of 0 to `size` - 1",
             2, permutation::permute) },
     pure("pi", "", "3.14159265358979", 0, 0, |_, _| Ok(Value::Double(std::f64::consts::PI))),
     pure("pow", "x, y", "`x` to the power `y`, a double", 2, 2, numbers::power),
-    pure("power", "x, y", "the same", 2, 2, numbers::power),
+    pure("power", "x, y", "the same as `pow`", 2, 2, numbers::power),
     Function { whole: Some(|x, random| (x[0] <= x[1]).then(|| random.between(x[0], x[1]))),
-        ..random("random", "lb, ub", "a uniform integer, `lb` and `ub` included", 2, 2, choices::uniform) },
+        ..random("random", "lb, ub", "a uniformly distributed integer from `lb` to `ub`, both included", 2, 2, choices::uniform) },
     Function { check: |x| choices::EXPONENTIAL.check(x),
-        ..random("random_exponential", "lb, ub, parameter", "an integer, the lower ones the likelier: the density \
+        ..random("random_exponential", "lb, ub, parameter", "an integer, lower ones more likely: the density \
             falls by e to the power `parameter` (above 0) over the range", 3, 3, choices::exponential) },
     Function { check: |x| choices::GAUSSIAN.check(x),
-        ..random("random_gaussian", "lb, ub, parameter", "an integer, the middle ones the likelier: the range covers \
+        ..random("random_gaussian", "lb, ub, parameter", "an integer, middle ones more likely: the range covers \
             `parameter` (2.0 or more) standard deviations either way", 3, 3, choices::gaussian) },
     Function { check: |x| choices::ZIPFIAN.check(x),
-        ..random("random_zipfian", "lb, ub, parameter", "an integer, the lower ones the likelier: the k-th as \
-            likely as 1 / k to the power `parameter` (1.001 to 1000)", 3, 3, choices::zipfian) },
+        ..random("random_zipfian", "lb, ub, parameter", "an integer, lower ones more likely: the probability of the k-th is \
+            proportional to 1 / k to the power `parameter` (1.001 to 1000)", 3, 3, choices::zipfian) },
     pure("sqrt", "x", "the square root", 1, 1, numbers::sqrt),
-    // Ours.
-    text("concat", "x [, ...]", "the texts of its arguments, one after the other", 1, ANY, Nature::Pure, texts::concat),
-    ours(pure("constant", "x", "`x` as a double: a pause that is always the same", 1, 1, numbers::double)),
+    // Additions to pgbench's functions.
+    text("concat", "x [, ...]", "the texts of its arguments, concatenated", 1, ANY, Nature::Pure, texts::concat),
+    addition(pure("constant", "x", "`x` as a double: for a pause of constant length", 1, 1, numbers::double)),
     Function { typed: Some(typed::date),
-        ..text("date", "x", "the date so many days after 1970-01-01, or of the text `2011-03-04`, or of a timestamp",
+        ..text("date", "x", "the date `x` days after 1970-01-01, of a text such as `2011-03-04`, or of a timestamp",
             1, 1, Nature::Pure, times::date) },
-    ours(pure("bytes", "hex", "the bytes of pairs of hexadecimal digits: `bytes('00ff')`", 1, 1, typed::bytes)),
-    ours(pure("decimal", "x [, scale]", "`x` as an exact decimal number, of `scale` digits behind the point", 1, 2,
+    addition(pure("bytes", "hex", "the bytes of pairs of hexadecimal digits: `bytes('00ff')`", 1, 1, typed::bytes)),
+    addition(pure("decimal", "x [, scale]", "`x` as an exact decimal number, with `scale` digits after the point", 1, 2,
         typed::decimal)),
     Function { takes_null: true,
-        ..ours(pure("document", "json | key, value [, ...]", "a JSON document, of its text or of keys and values", 1, ANY,
+        ..addition(pure("document", "json | key, value [, ...]", "a JSON document, from its text or from keys and values", 1, ANY,
             typed::document)) },
-    Function { takes_null: true, ..ours(pure("list", "[x, ...]", "a list of values", 0, ANY, typed::list)) },
-    ours(pure("time", "x", "the time of day so many seconds after midnight, or of the text `17:53:38`, or of a timestamp",
+    Function { takes_null: true, ..addition(pure("list", "[x, ...]", "a list of values", 0, ANY, typed::list)) },
+    addition(pure("time", "x", "the time of day `x` seconds after midnight, of a text such as `17:53:38`, or of a timestamp",
         1, 1, typed::time)),
     text("digits", "n", "a text of `n` random digits", 1, 1, Nature::Random, texts::digits),
-    ours(random("exponential", "mean [, most]", "a double by the exponential distribution; what would be more than \
-        `most` is `most`", 1, 2, choices::exponential_duration)),
+    addition(random("exponential", "mean [, max]", "an exponentially distributed double, at most \
+        `max`", 1, 2, choices::exponential_duration)),
     Function { check: format::check,
-        ..text("format", "form [, x ...]", "`form` with its arguments in place of `%d` (an integer), `%f` (a number; \
+        ..text("format", "format [, x ...]", "`format` with its arguments in place of `%d` (an integer), `%f` (a number; \
             `%.2f` has two decimals), `%s` (anything) and `%x` (an integer, hexadecimal); a width pads with spaces \
             on the left, `-` before it on the right, `0` before it with zeros: `%08d`; `%%` is a `%`",
             1, ANY, Nature::Pure, format::format) },
-    text("lastname", "n", "the last name of number 0 to 999: three syllables, one for each digit (TPC-C 4.3.2.3)", 1, 1,
+    text("lastname", "n", "the last name of a number from 0 to 999: three syllables, one for each digit (TPC-C 4.3.2.3)", 1, 1,
         Nature::Pure, texts::lastname),
-    ours(seeded("lognormal_before", "i, parts, total, sigma, least, most [, seed]", "how many items are in the parts before \
+    addition(seeded("lognormal_before", "i, parts, total, sigma, least, most [, seed]", "how many items are in the parts before \
         the part number `i`, as `lognormal_share` divides them", 6, shares::before)),
-    ours(seeded("lognormal_part", "item, parts, total, sigma, least, most [, seed]", "the part in which the item number `item` \
+    addition(seeded("lognormal_part", "item, parts, total, sigma, least, most [, seed]", "the part in which the item number `item` \
         (from 0) is, as `lognormal_share` divides them", 6, shares::part_of)),
-    ours(seeded("lognormal_share", "i, parts, total, sigma, least, most [, seed]", "the size of the part number `i` (from 0) if \
+    addition(seeded("lognormal_share", "i, parts, total, sigma, least, most [, seed]", "the size of the part number `i` (from 0) if \
         `total` items are divided into `parts` parts of `least` to `most` items whose sizes are lognormal (`sigma`: the deviation \
         of their logarithm): the parts add up to `total` exactly", 6, shares::share)),
     text("lower", "x", "the text of `x` in lower case", 1, 1, Nature::Pure, texts::lower),
-    ours(Function { nature: Nature::Outside,
-        ..pure("now", "", "the seconds since 1970, an integer; unknown to generators of data, which depend on \
-            the seed alone", 0, 0, times::now) }),
-    ours(random("nurand", "a, x, y [, c]", "a non-uniform integer of `x` to `y`, `(((random(0, a) | random(x, y)) + c) % \
+    addition(Function { nature: Nature::Outside,
+        ..pure("now", "", "the seconds since 1970, an integer; not available in data generators, which depend on \
+            the seed only", 0, 0, times::now) }),
+    addition(random("nurand", "a, x, y [, c]", "a non-uniform random integer from `x` to `y`, `(((random(0, a) | random(x, y)) + c) % \
         (y - x + 1)) + x` (TPC-C 2.1.6); `c` is 0 if it is not given", 3, 4, choices::nurand)),
-    ours(Function { takes_null: true,
-        ..random("pick", "x [, ...]", "one of its arguments, all alike likely", 1, ANY, choices::pick) }),
-    text("substr", "x, from [, n]", "the text of `x` from its character number `from` (the first is 1), `n` characters \
-        at most", 2, 3, Nature::Pure, texts::substr),
+    addition(Function { takes_null: true,
+        ..random("pick", "x [, ...]", "one of its arguments, all equally likely", 1, ANY, choices::pick) }),
+    text("substr", "x, from [, n]", "the text of `x` from character number `from` (the first is 1), at most \
+        `n` characters", 2, 3, Nature::Pure, texts::substr),
     text("text", "min, max", "a text of `min` to `max` random letters (`A` to `Z`, `a` to `z`) and digits", 2, 2,
         Nature::Random, texts::text),
-    Function { typed: Some(typed::timestamp), ..text("timestamp", "seconds", "the moment so many seconds after the beginning of 1970, as `2011-03-04 17:53:38`", 1, 1,
+    Function { typed: Some(typed::timestamp), ..text("timestamp", "seconds", "the timestamp `seconds` after the beginning of 1970, as `2011-03-04 17:53:38`", 1, 1,
         Nature::Pure, times::timestamp) },
-    ours(random("uniform", "least, most", "a double between the two", 2, 2, choices::uniform_duration)),
+    addition(random("uniform", "min, max", "a uniformly distributed double between the two", 2, 2, choices::uniform_duration)),
     text("upper", "x", "the text of `x` in upper case", 1, 1, Nature::Pure, texts::upper),
 ];
 
-/// What other languages call a function that we have.
+/// Names that other languages have for these functions.
 pub(crate) const OTHER_NAMES: &[(&str, &str)] = &[
     ("min", "least"),
     ("max", "greatest"),
@@ -234,7 +234,7 @@ const fn pure(
     }
 }
 
-const fn ours(function: Function) -> Function {
+const fn addition(function: Function) -> Function {
     Function {
         is_of_pgbench: false,
         ..function
@@ -256,7 +256,7 @@ const fn random(
     }
 }
 
-/// A function whose last argument is a seed, the run's own if it is not given.
+/// A function whose last argument is a seed; the default is `:default_seed`.
 const fn seeded(
     name: &'static str,
     parameters: &'static str,
@@ -270,7 +270,7 @@ const fn seeded(
     }
 }
 
-/// A function of ours that makes a text.
+/// An addition that returns a text.
 const fn text(
     name: &'static str,
     parameters: &'static str,
@@ -283,7 +283,7 @@ const fn text(
     Function {
         nature,
         body: Body::Text(body),
-        ..ours(pure(name, parameters, synopsis, fewest, most, |_, _| {
+        ..addition(pure(name, parameters, synopsis, fewest, most, |_, _| {
             Ok(Value::Null)
         }))
     }

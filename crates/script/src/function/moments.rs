@@ -1,16 +1,16 @@
-//! Takes a number of days or seconds since 1970; gives it where the years have four digits.
+//! Takes a number of days or seconds since 1970; returns it if its year is within 0001 to 9999.
 
 use crate::number::{Fault, number, shown};
 use assay_values::Value;
 use assay_values::calendar::{DAY_S, Moment, moment_of, seconds_of};
 
-/// The years that four digits can spell, as seconds since 1970: 0001-01-01 to 9999-12-31.
+/// The supported range as seconds since 1970: 0001-01-01 to 9999-12-31.
 const SPELLABLE: std::ops::RangeInclusive<f64> = -62_135_596_800.0..=253_402_300_799.0;
 
-/// The moment of so many units of so many seconds; a part of a second is dropped.
+/// The moment `value` units of `unit_s` seconds after 1970; a fraction of a second is dropped.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "the bounds are tested before"
+    reason = "the bounds are checked before"
 )]
 fn moment(value: &Value, unit_s: i64) -> Result<Moment, Fault> {
     #[expect(clippy::cast_precision_loss, reason = "a day has few seconds")]
@@ -19,19 +19,19 @@ fn moment(value: &Value, unit_s: i64) -> Result<Moment, Fault> {
         Ok(moment_of(seconds as i64))
     } else {
         Err(Fault::of(format!(
-            "expected a moment of the years 1 to 9999, found {}",
+            "expected a date or time of the years 1 to 9999, found {}",
             shown(value)
         )))
     }
 }
 
-/// Days since 1970, of the years that four digits can spell.
+/// Days since 1970, within the supported range.
 pub(super) fn day(value: &Value) -> Result<i32, Fault> {
     let at = moment(value, DAY_S)?;
     Ok(i32::try_from(seconds_of(at.year, at.month, at.day) / DAY_S).expect("4 digits of years"))
 }
 
-/// Seconds since 1970, likewise.
+/// Seconds since 1970, within the supported range.
 pub(super) fn second(value: &Value) -> Result<i64, Fault> {
     let at = moment(value, 1)?;
     let midnight = seconds_of(at.year, at.month, at.day);

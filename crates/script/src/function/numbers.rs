@@ -1,4 +1,4 @@
-//! Takes numbers; gives numbers: arithmetic beyond the operators.
+//! Takes numbers; returns numbers: the arithmetic functions.
 
 use super::Arguments;
 use crate::number::{Fault, Number, number};
@@ -60,13 +60,13 @@ pub(super) fn least(x: Arguments<'_>, _: &mut Random) -> Answer {
     extreme(x, Ordering::Less)
 }
 
-fn extreme(all: Arguments<'_>, wanted: Ordering) -> Answer {
+fn extreme(all: Arguments<'_>, order: Ordering) -> Answer {
     let mut best = number(&all[0])?;
     let mut any_double = matches!(best, Number::Double(_));
     for argument in all.iter().skip(1) {
         let candidate = number(argument)?;
         any_double |= matches!(candidate, Number::Double(_));
-        if candidate.order(best) == Some(wanted) {
+        if candidate.order(best) == Some(order) {
             best = candidate;
         }
     }

@@ -1,16 +1,17 @@
-//! Takes a place among so many and a seed; gives its place after a shuffle, without making the shuffle.
+//! Takes an index, a size and a seed; returns the index's position in a pseudorandom permutation, without
+//! computing the whole permutation.
 //!
-//! A Feistel network (Luby and Rackoff, SIAM Journal on Computing 17, 1988) permutes the smallest square
-//! power of two that holds all places; what falls outside is sent through again until it is inside (Black
-//! and Rogaway, «Ciphers with arbitrary finite domains», 2002), which is less than four times on average.
-//! pgbench promises a permutation and no particular one: its own and ours are different.
+//! A Feistel network (Luby and Rackoff, SIAM Journal on Computing 17, 1988) permutes the smallest even
+//! power of two that holds all indexes; results outside the range are permuted again until they are inside
+//! (cycle walking: Black and Rogaway, "Ciphers with arbitrary finite domains", 2002), less than four times on
+//! average. pgbench promises a permutation but no particular one: this one differs from pgbench's.
 
 use super::Arguments;
 use super::hashes::murmur2_of;
 use crate::number::{Fault, number};
 use assay_values::{Random, Value};
 
-/// Four make a pseudorandom permutation of random functions; ours are hashes, and small sizes need more.
+/// Four rounds are enough for random round functions; these are hashes, and small sizes need more.
 const ROUNDS: u64 = 6;
 
 pub(super) fn permute(x: Arguments<'_>, _: &mut Random) -> Result<Value, Fault> {
@@ -20,7 +21,7 @@ pub(super) fn permute(x: Arguments<'_>, _: &mut Random) -> Result<Value, Fault> 
     found.ok_or_else(|| Fault::of(format!("permute expects a size above 0, found {size}")))
 }
 
-/// `None` where there are no places.
+/// `None` if `size` is not above 0.
 pub(super) fn permute_whole(place: i64, size: i64, seed: i64) -> Option<i64> {
     if size <= 0 {
         return None;
@@ -56,7 +57,7 @@ mod tests {
     use super::permuted;
 
     #[test]
-    fn every_place_is_taken_once() {
+    fn every_index_is_taken_once() {
         for size in (1..70).chain([1000, 4096, 4097, 65_537]) {
             let mut taken = vec![false; usize::try_from(size).expect("small")];
             for place in 0..size {
@@ -67,9 +68,9 @@ mod tests {
         assert!(permuted(1 << 62, 1 << 63, 7) < 1 << 63);
     }
 
-    /// Over 30,000 seeds each of 6 places is the new one of place 2 about 5,000 times (deviation 65).
+    /// Over 30,000 seeds index 2 of 6 maps to each index about 5,000 times (standard deviation 65).
     #[test]
-    fn every_place_is_as_likely() {
+    fn every_index_is_equally_likely() {
         let mut counts = [0_u32; 6];
         for seed in 0..30_000 {
             counts[usize::try_from(permuted(2, 6, seed)).expect("small")] += 1;

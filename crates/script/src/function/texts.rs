@@ -1,4 +1,4 @@
-//! Takes values and a random stream; appends texts: random ones, names, and what texts are made into.
+//! Takes values and a random stream; appends texts: random texts, names, and transformed texts.
 
 use super::Arguments;
 use crate::number::{Fault, append, number, plain};
@@ -6,7 +6,7 @@ use assay_values::{Random, Value};
 
 type Written = Result<(), Fault>;
 
-/// Longer texts are a slip; a row has to fit into memory.
+/// Longer texts are rejected: a row has to fit into memory.
 const LONGEST: i64 = 16 << 20;
 
 fn int(value: &Value) -> Result<i64, Fault> {
@@ -40,15 +40,15 @@ pub(super) fn digits(x: Arguments<'_>, random: &mut Random, out: &mut Vec<u8>) -
     Ok(())
 }
 
-/// Eight letters of each random word, as the digits of a fraction to the base of the alphabet's size: 62 to
-/// the eighth is so far below 2^64 that no letter is favoured by more than one part in 80,000.
+/// Takes eight letters from each random 64-bit word, as digits of a fraction in base `letters.len()`: 62^8
+/// is so far below 2^64 that no letter is favoured by more than one part in 80,000.
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "the two halves of the product are what is wanted"
+    reason = "both halves of the product are used"
 )]
 fn append_drawn(letters: &[u8], length: i64, random: &mut Random, out: &mut Vec<u8>) {
     const OF_A_WORD: usize = 8;
-    let mut left = usize::try_from(length).expect("the callers have tested it");
+    let mut left = usize::try_from(length).expect("the callers have checked it");
     out.reserve(left);
     while left > 0 {
         let mut fraction = random.next();

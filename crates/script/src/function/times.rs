@@ -1,4 +1,4 @@
-//! Takes days or seconds since 1970; gives dates and moments, and their texts as SQL spells them. No time zones.
+//! Takes days or seconds since 1970; returns dates and timestamps, as values and as SQL text. No time zones.
 
 use super::{Arguments, typed};
 use crate::number::Fault;

@@ -1,4 +1,4 @@
-//! Takes texts and numbers; gives values of the types that systems have beside them.
+//! Takes texts and numbers; returns dates, times, timestamps, decimals, bytes, lists and documents.
 
 use super::Arguments;
 use super::moments::{day, second};
@@ -14,7 +14,7 @@ fn expected(what: &str, found: &Value) -> Fault {
     Fault::of(format!("expected {what}, found {}", shown(found)))
 }
 
-/// Days of a text, a number, or a moment.
+/// The date of a text, a number of days, or a timestamp.
 pub(super) fn date(x: Arguments<'_>, _: &mut Random) -> Made {
     let days = match &x[0] {
         Value::Text(text) if text.contains('-') && parse_date(text.as_bytes()).is_some() => {
@@ -27,7 +27,7 @@ pub(super) fn date(x: Arguments<'_>, _: &mut Random) -> Made {
         .ok_or_else(|| expected("a date", &x[0]))
 }
 
-/// Seconds of a text, a number, or a date.
+/// The timestamp of a text, a number of seconds, or a date.
 pub(super) fn timestamp(x: Arguments<'_>, _: &mut Random) -> Made {
     let us = match &x[0] {
         Value::Text(text) if text.contains('-') && parse_timestamp(text.as_bytes()).is_some() => {
@@ -43,7 +43,7 @@ pub(super) fn timestamp(x: Arguments<'_>, _: &mut Random) -> Made {
 
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "the bounds are tested before"
+    reason = "the bounds are checked before"
 )]
 pub(super) fn time(x: Arguments<'_>, _: &mut Random) -> Made {
     let us = match &x[0] {
@@ -60,7 +60,7 @@ pub(super) fn time(x: Arguments<'_>, _: &mut Random) -> Made {
         .ok_or_else(|| expected("a time of day or seconds since midnight", &x[0]))
 }
 
-/// Of a number or its text, exactly; or rounded to so many digits behind the point, half a unit away from zero.
+/// The decimal of a number or its text, exactly; or rounded to `scale` decimals, halves away from zero.
 pub(super) fn decimal(x: Arguments<'_>, _: &mut Random) -> Made {
     let given = match &x[0] {
         Value::Decimal(decimal) => Some(*decimal),
@@ -75,7 +75,7 @@ pub(super) fn decimal(x: Arguments<'_>, _: &mut Random) -> Made {
             .ok()
             .and_then(|scale| rescaled(given, scale)),
     };
-    let too_many = || Fault::of("expected at most 38 digits, 38 of them behind the point");
+    let too_many = || Fault::of("expected at most 38 digits, 38 of them after the point");
     rounded.map(Value::Decimal).ok_or_else(too_many)
 }
 
@@ -90,7 +90,7 @@ fn rescaled(decimal: Decimal, scale: u8) -> Option<Decimal> {
     Decimal::new((digits + half) / unit, scale)
 }
 
-/// Of hexadecimal digits, with or without `\x` before them.
+/// The bytes of hexadecimal digits, with or without `\x` before them.
 pub(super) fn bytes(x: Arguments<'_>, _: &mut Random) -> Made {
     if let Value::Bytes(_) = &x[0] {
         return Ok(x[0].clone());
@@ -106,7 +106,7 @@ pub(super) fn list(x: Arguments<'_>, _: &mut Random) -> Made {
     Ok(Value::List(x.iter().cloned().collect()))
 }
 
-/// Of its JSON text, or of keys and values in turn.
+/// The document of its JSON text, or of alternating keys and values.
 pub(super) fn document(x: Arguments<'_>, _: &mut Random) -> Made {
     if x.len() == 1 {
         let text = plain(&x[0]);
@@ -115,7 +115,7 @@ pub(super) fn document(x: Arguments<'_>, _: &mut Random) -> Made {
         return Ok(Value::Document(text.into()));
     }
     if !x.len().is_multiple_of(2) {
-        return Err(Fault::of("document expects keys and values in turn"));
+        return Err(Fault::of("document expects alternating keys and values"));
     }
     let mut json = vec![b'{'];
     for pair in 0..x.len() / 2 {

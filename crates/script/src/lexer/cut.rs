@@ -1,9 +1,9 @@
-//! Takes one statement of a script in a query language; gives its text, the values `:name`, and the
+//! Takes one statement of a script in a query language; returns its text, the values `:name`, and the
 //! identifiers `:{name}` that are chosen at run time.
 //!
-//! A `:name` is found by pgbench's rules: one colon before a name, wherever it stands; `::` (a cast), `:=`
-//! and `12:30` are text. Whether one within quotes is a value depends on how values travel, and is
-//! decided where the names are known ([`crate::send`]).
+//! A `:name` is recognised by pgbench's rules: one colon before a name, anywhere; `::` (a cast), `:=`
+//! and `12:30` are text. Whether a `:name` within quotes is a value depends on how values are sent, and is
+//! decided when names are resolved ([`crate::send`]).
 
 use super::language::Lexer;
 use super::passage::Passage;
@@ -14,7 +14,7 @@ use crate::statement::{Name, Part, Written};
 use crate::values::Values;
 use std::ops::Range;
 
-/// Cuts what stands in `range` of `text` into its parts; comments become a space, except hints
+/// Cuts the statement at `range` of `text` into its parts; comments become a space, except hints
 /// (`/*+ … */`, `/*! … */`).
 pub(super) fn cut<'a>(
     text: &'a str,
@@ -79,7 +79,7 @@ pub(super) fn cut<'a>(
     Ok(written)
 }
 
-/// Appends a literal, a quoted identifier or a hint, with each `:name` in it as what it may be.
+/// Appends a literal, a quoted identifier or a hint, with each `:name` in it as a possible value.
 fn quoted<'a>(text: &'a str, range: Range<usize>, written: &mut Written<'a>) {
     let (mut at, mut copied) = (range.start, range.start);
     while let Some(colon) = text[at..range.end].find(':') {
@@ -97,7 +97,7 @@ fn quoted<'a>(text: &'a str, range: Range<usize>, written: &mut Written<'a>) {
     written.text(&text[copied..range.end]);
 }
 
-/// The variable at the colon at `at`, if one is named, and the offset behind what was looked at.
+/// The variable at the colon at `at`, if there is one, and the offset after the text examined.
 fn variable(text: &str, at: usize) -> (Option<Name<'_>>, usize) {
     if let Some(end) = name_end(text, at + 1) {
         let name = &text[at + 1..end];
@@ -107,7 +107,7 @@ fn variable(text: &str, at: usize) -> (Option<Name<'_>>, usize) {
     (None, at + colons)
 }
 
-/// The name within `:{name}`, and the offset behind it.
+/// The name within `:{name}`, and the offset after it.
 pub(super) fn identifier(text: &str, at: usize) -> Result<(Name<'_>, usize), Defect> {
     let begin = at + 2;
     match name_end(text, begin) {

@@ -1,8 +1,8 @@
-//! Takes the text of a script whose statements are JSON documents; gives its documents and meta commands, and
+//! Takes the text of a script whose statements are JSON documents; returns its documents and meta commands, and
 //! each document cut at its values `:name` and its names `:{name}`.
 //!
-//! A `:name` stands where a JSON value may stand, and outside strings: `{"find": :{table}, "key": :id}`. A
-//! colon behind a string is JSON's own.
+//! A `:name` may be used in place of a JSON value, outside strings: `{"find": :{table}, "key": :id}`. A
+//! colon after a string is JSON's own.
 
 use super::scan::{self, Part};
 use crate::names::name_end;
@@ -50,7 +50,7 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, Defect> {
     Ok(found)
 }
 
-/// The offset behind the brace that closes the one at `open`.
+/// The offset after the brace that closes the one at `open`.
 fn document_end(text: &str, open: usize) -> Result<usize, Defect> {
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (open, 0_usize);
@@ -74,7 +74,7 @@ fn document_end(text: &str, open: usize) -> Result<usize, Defect> {
     Err(Defect::new(open, "this document is not closed: expected }"))
 }
 
-/// The offset behind the string that opens at `open`.
+/// The offset after the string that opens at `open`.
 fn string_end(bytes: &[u8], open: usize) -> Result<usize, Defect> {
     let mut at = open + 1;
     while let Some(&byte) = bytes.get(at) {
@@ -95,7 +95,7 @@ pub(super) fn cut(text: &str, range: Range<usize>) -> Result<Written<'_>, Defect
         at: range.start,
         parts: Vec::new(),
     };
-    // As long as the text, with a plain value in the place of each `:name`: what is wrong with it keeps its place.
+    // The document with a plain value of the same length for each `:name`, so that errors keep their offsets.
     let mut example = String::with_capacity(range.len());
     let (mut at, mut copied, mut follows_string) = (range.start, range.start, false);
     while at < range.end {
@@ -131,7 +131,7 @@ pub(super) fn cut(text: &str, range: Range<usize>) -> Result<Written<'_>, Defect
     Ok(written)
 }
 
-/// The value or the identifier at the colon at `at`, and the offset behind it.
+/// The value or the identifier at the colon at `at`, and the offset after it.
 fn named(text: &str, at: usize) -> Result<(statement::Part<'_>, usize), Defect> {
     if text[at + 1..].starts_with('{') {
         let (name, end) = super::cut::identifier(text, at)?;
@@ -146,12 +146,12 @@ fn named(text: &str, at: usize) -> Result<(statement::Part<'_>, usize), Defect> 
     }
 }
 
-/// Refuses what is no JSON, at its place.
+/// Reports invalid JSON, with its place.
 fn valid(example: &str, start: usize) -> Result<(), Defect> {
     let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(example) else {
         return Ok(());
     };
-    // Its columns count bytes, from 1; one of 0 is the end of the line before.
+    // The columns of serde_json count bytes, from 1; column 0 is the end of the previous line.
     let line_start = example
         .split_inclusive('\n')
         .take(error.line().saturating_sub(1))
@@ -166,12 +166,12 @@ fn valid(example: &str, start: usize) -> Result<(), Defect> {
     Err(Defect::new(start + at, format!("expected JSON: {words}")))
 }
 
-/// Appends a string of JSON.
+/// Appends a JSON string.
 pub(super) fn string(text: &str, out: &mut String) {
     paste(&Value::Text(text.into()), out);
 }
 
-/// Appends a value as JSON has it.
+/// Appends a value as JSON.
 pub(super) fn paste(value: &Value, out: &mut String) {
     let mut json = Vec::new();
     value.write_json(&mut json);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_ends_with_its_brace_and_a_colon_behind_a_string_is_jsons_own() {
+    fn a_document_ends_with_its_brace_and_a_colon_after_a_string_is_json() {
         let text = "-- one {\n{\"a\" : :x, \"b:{\": [true, :y]} {\"c\": {}};\n\\set x 1\n";
         assert_eq!(
             texts(text),
@@ -206,7 +206,8 @@ mod tests {
             ]
         );
         let document = "{\"find\": :{table}, \"key\": :id, \"is\":true, \"o\": [:id,{\"p\"::id}]}";
-        let written = cut(document, 0..document.len()).unwrap_or_else(|_| panic!("it is good"));
+        let written =
+            cut(document, 0..document.len()).unwrap_or_else(|_| panic!("the document is valid"));
         let names = written.parts.iter().filter_map(|part| match part {
             statement::Part::Value(name) => Some(name.name),
             statement::Part::Identifier(name) => Some(name.name),

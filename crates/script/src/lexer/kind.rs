@@ -1,17 +1,18 @@
-//! Takes the text of a statement; gives its kind, by its first words.
+//! Takes the text of a statement; returns its kind, determined by its first words.
 //!
-//! The kind decides whether a statement is prepared, and whether it may have committed something when it
+//! The kind decides whether a statement is prepared, and whether it may have committed if it
 //! was sent and never answered. It does not decide whether a transaction is open: the system reports that.
 
 use super::language::Lexer;
-use super::passage::Passage;
+use super::passage::{LiteralStyle, Passage};
+use crate::place::Defect;
 
 /// What a statement does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatementKind {
     /// Begins a transaction, and does nothing else.
     Begin,
-    /// It commits a transaction.
+    /// Commits a transaction.
     Commit,
     /// Rolls the whole transaction back.
     Rollback,
@@ -21,7 +22,7 @@ pub enum StatementKind {
     Other,
 }
 
-/// Each kind, its word, and what it means to the reader of a script.
+/// Each kind, its name, and the statements it covers.
 pub(crate) const KINDS: [(StatementKind, &str, &str); 5] = [
     (
         StatementKind::Begin,
@@ -54,19 +55,19 @@ const ROWS: [&str; 9] = [
 
 pub(super) fn of_sql(text: &str) -> StatementKind {
     use StatementKind::{Begin, Commit, Other, Rollback, Rows};
-    // Some systems escape quotes by a backslash and some do not: where such a literal ends is unknown.
+    // Whether a backslash escapes a quote depends on the system: the end of such a literal is unknown.
     let is_ambiguous = text.contains("\\'") || text.contains("\\\"");
     let Some(words) = words_of_one(text, Lexer::Sql).filter(|_| !is_ambiguous) else {
         return Other;
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
-        // A block of statements.
+        // `BEGIN` of a block of statements.
         ["begin", "not" | "atomic", ..] => Other,
         ["begin", ..] | ["start", "transaction", ..] => Begin,
         ["savepoint" | "release", ..] => Rows,
         ["rollback", ..] if words.contains(&"to") => Rows,
-        // Of a transaction that another session has prepared.
+        // `ROLLBACK PREPARED` ends a prepared transaction, not the current one.
         ["commit" | "rollback", "prepared", ..] => Other,
         ["commit" | "end", ..] | ["prepare", "transaction", ..] => Commit,
         ["rollback" | "abort", ..] => Rollback,
@@ -75,7 +76,7 @@ pub(super) fn of_sql(text: &str) -> StatementKind {
     }
 }
 
-/// There are no transactions: a batch is one statement, and so is each of the others.
+/// CQL has no transactions: a batch is one statement.
 pub(super) fn of_cql(text: &str) -> StatementKind {
     let words = words_of_one(text, Lexer::Cql).unwrap_or_default();
     match words.first().map(String::as_str) {
@@ -86,7 +87,8 @@ pub(super) fn of_cql(text: &str) -> StatementKind {
 
 /// Whether a text begins a batch and does not end it.
 pub(super) fn is_open_batch(text: &str) -> bool {
-    let words = words(text, Lexer::Cql, usize::MAX).unwrap_or_default();
+    let passage = |at| Lexer::Cql.passage(text, at);
+    let words = words(text, passage, usize::MAX).unwrap_or_default();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["begin", "batch", ..] | ["begin", "unlogged" | "counter", "batch", ..] => {
@@ -96,7 +98,44 @@ pub(super) fn is_open_batch(text: &str) -> bool {
     }
 }
 
-/// The first words, in lower case; none where the text holds several statements, or cannot be read.
+/// Whether a text begins a function, procedure or trigger whose body is `BEGIN … END`, and does not end it.
+pub(crate) fn is_open_body(text: &str, style: LiteralStyle) -> bool {
+    const PREFIXES: [&str; 5] = ["or", "replace", "temp", "temporary", "aggregate"];
+    // Most statements are not one of these: their other words are not read.
+    let begins = |most| words(text, |at| style.passage(text, at), most).unwrap_or_default();
+    if begins(1).first().is_none_or(|first| first != "create") {
+        return false;
+    }
+    let words = begins(usize::MAX);
+    let mut rest = (words[1..].iter().map(String::as_str))
+        .skip_while(|word| PREFIXES.contains(word))
+        .peekable();
+    if !matches!(rest.next(), Some("function" | "procedure" | "trigger")) {
+        return false;
+    }
+    let mut depth = 0_usize;
+    while let Some(word) = rest.next() {
+        match word {
+            "begin" => depth += 1,
+            "case" if depth > 0 => depth += 1,
+            "end" => match rest.peek() {
+                // They end what is not counted.
+                Some(&("if" | "loop" | "while" | "repeat" | "for")) => {}
+                after => {
+                    let ends_case = after == Some(&"case");
+                    depth = depth.saturating_sub(1);
+                    if ends_case {
+                        rest.next();
+                    }
+                }
+            },
+            _ => {}
+        }
+    }
+    depth > 0
+}
+
+/// The first words, in lower case; `None` if the text has several statements, or cannot be parsed.
 fn words_of_one(text: &str, lexer: Lexer) -> Option<Vec<String>> {
     const MOST: usize = 5;
     let bytes = text.as_bytes();
@@ -112,16 +151,20 @@ fn words_of_one(text: &str, lexer: Lexer) -> Option<Vec<String>> {
         }
         at = passage.map_or(at + 1, Passage::end);
     }
-    words(text, lexer, MOST)
+    words(text, |at| lexer.passage(text, at), MOST)
 }
 
-/// The first `most` words outside literals and comments, in lower case; parentheses are passed over.
-fn words(text: &str, lexer: Lexer, most: usize) -> Option<Vec<String>> {
+/// The first `most` words outside literals and comments, in lower case; parentheses are skipped.
+fn words(
+    text: &str,
+    passage: impl Fn(usize) -> Result<Option<Passage>, Defect>,
+    most: usize,
+) -> Option<Vec<String>> {
     let bytes = text.as_bytes();
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
     let (mut found, mut at) = (Vec::new(), 0);
     while at < bytes.len() && found.len() < most {
-        if let Some(passage) = lexer.passage(text, at).ok()? {
+        if let Some(passage) = passage(at).ok()? {
             at = passage.end();
         } else if is_letter(bytes[at]) {
             let rest = &bytes[at..];
@@ -142,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_words_of_a_single_statement_tell_its_kind() {
+    fn the_first_words_of_a_single_statement_determine_its_kind() {
         for (text, expected) in [
             ("Start Transaction READ ONLY", Begin),
             ("begin", Begin),
@@ -167,7 +210,7 @@ mod tests {
             ("BEGIN; UPDATE t SET a = 1; COMMIT", Other),
             ("SELECT 1; COMMIT", Other),
             ("SELECT 'open", Other),
-            // Elsewhere the backslash is a letter, and this is one literal.
+            // In other systems the backslash is an ordinary character, and this is one literal.
             ("SELECT '\\'; COMMIT; SELECT '", Other),
             ("", Other),
         ] {

@@ -1,4 +1,4 @@
-//! Takes the name of a language; gives the lexer of it, and where its literals and comments stand.
+//! Takes the name of a language; returns its lexer, which finds literals and comments.
 
 use super::passage::{LiteralStyle, Passage};
 use crate::place::Defect;
@@ -6,17 +6,17 @@ use crate::place::Defect;
 /// The language of a script's statements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lexer {
-    /// SQL: text literals, quoted identifiers and comments hide what is in them.
+    /// SQL: nothing is special within text literals, quoted identifiers and comments.
     #[default]
     Sql,
-    /// SQL's literals with `//` comments in addition; a batch of statements is one statement.
+    /// CQL: SQL's literals, also `//` comments; a batch of statements is one statement.
     Cql,
-    /// Each statement is one JSON document.
+    /// JSON: each statement is one document.
     Json,
 }
 
 impl Lexer {
-    /// All languages, by the names that documents give them.
+    /// All languages, by their names in workload files.
     pub const ALL: [(&str, Self); 3] =
         [("sql", Self::Sql), ("cql", Self::Cql), ("json", Self::Json)];
 

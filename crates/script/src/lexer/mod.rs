@@ -1,5 +1,5 @@
-//! Takes the text of a script and the language of its statements; gives statements and meta commands,
-//! and each statement's pieces and kind. One place for each language.
+//! Takes the text of a script and the language of its statements; returns statements and meta commands,
+//! and each statement's pieces and kind. Each language has its own files.
 
 mod cut;
 mod json;
@@ -9,8 +9,8 @@ mod passage;
 mod scan;
 mod surroundings;
 
-pub(crate) use kind::KINDS;
 pub use kind::StatementKind;
+pub(crate) use kind::{KINDS, is_open_body};
 pub use language::Lexer;
 pub use passage::LiteralStyle;
 pub(crate) use passage::Passage;
@@ -45,7 +45,7 @@ impl Lexer {
         }
     }
 
-    /// What a statement does, as far as its text shows.
+    /// What a statement does, by its first words.
     pub(crate) fn kind(self, text: &str) -> StatementKind {
         match self {
             Self::Sql => kind::of_sql(text),
@@ -54,7 +54,7 @@ impl Lexer {
         }
     }
 
-    /// Appends an identifier as it stands in the text of a statement.
+    /// Appends an identifier to the text of a statement.
     pub(crate) fn identifier(self, name: &str, text: &mut String) {
         match self {
             Self::Sql | Self::Cql => text.push_str(name),

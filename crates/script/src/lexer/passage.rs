@@ -1,29 +1,29 @@
-//! Takes a text and a place in it; returns whether a literal, a quoted identifier or a comment begins
+//! Takes a text and an offset; returns the literal, quoted identifier or comment that begins
 //! there, and where it ends. A search for `;`, `:name` or `?` skips these.
 
 use crate::place::Defect;
 
-/// How a family of systems spells literals and comments. Back quotes around identifiers are known to
-/// both: who does not have them has no other use for them.
+/// How a family of systems writes literals and comments. Both styles accept back quotes around identifiers:
+/// systems without them do not use back quotes at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiteralStyle {
-    /// Standard SQL: a quote within a literal is written twice, and a backslash escapes only in
-    /// `E'...'`. `$$...$$` and `$tag$...$tag$` are literals; comments nest. Scripts are written so.
+    /// Standard SQL: a quote within a literal is doubled, and a backslash escapes only in
+    /// `E'...'`. `$$...$$` and `$tag$...$tag$` are literals; comments nest. Scripts use this style.
     #[default]
     Doubled,
-    /// A backslash escapes in every literal. `#` begins a comment too, `--` only with white space
-    /// behind it; comments do not nest.
+    /// A backslash escapes in every literal. `#` begins a comment too, `--` only if followed by white
+    /// space; comments do not nest.
     Backslash,
 }
 
-/// What begins at a place, and the offset behind its end.
+/// What begins at an offset, and the offset after its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passage {
     /// A literal or a quoted identifier.
     Quoted { end: usize },
-    /// A comment that says nothing to any system.
+    /// A comment that no system interprets.
     Comment { end: usize },
-    /// `/*+ … */` or `/*! … */`: a comment by its form, instructions by its use.
+    /// `/*+ … */` or `/*! … */`: a comment that some systems interpret.
     Hint { end: usize },
 }
 
@@ -78,7 +78,7 @@ impl LiteralStyle {
             && (self == Self::Doubled || bytes.get(at + 2).is_none_or(|&byte| byte <= b' '))
     }
 
-    /// A doubled quote inside reads as an end and a new beginning, which comes to the same place.
+    /// A doubled quote inside is scanned as an end and a new beginning, with the same result.
     fn quoted(self, bytes: &[u8], open: usize, escapes: bool) -> Result<usize, Defect> {
         let quote = bytes[open];
         let mut at = open + 1;
@@ -133,7 +133,7 @@ fn unclosed_comment(open: usize, nests: bool) -> Defect {
     }
 }
 
-/// Where the `$tag$…$tag$` that opens at `open` ends; `None` where none opens (`$1`, `$`).
+/// Where the `$tag$…$tag$` that opens at `open` ends; `None` if none opens there (`$1`, `$`).
 fn dollar_quoted(text: &str, open: usize) -> Result<Option<usize>, Defect> {
     let rest = &text[open + 1..];
     let tag_length = rest.bytes().take_while(|&byte| is_name_byte(byte)).count();
@@ -159,7 +159,7 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
         .map_or(bytes.len(), |length| at + length)
 }
 
-/// Whether the quote at `at` follows an `E` that is no end of a longer word.
+/// Whether the quote at `at` follows an `E` that is a word of its own.
 fn follows_e(bytes: &[u8], at: usize) -> bool {
     at > 0 && bytes[at - 1].eq_ignore_ascii_case(&b'e') && !follows_name(bytes, at - 1)
 }

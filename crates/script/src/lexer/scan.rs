@@ -1,9 +1,9 @@
-//! Takes the text of a script in a query language; gives its parts: statements, and meta commands with
+//! Takes the text of a script in a query language; returns its parts: statements, and meta commands with
 //! their arguments.
 
-use super::kind::is_open_batch;
+use super::kind::{is_open_batch, is_open_body};
 use super::language::Lexer;
-use super::passage::Passage;
+use super::passage::{LiteralStyle, Passage};
 use crate::place::{Defect, text_start};
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ pub(crate) enum Part {
     /// Begins with its first character; may end in white space and comments.
     Statement {
         range: Range<usize>,
-        /// It ends with `\\;`: what follows is sent together with it.
+        /// It ends with `\\;`: the next statement is sent together with it.
         is_joined: bool,
     },
-    /// The name without the backslash, and all that follows it on the line.
+    /// The name without the backslash, and the rest of the line.
     Command {
         name: Range<usize>,
         arguments: Range<usize>,
@@ -24,8 +24,8 @@ pub(crate) enum Part {
 }
 
 /// Statements end with `;` outside parentheses, with the backslash of a meta command (as in pgbench, so
-/// that `SELECT … \gset` is written without one), or with the text; `\;` ends one that is combined with
-/// the next. Meta commands end with their line, unless a backslash stands at its end.
+/// that `SELECT … \gset` needs no `;`), or with the text; `\;` ends a statement that is combined with
+/// the next. Meta commands end with their line, unless a backslash at its end joins the next line.
 pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -43,7 +43,7 @@ pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
                 {
                     match statement(&mut open, at, false) {
                         Some(statement) => found.push(statement),
-                        // `\\; ;`: nothing more is combined with what stands before.
+                        // `\\; ;`: nothing more is combined with the statements before.
                         None => {
                             if let Some(Part::Statement { is_joined, .. }) = found.last_mut() {
                                 *is_joined = false;
@@ -83,9 +83,14 @@ pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
     Ok(found)
 }
 
-/// Whether a batch of statements has begun and not ended: `;` parts the statements in it.
+/// Whether a batch of statements, or the body of a function, has begun and not ended: within it `;`
+/// separates statements.
 fn is_within_batch(lexer: Lexer, begun: &str) -> bool {
-    lexer == Lexer::Cql && is_open_batch(begun)
+    match lexer {
+        Lexer::Sql => is_open_body(begun, LiteralStyle::Doubled),
+        Lexer::Cql => is_open_batch(begun),
+        Lexer::Json => false,
+    }
 }
 
 fn statement(open: &mut Option<usize>, end: usize, is_joined: bool) -> Option<Part> {
@@ -103,7 +108,7 @@ fn all_closed(parentheses: &[usize]) -> Result<(), Defect> {
     }
 }
 
-/// The meta command whose backslash stands there.
+/// The meta command whose backslash is at `backslash`.
 pub(super) fn command(text: &str, backslash: usize) -> Part {
     let line = &text[backslash..logical_line_end(text.as_bytes(), backslash)];
     let word = &line[1..];
@@ -122,7 +127,7 @@ pub(super) fn command_end(command: &Part) -> usize {
     }
 }
 
-/// The end of the line, or of the last of the lines that a backslash at the end joins to it.
+/// The end of the line, or of the last line that backslashes join to it.
 fn logical_line_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     while at < bytes.len() {

@@ -1,19 +1,19 @@
-//! Takes a statement, byte by byte; says where a bound parameter would stand for a table or for a part of
-//! a name, which no system takes: there an identifier is meant.
+//! Takes a statement, byte by byte; reports a parameter in the place of a table or of a part of
+//! a name, where no system accepts bound parameters: there an identifier is meant.
 
 use crate::place::Defect;
 
-/// What is open around a place in a statement.
+/// The parentheses and words around a position in a statement.
 #[derive(Default)]
 pub(crate) struct Surroundings {
-    /// For each parenthesis, whether a query stands in it; otherwise arguments, where FROM means
-    /// something else: `extract(year from :x)`.
+    /// For each parenthesis, whether it contains a query; otherwise it contains arguments, where FROM has
+    /// another meaning: `extract(year from :x)`.
     parentheses: Vec<bool>,
     brackets: usize,
 }
 
 impl Surroundings {
-    /// Passes over a byte outside literals and comments; `behind` is what follows it.
+    /// Takes a byte outside literals and comments; `behind` is the text after it.
     pub fn pass(&mut self, byte: u8, behind: &str) {
         match byte {
             b'(' => {
@@ -28,13 +28,13 @@ impl Surroundings {
         }
     }
 
-    /// Whether a `:` may stand between the bounds of a slice.
+    /// Whether a `:` may separate the bounds of a slice here.
     pub fn is_slice(&self) -> bool {
         self.brackets > 0
     }
 
-    /// Refuses the parameter `name` at `at` where what is `before` it asks for an identifier. The last
-    /// `own` bytes of that are the statement's own text, behind the parameter before.
+    /// Rejects the parameter `name` at `at` if the text `before` it requires an identifier. The last
+    /// `own` bytes of `before` are the text since the previous parameter.
     pub fn take_parameter(
         &self,
         at: usize,
@@ -46,7 +46,7 @@ impl Surroundings {
             "an identifier chosen at run time is written :{{{name}}}, with its choices in the workload's [identifiers]"
         );
         if own > 0 && before.ends_with(is_name_letter) && !self.is_slice() {
-            let message = "a bound parameter cannot be a part of a name";
+            let message = "a bound parameter cannot be part of a name";
             return Err(Defect::new(at, message).hint(hint));
         }
         let (rest, word) = split_last_word(before);
@@ -60,7 +60,7 @@ impl Surroundings {
             _ => false,
         };
         if stands_for_table {
-            let message = "a bound parameter cannot stand for a table";
+            let message = "a bound parameter cannot name a table";
             return Err(Defect::new(at, message).hint(hint));
         }
         Ok(())
@@ -76,7 +76,7 @@ fn first_word(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The last word, and what stands before it.
+/// The last word, and the text before it.
 fn split_last_word(text: &str) -> (&str, &str) {
     let text = text.trim_end();
     let start = text.rfind(|letter| !is_name_letter(letter));

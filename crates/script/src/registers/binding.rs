@@ -1,5 +1,5 @@
-//! Takes a statement; binds the values of its variables, or puts them into its text, and finds which of its
-//! choices is meant.
+//! Takes a statement; binds the values of its variables, or substitutes them into its text, and selects its
+//! choice of identifiers.
 
 use super::{Registers, assign, unset};
 use crate::number::{Fault, number};
@@ -8,7 +8,7 @@ use crate::program::{Choice, Program, Statement};
 use assay_values::{Piece, Value};
 
 impl Registers {
-    /// Copies the values of the statement's variables, or pastes them into its text.
+    /// Copies the values of the statement's variables, or substitutes them into its text.
     pub fn bind(&mut self, program: &Program, statement: StatementId) -> Result<(), Fault> {
         let statement = &program.statements[statement.0 as usize];
         if program.pastes {
@@ -28,7 +28,7 @@ impl Registers {
         Ok(())
     }
 
-    /// Puts the statement together with its values as text.
+    /// Builds the statement's text with its values.
     fn paste(&mut self, program: &Program, statement: &Statement) -> Result<(), Fault> {
         self.text.clear();
         let mut parameters = statement.parameters.iter();
@@ -58,7 +58,7 @@ impl Registers {
         Ok(())
     }
 
-    /// Which statement is meant, counted from the first of its choices.
+    /// Selects a statement, as an offset from the first choice.
     pub fn choose(&mut self, program: &Program, choice: &Choice) -> Result<(), Fault> {
         self.chosen = 0;
         for &(slot, count) in &choice.by {
@@ -76,7 +76,7 @@ impl Registers {
         Ok(())
     }
 
-    /// The statement meant: the first of its choices, counted on by what was chosen.
+    /// The selected statement: the first choice plus the selected offset.
     pub fn take_chosen(&mut self, first: StatementId) -> StatementId {
         StatementId(first.0 + std::mem::take(&mut self.chosen))
     }

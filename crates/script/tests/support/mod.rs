@@ -1,4 +1,4 @@
-//! What the tests of this crate share: compiling one script, and a client that is given its answers.
+//! Shared by the tests of this crate: compiling one script, and a client with given answers.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use assay_script::{
@@ -14,12 +14,12 @@ pub fn try_compile(text: &str) -> Result<Program, ScriptError> {
 }
 
 /// Compiles with these variables, the identifiers `table` (`a`, `b`, `c`) and `column` (`x`, `y`), the
-/// beginnings of transactions that many systems have, and commands of the shell.
+/// isolation levels that many systems have, and shell commands.
 pub fn try_compile_with(text: &str, given: &[(&str, Value)]) -> Result<Program, ScriptError> {
     try_compile_as(Values::Bound, text, given)
 }
 
-/// The same with values that get into statements in this way.
+/// The same with a choice of how values are sent.
 pub fn try_compile_as(
     values: Values,
     text: &str,
@@ -86,23 +86,26 @@ impl Client {
         }
     }
 
-    /// Runs a transaction; every statement is answered by `reply`. Gives what was executed, written
-    /// as text and values, and how it ended.
+    /// Runs a transaction; every statement is answered by `reply`. Returns what was executed,
+    /// as text and values, and how the transaction ended.
     pub fn run_with(
         &mut self,
         mut reply: impl FnMut(usize) -> Reply<'static>,
     ) -> (Vec<String>, Ending) {
         self.machine.begin(0);
-        self.go_on(&mut reply)
+        self.run_to_end(&mut reply)
     }
 
-    /// The same once more, from where it began.
+    /// Rewinds and runs the same transaction again.
     pub fn rerun(&mut self) -> (Vec<String>, Ending) {
         self.machine.rewind();
-        self.go_on(&mut |_| one())
+        self.run_to_end(&mut |_| one_row_reply())
     }
 
-    fn go_on(&mut self, reply: &mut dyn FnMut(usize) -> Reply<'static>) -> (Vec<String>, Ending) {
+    fn run_to_end(
+        &mut self,
+        reply: &mut dyn FnMut(usize) -> Reply<'static>,
+    ) -> (Vec<String>, Ending) {
         let mut seen = Vec::new();
         let mut pipeline = Vec::new();
         loop {
@@ -134,21 +137,21 @@ impl Client {
                     duration_ns,
                     is_part_of_latency,
                 } => {
-                    let where_to = if is_part_of_latency { "sleep" } else { "rest" };
-                    seen.push(format!("{where_to} {duration_ns}"));
+                    let kind = if is_part_of_latency { "sleep" } else { "rest" };
+                    seen.push(format!("{kind} {duration_ns}"));
                 }
                 Step::End(ending) => return (seen, ending),
             }
         }
     }
 
-    /// The same with answers of one row.
+    /// Runs a transaction with answers of one row.
     pub fn run(&mut self) -> (Vec<String>, Ending) {
-        self.run_with(|_| one())
+        self.run_with(|_| one_row_reply())
     }
 }
 
-/// The text of a statement with `?` in the place of each value; of what the driver does, the command.
+/// The text of a statement with `?` for each value; for an operation of the driver, the meta command.
 pub fn marked(statement: &Statement) -> String {
     if statement.is_operation {
         return statement.text.clone();
@@ -157,14 +160,14 @@ pub fn marked(statement: &Statement) -> String {
 }
 
 /// An answer of one row.
-pub fn one() -> Reply<'static> {
+pub fn one_row_reply() -> Reply<'static> {
     Reply {
         rows: 1,
         ..Reply::default()
     }
 }
 
-/// What `\set x expression` comes to, or the message of the error or failure.
+/// The value of `\set x expression`, or the message of the error or failure.
 pub fn value_of(expression: &str, given: &[(&str, Value)]) -> Result<String, String> {
     let text = format!("\\set x {expression}\nS :x;");
     let program = try_compile_with(&text, given).map_err(|error| error.to_string())?;

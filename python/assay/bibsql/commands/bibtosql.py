@@ -158,9 +158,11 @@ def _write(document: dict[str, Any], descriptor: int, file: str | None) -> dict[
 def problem_lines(problems: Mapping[str, Any]) -> list[str]:
     """What was wrong and did not stop the program: the first of it, and how much there is."""
     lines = []
-    for one in problems["kept"][:SHOWN_PROBLEMS]:
-        place = ":".join(str(part) for part in (one["file"], one["line"], one["column"]) if part)
-        lines.append(f"{one['severity']}: {place}: {one['message']}")
+    for problem in problems["kept"][:SHOWN_PROBLEMS]:
+        place = ":".join(
+            str(part) for part in (problem["file"], problem["line"], problem["column"]) if part
+        )
+        lines.append(f"{problem['severity']}: {place}: {problem['message']}")
     if not lines:
         return []
     total = f"{counted(problems['errors'], 'error')}, {counted(problems['warnings'], 'warning')}"

@@ -65,7 +65,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: 
         if option is None and not pass_unknown:
             raise ArgumentError(
                 f"unknown option {word}",
-                hint=did_you_mean(name, [one.name for one in options]),
+                hint=did_you_mean(name, [known.name for known in options]),
             )
         if option is None:
             parsed.rest.append(word)
@@ -90,14 +90,14 @@ def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: 
 
 def _find(name: str, word: str, options: Sequence[Option]) -> Option | None:
     """The option that ``name`` is, or begins. None: no option begins so."""
-    matching = [one for one in options if name and one.name.startswith(name)]
-    exact = [one for one in matching if one.name == name]
-    for candidates in (exact, [one for one in matching if one.is_original], matching):
+    matching = [option for option in options if name and option.name.startswith(name)]
+    exact = [option for option in matching if option.name == name]
+    for candidates in (exact, [option for option in matching if option.is_original], matching):
         if len(candidates) == 1:
             return candidates[0]
     if matching:
         raise ArgumentError(
-            f"{word} may mean {' or '.join('--' + one.name for one in matching)}",
+            f"{word} may mean {' or '.join('--' + option.name for option in matching)}",
             hint="give one more letter",
         )
     return None

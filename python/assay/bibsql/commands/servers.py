@@ -34,11 +34,11 @@ class Server:
 
 def servers() -> list[Server]:
     """Every system whose dialect has a name for these programs."""
-    found = [registry.system(name) for name in registry.systems()]
+    found = [system for _, system in registry.usable_systems()]
     return [
-        Server(one.dialect.server_names[0], one, one.dialect)
-        for one in found
-        if isinstance(one.dialect, SqlText) and one.dialect.server_names
+        Server(server.dialect.server_names[0], server, server.dialect)
+        for server in found
+        if isinstance(server.dialect, SqlText) and server.dialect.server_names
     ]
 
 
@@ -51,17 +51,17 @@ def server(word: str) -> Server:
     """The server that ``word`` is, or begins, whatever its letter case."""
     wanted = word.lower()
     matching: dict[str, Server] = {}
-    # One whose own name it is comes before one of the same dialect, which answers to it too.
-    for one in sorted(servers(), key=lambda one: one.system.name != wanted):
-        lowered = [name.lower() for name in one.names]
+    # A system of this name comes before one of the same dialect, which has it as an alias.
+    for known in sorted(servers(), key=lambda known: known.system.name != wanted):
+        lowered = [name.lower() for name in known.names]
         if wanted in lowered:
-            return one
+            return known
         if wanted and any(name.startswith(wanted) for name in lowered):
             # Systems of one dialect are the same server to these programs.
-            matching.setdefault(one.dialect.name, one)
+            matching.setdefault(known.dialect.name, known)
     if len(matching) > 1:
         raise ArgumentError(
-            f"server {word!r} may mean {' or '.join(one.name for one in matching.values())}",
+            f"server {word!r} may mean {' or '.join(known.name for known in matching.values())}",
             hint="give one more letter",
         )
     if not matching:

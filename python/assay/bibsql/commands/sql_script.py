@@ -35,7 +35,9 @@ def script_document(
     database = servers.database_name(parsed.last_or("database", servers.DEFAULT_DATABASE))
     is_new = "create" in parsed.given
     options = _table_options(server, parsed)
-    indexes = [one for table in workload.tables for one in dialect.create_indexes(table)]
+    indexes = [
+        statement for table in workload.tables for statement in dialect.create_indexes(table)
+    ]
     after = [*dialect.commit(), *(indexes if is_new else [])]
     return {
         "source": {
@@ -139,7 +141,10 @@ def _header(server: str, files: Sequence[str]) -> list[str]:
         f"-- {'file' if number else 'files'}:".ljust(14) + name
         for number, name in enumerate(files or ["(standard input)"])
     ]
-    return ["".join(one if one.isprintable() else "?" for one in line) for line in lines]
+    return [
+        "".join(character if character.isprintable() else "?" for character in line)
+        for line in lines
+    ]
 
 
 def _user() -> str:

@@ -1,4 +1,4 @@
-"""Everything that Assay makes outside its own process and must take away again, a kind to a file.
+"""The kinds of resources that Assay creates outside its own process and must remove, one per file.
 
 A new kind is a file here and a line in `KINDS`.
 """

@@ -38,7 +38,7 @@ def _remove(path: Path) -> str | None:
     """Groups within it first. Only the kernel can remove the files of a group, with the group."""
     try:
         groups = sorted(path.rglob("*/"), reverse=True)
-        for group in (*[one for one in groups if one.is_dir()], path):
+        for group in (*[path_within for path_within in groups if path_within.is_dir()], path):
             group.rmdir()
     except FileNotFoundError:
         return None if not path.exists() else "it is being changed"

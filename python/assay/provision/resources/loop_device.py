@@ -45,9 +45,13 @@ class LoopDevice(Resource):
     def _detach(self) -> str | None:
         """Also of a device that is in use the kernel says that it is detached; it then goes away
         with its last user. So the list of devices is what counts."""
-        said = [_losetup(["--detach", device]).stderr.strip() for device in _devices_of(self.file)]
+        messages = [
+            _losetup(["--detach", device]).stderr.strip() for device in _devices_of(self.file)
+        ]
         left = _devices_of(self.file)
-        return f"{', '.join(left)}: {' '.join(filter(None, said)) or 'in use'}" if left else None
+        return (
+            f"{', '.join(left)}: {' '.join(filter(None, messages)) or 'in use'}" if left else None
+        )
 
     def __str__(self) -> str:
         return f"loop device of {self.file}"
@@ -69,5 +73,5 @@ def _losetup(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(["losetup", *words], capture_output=True, text=True, check=False)
     except OSError as error:
-        said = f"losetup cannot be run: {error.strerror}"
-        return subprocess.CompletedProcess(list(words), 127, "", said)
+        message = f"losetup cannot be run: {error.strerror}"
+        return subprocess.CompletedProcess(list(words), 127, "", message)

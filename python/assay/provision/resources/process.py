@@ -23,7 +23,7 @@ class TaggedProcesses(Resource):
     def undo(self, identity: str) -> Undone:
         killed = process_tags.kill(identity, self.leader)
         if left := process_tags.processes_of(identity, self.leader):
-            raise CannotUndo(f"{', '.join(str(one.pid) for one in left)} cannot be killed")
+            raise CannotUndo(f"{', '.join(str(process.pid) for process in left)} cannot be killed")
         return Undone(processes=killed)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""What every kind of resource can do: be written down, be read back, be undone."""
+"""The base class of resources: each can be recorded, read back and removed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Any, ClassVar, Self
 
 
 class CannotUndo(Exception):
-    """Why a resource is still there."""
+    """The reason why a resource could not be removed."""
 
 
 @dataclass(frozen=True)
 class Undone:
-    """What one resource came to."""
+    """The result of removing one resource."""
 
     removed: str = ""
-    """What was taken away, as a person knows it; empty: there was nothing."""
+    """What was removed, as shown to the user; empty: it did not exist."""
     processes: int = 0
     """How many were ended."""
 
@@ -28,13 +28,13 @@ NOTHING = Undone()
 
 @dataclass(frozen=True)
 class Resource(ABC):
-    """Something that is noted before it is made. Its fields are what the ledger keeps."""
+    """A resource, recorded before it is created. The ledger keeps its fields."""
 
     kind: ClassVar[str]
 
     @abstractmethod
     def undo(self, identity: str) -> Undone:
-        """Takes it away, if it is there and carries the mark ``identity``; what is not there is no
+        """Removes it if it exists and carries the mark ``identity``; a missing resource is not an
         error. Bounded in time. Raises `CannotUndo`."""
 
     def document(self) -> dict[str, Any]:
@@ -51,7 +51,8 @@ class Resource(ABC):
 
 
 def retry(attempt: Callable[[], str | None], patience_s: float) -> None:
-    """Tries until ``attempt`` gives None; its last reason becomes `CannotUndo`.
+    """Retries until ``attempt`` returns None; raises `CannotUndo` with its last reason after
+    ``patience_s``.
 
     Processes that are just being killed may still write, or keep a file system busy, for some
     100 ms.

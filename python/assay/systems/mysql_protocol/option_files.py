@@ -46,15 +46,15 @@ def read(
     groups (``[client_suffix]``). Raises `ArgumentError` where a file that was named is missing, or
     a line cannot be read.
     """
-    groups = [*names, *(f"{one}{suffix}" for one in names if suffix)]
-    return [one for file in _files(only, extra) for one in _options(file, groups, 0)]
+    groups = [*names, *(f"{item}{suffix}" for item in names if suffix)]
+    return [item for file in _files(only, extra) for item in _options(file, groups, 0)]
 
 
 def _files(only: str | None, extra: str | None) -> Iterator[Path]:
     if only is not None:
         yield _named("defaults-file", only)
         return
-    yield from (Path(one) for one in _DEFAULT_FILES if paths.is_file(Path(one)))
+    yield from (Path(file) for file in _DEFAULT_FILES if paths.is_file(Path(file)))
     if extra is not None:
         yield _named("defaults-extra-file", extra)
     home = env_vars.home()
@@ -122,7 +122,9 @@ def _included(file: Path, number: int, line: str) -> list[Path]:
     word, _, place = line.partition(" ")
     path = file.parent / place.strip()
     if word == "!includedir":
-        return sorted(one for one in path.glob("*.cnf")) if paths.is_folder(path) else []
+        return (
+            sorted(file_path for file_path in path.glob("*.cnf")) if paths.is_folder(path) else []
+        )
     if word == "!include":
         return [path] if paths.is_file(path) else []
     raise ArgumentError(f"{file}:{number}: expected !include or !includedir, found {word}")

@@ -112,7 +112,7 @@ def check_settings(product: Product, settings: Mapping[str, str]) -> None:
     """Raises `ArgumentError` for a setting that is ours to choose."""
     if ours := [name for name in settings if plain_name(name) in OURS]:
         raise ArgumentError(
-            f"the setting {ours[0]} of a private server is not yours to choose",
+            f"the setting {ours[0]} of a private server is set by Assay",
             hint="reach a server of your own by its URL: "
             f"--on {product.name}://USER@HOST:PORT/DATABASE",
         )
@@ -208,7 +208,7 @@ def _log_name(directory: ServerDirectory, port: int | None) -> str:
 
 def _why_not_ready(log: Path) -> str | None:
     words = programs.last_lines(log, lines=200)
-    return None if _IS_READY in words else "it has not said that it is ready"
+    return None if _IS_READY in words else "it has not reported that it is ready"
 
 
 def _last_words(log: Path) -> str:

@@ -1,4 +1,4 @@
-"""Reads back what a server is really set to, and insists on what was asked."""
+"""Reads the effective settings of a server, and refuses those that differ from the given ones."""
 
 from __future__ import annotations
 
@@ -95,14 +95,15 @@ _LOWERS_DURABILITY = {
 
 def read(session: Session) -> dict[str, str] | None:
     """Every variable as this session sees it: its own value where it has one, else the server's;
-    None where the server does not tell them."""
+    None where the server does not report them."""
     rows = rows_of(session, "SHOW SESSION VARIABLES", columns=2) or ()
     found = {str(name).lower(): value or "" for name, value in rows}
     return found if "version" in found else None
 
 
 def changed(session: Session, product: Product) -> set[str]:
-    """Names of the variables that are not at their default; none where a server does not say."""
+    """Names of the variables that are not at their default; empty where the server does not report
+    them."""
     rows = rows_of(session, product.changed_query, columns=1) or ()
     return {str(name).lower() for (name,) in rows}
 
@@ -137,8 +138,8 @@ def effective(
 ) -> dict[str, str]:
     """What the record keeps: what decides speed and durability, what was asked, and whatever
     is not at its default, but for paths and ports."""
-    wanted = {*DECISIVE, *map(plain_name, asked), *(changed - _OF_THIS_RUN_ONLY)}
-    return {name: value for name, value in sorted(found.items()) if name in wanted}
+    recorded = {*DECISIVE, *map(plain_name, asked), *(changed - _OF_THIS_RUN_ONLY)}
+    return {name: value for name, value in sorted(found.items()) if name in recorded}
 
 
 def durability_lowered_by(settings: Mapping[str, str], engine: str) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
+from assay.provision.session import brief_session
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
 from assay.systems.abilities import IN_THE_TESTS, Found
@@ -174,7 +174,7 @@ class ProductSystem:
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """Of the storage engine that the tables live in, over all its tables."""
-        with session(deployment.address) as opened:
+        with brief_session(deployment.address) as opened:
             own = self.product.buffers.get(self._engine(deployment))
             return buffer.counters(own, opened)
 
@@ -230,7 +230,7 @@ class ProductSystem:
             version = opened.server_version
             refuse_another_product(choice, self.product, version)
         if found is None and is_private:
-            raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
+            raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
         if found:
             settings.insist(self.product, found, choice.settings, described)
         effective = settings.effective(found or {}, choice.settings, changed)
@@ -268,10 +268,10 @@ def _room_for(
 
 def _insist_on_room(deployment: Deployment, room: Mapping[str, str]) -> None:
     """A server that may open too few files silently lowers its connection limit."""
-    wanted = int(room.get("max_connections", 0))
-    if deployment.connection_limit is not None and deployment.connection_limit < wanted:
+    given = int(room.get("max_connections", 0))
+    if deployment.connection_limit is not None and deployment.connection_limit < given:
         raise SystemRefused(
-            f"the server was given max_connections = {wanted} and took "
+            f"the server was given max_connections = {given} and took "
             f"{deployment.connection_limit}, because it may open only "
             f"{deployment.settings.get('open_files_limit')} files",
             hint="raise the limit of open files of this shell: ulimit -n",

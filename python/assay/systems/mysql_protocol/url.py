@@ -14,7 +14,7 @@ from assay.provision.deployment import Address
 from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
-from assay.systems.mysql_protocol import option_files
+from assay.systems.mysql_protocol import option_files, refused_login
 from assay.systems.mysql_protocol.product import Product
 from assay.systems.sourced import LOGIN_NAME, URL, Sourced
 
@@ -22,7 +22,9 @@ PASSWORD = EnvVar("MYSQL_PWD", "The password for a URL that holds none.")
 GROUP_SUFFIX = EnvVar("MYSQL_GROUP_SUFFIX", "Further groups of option files: `[clientSUFFIX]`.")
 
 ENVIRONMENT: Mapping[str, EnvVar] = {
-    "host": EnvVar("MYSQL_HOST", "The host; `localhost` means the Unix socket."),
+    "host": EnvVar(
+        "MYSQL_HOST", "The host; `localhost` means the Unix socket (in a URL it means TCP)."
+    ),
     "port": EnvVar("MYSQL_TCP_PORT", "The port."),
     "socket": EnvVar("MYSQL_UNIX_PORT", "The Unix socket."),
     "password": PASSWORD,
@@ -78,6 +80,10 @@ def expected(product: Product) -> Server:
         password_needed=("1045",),
         timeout_fix=f"a {product.title} server speaks first, and this one was silent: is it one? "
         "correct scheme, host and port in the URL",
+        socket="the socket's file (socket=FILE)",
+        tls_required="ssl-mode=REQUIRED",
+        fix_of=refused_login.fix_of,
+        other_cause=refused_login.other_cause,
     )
 
 
@@ -145,28 +151,28 @@ def address_of(product: Product, url: str, *, session_statements: tuple[str, ...
 
 def _values(product: Product, url: str) -> Sourced:
     """By the names of the clients' options, the first source first."""
-    said = urls.read(url, scheme=product.name, parameters=_PARAMETERS, password=PASSWORD)
+    parts = urls.read(url, scheme=product.name, parameters=_PARAMETERS, password=PASSWORD)
     found = Sourced()
-    found.add(URL, said.parameters)
-    port = None if said.port is None else str(said.port)
-    found.add(URL, {"host": said.host, "port": port, "user": said.user})
-    found.add(URL, {"password": said.password, "database": said.database})
+    found.add(URL, parts.parameters)
+    port = None if parts.port is None else str(parts.port)
+    found.add(URL, {"host": parts.host, "port": port, "user": parts.user})
+    found.add(URL, {"password": parts.password, "database": parts.database})
     options = option_files.read(
         product.option_groups,
         only=found.get("defaults-file"),
         extra=found.get("defaults-extra-file"),
         suffix=found.get("defaults-group-suffix") or GROUP_SUFFIX.get(),
     )
-    for one in reversed(options):  # of an option given twice the last one counts
-        if one.name in (*_VALUES, *_FILES):
-            found.add(one.origin, {one.name: one.value})
-        elif one.name in _UNSUPPORTED:
+    for option in reversed(options):  # of an option given twice the last one counts
+        if option.name in (*_VALUES, *_FILES):
+            found.add(option.origin, {option.name: option.value})
+        elif option.name in _UNSUPPORTED:
             raise ArgumentError(
-                f"{one.name} ({one.origin}): not supported",
+                f"{option.name} ({option.origin}): not supported",
                 hint="leave it out for this run: another file with ?defaults-file=FILE in the URL",
             )
-        elif (mode := _mode(one.name, one.value)) is not None:
-            found.add(one.origin, {"ssl-mode": mode})
+        elif (mode := _mode(option.name, option.value)) is not None:
+            found.add(option.origin, {"ssl-mode": mode})
     found.add_environment(ENVIRONMENT)
     return found
 
@@ -199,7 +205,7 @@ def _socket(found: Sourced) -> str | None:
     is_tcp = is_tcp or (found.get("protocol") or "").lower() == "tcp"
     if is_tcp or (found.get("host") or "localhost").lower() != "localhost":
         return None
-    usual = next((one for one in DEFAULT_SOCKETS if paths.exists(Path(one))), None)
+    usual = next((path for path in DEFAULT_SOCKETS if paths.exists(Path(path))), None)
     return found.get("socket") or usual
 
 
@@ -229,4 +235,6 @@ def _origins(found: Sourced, socket: str | None) -> dict[str, str]:
         defaults["ssl-mode"] = "because of ssl-ca"
     origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
     password = found.origin("password") or _no_password()
-    return {name: one for name, one in origins.items() if one} | {"password_from": password}
+    return {name: origin for name, origin in origins.items() if origin} | {
+        "password_from": password
+    }

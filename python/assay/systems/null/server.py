@@ -73,7 +73,7 @@ def running(
             return line if end and not line.startswith(_REFUSAL) else ""
 
         try:
-            server.wait_ready(lambda: None if listens_at() else "it does not say where it listens")
+            server.wait_ready(lambda: None if listens_at() else "it has not reported its address")
         except SystemDied as error:
             first, _, _ = programs.last_lines(server.log).partition("\n")
             raise ArgumentError(first.removeprefix(_REFUSAL) or error.message) from error

@@ -71,13 +71,14 @@ def _folders() -> list[Path]:
 
 
 def _major_version(postgres: Path) -> int:
-    said = subprocess.run(
+    reported = subprocess.run(
         [postgres, "--version"], capture_output=True, text=True, check=False, timeout=60
     )
-    number = re.search(r"\) (\d+)", said.stdout)
+    number = re.search(r"\) (\d+)", reported.stdout)
     if number is None:
         raise SystemMissing(
-            f"{postgres} --version says {(said.stdout + said.stderr).strip()!r}, no version of it",
+            f"{postgres} --version says {(reported.stdout + reported.stderr).strip()!r}, which "
+            "is not a version",
             hint=f"name the folder of another PostgreSQL in {PROGRAMS_FOLDER.name}",
         )
     return int(number.group(1))

@@ -37,13 +37,13 @@ def find(
         lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         return None, f"{urls.shown(file)} cannot be read: {error}"
-    wanted = (host, str(port), database, user)
+    expected = (host, str(port), database, user)
     for number, line in enumerate(lines, 1):
         if line.startswith("#"):
             continue
         fields, password = _split(line)
         if len(fields) == 4 and all(
-            one in ("*", want) for one, want in zip(fields, wanted, strict=True)
+            field in ("*", want) for field, want in zip(fields, expected, strict=True)
         ):
             return password, f"{urls.shown(file)}, line {number}"
     return None, f"no line of {urls.shown(file)} fits"

@@ -48,7 +48,7 @@ def check_settings(settings: Mapping[str, str]) -> None:
     """Raises `ArgumentError` for a setting that is ours to choose."""
     if ours := [name for name in settings if name.lower() in OURS]:
         raise ArgumentError(
-            f"the setting {ours[0]} of a private server is not yours to choose",
+            f"the setting {ours[0]} of a private server is set by Assay",
             hint="reach a server of your own by its URL: --on postgresql://USER@HOST:PORT/DATABASE",
         )
 
@@ -151,7 +151,7 @@ def _arguments(
         "unix_socket_directories": str(directory.run),
     }
     given = [f"{name}={value}" for name, value in {**settings, **ours}.items()]
-    words = [word for one in given for word in ("-c", one)]
+    words = [word for setting in given for word in ("-c", setting)]
     return [installation.program("postgres"), "-D", directory.data, *words]
 
 
@@ -165,7 +165,7 @@ def _why_not_ready(data: Path, pid: int) -> str | None:
     if len(lines) < 8 or lines[0].strip() != str(pid):
         return "it is still starting"
     state = lines[7].strip()
-    return None if state == "ready" else f"it says of itself: {state}"
+    return None if state == "ready" else f"its state is: {state}"
 
 
 def _last_words(log: Path) -> str:

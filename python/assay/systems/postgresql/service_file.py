@@ -47,9 +47,9 @@ def _files() -> Iterator[Path]:
     elif home is not None and paths.is_file(home / ".pg_service.conf"):
         yield home / ".pg_service.conf"
     folder = FOLDER.get()
-    for one in [folder] if folder else _FOLDERS:
-        if paths.is_file(Path(one) / "pg_service.conf"):
-            yield Path(one) / "pg_service.conf"
+    for place in [folder] if folder else _FOLDERS:
+        if paths.is_file(Path(place) / "pg_service.conf"):
+            yield Path(place) / "pg_service.conf"
 
 
 def _section(file: Path, service: str) -> Mapping[str, str] | None:

@@ -14,7 +14,7 @@ _SETTING = re.compile(r"(?:-c\s*|--)([A-Za-z_][\w.-]*)=(.*)", re.DOTALL)
 
 def statements(options: str | None, origin: str) -> tuple[str, ...]:
     """One for each setting; raises `ArgumentError` for anything else that stands there."""
-    words = [re.sub(r"\\(.)", r"\1", one) for one in _WORD.findall(options or "")]
+    words = [re.sub(r"\\(.)", r"\1", escaped) for escaped in _WORD.findall(options or "")]
     found = []
     while words:
         word = words.pop(0)

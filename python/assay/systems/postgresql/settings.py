@@ -1,4 +1,4 @@
-"""Reads back what a server is really set to, and insists on what was asked."""
+"""Reads the effective settings of a server, and refuses those that differ from the given ones."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _OF_THIS_RUN_ONLY = {"File Locations", "Connections and Authentication / Connect
 """Categories of pg_settings that hold sockets, ports and paths."""
 
 _EVERYWHERE = "server_version"
-"""A setting of every server; an answer without it was made up."""
+"""A setting of every server; an answer without it is not from PostgreSQL."""
 
 UNKNOWN = "it does not answer a query of pg_settings"
 
@@ -86,7 +86,8 @@ class Setting:
 
 
 def read(session: Session) -> dict[str, Setting] | None:
-    """Every setting of the server as this session sees it; None where it does not tell them."""
+    """Every setting of the server as this session sees it; None where the server does not report
+    them."""
     found = {}
     for name, value, source, category, differs in rows_of(session, _QUERY, columns=5) or ():
         text = str(name)

@@ -14,7 +14,7 @@ from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.provision.session import session
+from assay.provision.session import brief_session, session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
@@ -155,13 +155,13 @@ class Postgresql:
 
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """``shared_buffers``; the operating system's cache of files comes on top of it. Not of a
-        server that does not tell its settings."""
+        server that does not report its settings."""
         return None if deployment.settings_unknown else number_of(deployment, _BUFFER_QUERY)
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """Of the deployment's database; the server adds up what a session has counted about once a
         second, and when it ends. A miss may still be found in the operating system's cache."""
-        with session(deployment.address) as opened:
+        with brief_session(deployment.address) as opened:
             counted = numbers_of(opened, _COUNTERS_QUERY, columns=2)
         if counted is None:
             return {}
@@ -277,7 +277,7 @@ def _deployment(
         limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None
         version = opened.server_version
     if found is None and is_private:
-        raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
+        raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
     effective = settings.effective(found or {}, choice.settings)
     return Deployment(
         system=Postgresql.name,

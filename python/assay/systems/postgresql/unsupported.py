@@ -1,5 +1,5 @@
-"""Takes what a service file and the environment say; refuses parameters of libpq that ask for
-something which is not done here: it would silently be measured without."""
+"""Takes the values of a service file and the environment; refuses parameters of libpq that are not
+supported here and would silently be ignored."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ASK_FOR_NOTHING: Mapping[str, tuple[str, ...]] = {
     "sslpassword": (),
     "target_session_attrs": ("any",),
 }
-"""Parameter → the values with which nothing has to be done."""
+"""Parameter → the values that need no support."""
 
 ENVIRONMENT: Mapping[str, EnvVar] = {
     "channel_binding": EnvVar("PGCHANNELBINDING", "Refused if it is `require`."),
@@ -46,12 +46,12 @@ ENVIRONMENT: Mapping[str, EnvVar] = {
 
 
 def refuse(found: Sourced) -> None:
-    """Raises `ArgumentError` for the first one."""
+    """Raises `ArgumentError` for the first unsupported parameter."""
     for name, harmless in _ASK_FOR_NOTHING.items():
         value = found.get(name)
         if value is not None and value.lower() not in harmless:
             expected = f"only {' or '.join(harmless)} is supported" if harmless else "not supported"
             raise ArgumentError(
                 f"{found.spelled(name)}: {expected}",
-                hint="leave it out for this run, or have the server insist on it",
+                hint="leave it out for this run, or require it in the server's configuration",
             )

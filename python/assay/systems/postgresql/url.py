@@ -17,6 +17,7 @@ from assay.systems import urls
 from assay.systems.first_session import Server
 from assay.systems.postgresql import (
     password_file,
+    refused_login,
     service_file,
     session_options,
     unsupported,
@@ -72,6 +73,10 @@ EXPECTED = Server(
     password_needed=("",),
     timeout_fix="does a PostgreSQL server listen there? a firewall, or another kind of server, may "
     "stay silent: correct scheme, host and port in the URL",
+    socket="the socket's folder",
+    tls_required="sslmode=require",
+    fix_of=refused_login.fix_of,
+    other_cause=refused_login.other_cause,
 )
 
 DEFAULT_PORT = 5432
@@ -155,7 +160,7 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
         origin = str(found.origin("password"))
     tls, ca_file = ("off", None) if is_socket else _tls(found)
     cert_file, key_file = (None, None) if tls == "off" else _own_certificate(found)
-    named = {name: one.get() for name, one in SETTINGS.items()}
+    named = {name: variable.get() for name, variable in SETTINGS.items()}
     set_first = (
         *(session_options.statement(name, value) for name, value in named.items() if value),
         *session_options.statements(found.get("options"), f"({found.origin('options')})"),
@@ -181,12 +186,12 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
 
 def _values(url: str) -> Sourced:
     """By libpq's names, the first source first."""
-    said = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
+    parts = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
     found = Sourced()
-    found.add(URL, said.parameters)
-    port = None if said.port is None else str(said.port)
-    found.add(URL, {"host": said.host, "port": port, "user": said.user, "dbname": said.database})
-    found.add(URL, {"password": said.password})
+    found.add(URL, parts.parameters)
+    port = None if parts.port is None else str(parts.port)
+    found.add(URL, {"host": parts.host, "port": port, "user": parts.user, "dbname": parts.database})
+    found.add(URL, {"password": parts.password})
     if service := found.get("service") or SERVICE.get():
         found.add(*service_file.read(service))
     found.add_environment({**ENVIRONMENT, **unsupported.ENVIRONMENT})
@@ -268,4 +273,6 @@ def _origins(found: Sourced, password: str, is_socket: bool) -> dict[str, str]:
     names += [] if is_socket else ["sslmode", "sslrootcert", "sslcert", "sslkey"]
     names += ["connect_timeout", "options"]
     origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
-    return {name: one for name, one in origins.items() if one} | {"password_from": password}
+    return {name: origin for name, origin in origins.items() if origin} | {
+        "password_from": password
+    }

@@ -30,14 +30,14 @@ impl Description {
 
 /// State of a session that a common exchange does not need.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct SessionState {
     /// By statement id; `None` where Prepare failed or was never requested.
     pub statements: Vec<Option<Statement>>,
     pub description: Description,
     /// The current pipeline: the prepared statement of each request, `None` where it was sent as text.
     pub pipeline: Vec<Option<u32>>,
     /// The text statements of the pipeline that is being written, if any.
-    pub together: super::direct::Together,
+    pub batched_send: super::direct::BatchedSend,
     /// The statements whose types were declared again, in the order of the server's answers.
     pub declaring: Vec<u32>,
     /// Column types of the bulk load, if its rows are sent in binary; empty: as text.
@@ -48,7 +48,7 @@ pub(super) struct Kept {
     pub gave_up: Option<SystemError>,
 }
 
-impl Kept {
+impl SessionState {
     /// Declarations that the server has not confirmed did not take effect.
     #[cold]
     pub fn undeclare(&mut self) {

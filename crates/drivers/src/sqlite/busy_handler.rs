@@ -8,13 +8,13 @@ use std::time::Duration;
 /// Milliseconds between two tries, as in the library's `sqliteDefaultBusyCallback`.
 const PAUSES_MS: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
-pub(super) struct Patience {
+pub(super) struct BusyHandler {
     limit: Duration,
     is_cancelled: AtomicBool,
     is_exhausted: AtomicBool,
 }
 
-impl Patience {
+impl BusyHandler {
     pub(super) fn new(limit: Duration) -> Arc<Self> {
         Arc::new(Self {
             limit,

@@ -1,5 +1,5 @@
-//! Each driver against the server's side of its own protocol, without a socket between them: whatever one
-//! writes the other must read, however it is cut.
+//! Connects each driver with the server side of its own protocol, without a socket: each side must
+//! read what the other side writes, however the bytes are cut.
 
 mod pieces;
 
@@ -10,13 +10,13 @@ use assay_drivers::null::{PlannedReply, ServerModel, SessionModel};
 use assay_drivers::registry::{AnyWire, DRIVERS, SessionKind};
 use assay_drivers::servers::{AnyServer, NewServer, SERVERS};
 use assay_drivers::{
-    Answer, BulkForm, ConnectOptions, Demand, ErrorClass, Keep, Progress, Request, SystemError,
-    Wire, WireServer,
+    Answer, BulkForm, ConnectOptions, ErrorClass, Keep, Progress, Request, ServerEvent,
+    SystemError, Wire, WireServer,
 };
 use assay_values::{Piece, Row, Value};
 use pieces::pieces;
 
-/// Both sides of one session, and the bytes on their way.
+/// Both sides of one session, and the bytes in transit.
 struct Session {
     wire: AnyWire,
     server: AnyServer,
@@ -32,7 +32,7 @@ fn server_model(options: &[(&str, &str)]) -> ServerModel {
         .iter()
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
-    ServerModel::new(&options).expect("the options are right")
+    ServerModel::new(&options).expect("the options are valid")
 }
 
 /// A protocol, then options of its driver.
@@ -48,7 +48,7 @@ fn parts(variant: &str) -> (AnyWire, NewServer) {
         panic!("{protocol} has no driver");
     };
     let options = ConnectOptions {
-        user: "anybody".to_owned(),
+        user: "user".to_owned(),
         password: Some("anything".to_owned()),
         database: "any".to_owned(),
         is_private: true,
@@ -63,7 +63,7 @@ fn parts(variant: &str) -> (AnyWire, NewServer) {
 impl Session {
     fn open(protocol: &str, server_model: &ServerModel, cut: usize) -> Self {
         let (wire, receive) = parts(protocol);
-        let model = server_model.open_session().expect("there is room");
+        let model = server_model.open_session().expect("the site is not full");
         let mut session = Self {
             wire,
             server: receive(Ok(7)),
@@ -75,7 +75,9 @@ impl Session {
         session.server.connected(&mut session.to_client);
         session.wire.connected(&mut session.to_server);
         let mut answer = Answer::default();
-        let progress = session.exchange(&mut answer).expect("let in");
+        let progress = session
+            .exchange(&mut answer)
+            .expect("the session is accepted");
         assert_eq!(progress, Progress::Ready);
         // CQL does not number sessions.
         assert_eq!(
@@ -85,7 +87,7 @@ impl Session {
         session
     }
 
-    /// Carries bytes to and fro until the client is ready.
+    /// Moves bytes between both sides until the client is ready.
     fn exchange(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
         for _ in 0..100_000 {
             self.serve()?;
@@ -102,7 +104,7 @@ impl Session {
                 }
             }
         }
-        panic!("neither side says anything any more");
+        panic!("neither side sends anything");
     }
 
     fn serve(&mut self) -> Result<(), SystemError> {
@@ -112,12 +114,12 @@ impl Session {
             loop {
                 let input = &self.to_server[..end];
                 let (used, demand) = self.server.receive(input, &mut self.to_client)?;
-                let goes_on = match demand {
-                    Demand::Execute(statement) => {
+                let can_continue = match demand {
+                    ServerEvent::Execute(statement) => {
                         let PlannedReply::Answered { error, .. } =
                             self.model.plan_reply(statement, Instant::now())
                         else {
-                            panic!("nobody told to lose a session");
+                            panic!("no option loses a session");
                         };
                         let mut given = self.model.answer(statement);
                         match error {
@@ -126,15 +128,15 @@ impl Session {
                         }
                         true
                     }
-                    Demand::Loaded { table, rows } => {
+                    ServerEvent::Loaded { table, rows } => {
                         self.model.loaded(table, rows);
                         true
                     }
-                    Demand::More | Demand::Over => false,
+                    ServerEvent::More | ServerEvent::Over => false,
                 };
                 self.to_server.drain(..used);
                 end -= used;
-                if !goes_on {
+                if !can_continue {
                     break;
                 }
             }
@@ -146,8 +148,8 @@ impl Session {
         let mut answer = Answer::new(Keep::Rows);
         self.wire
             .request(request, &mut self.to_server)
-            .expect("it can be expressed");
-        let progress = self.exchange(&mut answer).expect("the session goes on");
+            .expect("the protocol can express it");
+        let progress = self.exchange(&mut answer).expect("the session stays open");
         assert_eq!(progress, Progress::Ready);
         answer
     }
@@ -164,9 +166,9 @@ impl Session {
         };
         self.wire
             .request(&request, &mut self.to_server)
-            .expect("it can be expressed");
+            .expect("the protocol can express it");
         let mut answer = Answer::new(Keep::Rows);
-        let progress = self.exchange(&mut answer).expect("the session goes on");
+        let progress = self.exchange(&mut answer).expect("the session stays open");
         assert_eq!(progress, Progress::BulkReady);
         for at in 0..rows {
             let mut row = Row::new();
@@ -174,10 +176,10 @@ impl Session {
             row.push_bytes("tab\tline\nback\\".as_bytes());
             row.push_null();
             let taken = self.wire.bulk_row(&row, &mut self.to_server);
-            assert!(taken.is_continue(), "the row can be expressed");
+            assert!(taken.is_continue(), "the protocol can express the row");
         }
         self.wire.bulk_end(None, &mut self.to_server);
-        let progress = self.exchange(&mut answer).expect("the session goes on");
+        let progress = self.exchange(&mut answer).expect("the session stays open");
         assert_eq!(progress, Progress::Ready);
         answer
     }
@@ -246,7 +248,7 @@ fn statements_are_answered_however_the_bytes_are_cut() {
                 let answer = session.ask(&Request::Execute { id: 3, parameters });
                 assert_eq!(cells(&answer), [["1"], ["2"]], "{protocol}");
                 assert_eq!(answer.columns, ["a"], "{protocol}");
-                // The same without a name, and again: nothing of it stays in the session.
+                // The same as an unnamed statement, twice: it leaves no state in the session.
                 for _ in 0..2 {
                     let answer = session.ask(&Request::Direct { pieces, parameters });
                     assert_eq!(answer.error, None, "{protocol}");
@@ -275,8 +277,8 @@ fn rows_of_a_load_are_counted() {
             let answer = session.load(text, 5_000);
             assert_eq!((answer.error, answer.affected), (None, 5_000), "{protocol}");
         }
-        let mut other = Session::open(protocol, &server_model, 1);
-        assert_eq!(cells(&other.text("SELECT count(*) FROM t")), [["10000"]]);
+        let mut second = Session::open(protocol, &server_model, 1);
+        assert_eq!(cells(&second.text("SELECT count(*) FROM t")), [["10000"]]);
         if is_sql(protocol) {
             assert_eq!(session.text("DELETE FROM t").affected, 10_000, "{protocol}");
         }
@@ -284,7 +286,7 @@ fn rows_of_a_load_are_counted() {
 }
 
 #[test]
-fn an_error_is_the_statement_s_own_and_the_session_goes_on() {
+fn a_statement_error_leaves_the_session_open() {
     for protocol in protocols() {
         // Those that the protocol has a number for.
         let [first, second] = match is_sql(protocol) {
@@ -295,7 +297,10 @@ fn an_error_is_the_statement_s_own_and_the_session_goes_on() {
         let server_model = server_model(&[("fail", &fail), ("rows", "1")]);
         let mut session = Session::open(protocol, &server_model, 5);
         assert_eq!(session.text("BEGIN").error, None);
-        let error = session.text("SELECT 1").error.expect("told to");
+        let error = session
+            .text("SELECT 1")
+            .error
+            .expect("an option makes it fail");
         assert_eq!(error.class, first, "{protocol}");
         assert_eq!(session.text("ROLLBACK").error, None, "{protocol}");
         let text = "INSERT INTO t VALUES (?)";
@@ -304,17 +309,17 @@ fn an_error_is_the_statement_s_own_and_the_session_goes_on() {
         let parameters = &[Value::Int(1)];
         let mut insert = || session.ask(&Request::Execute { id: 1, parameters });
         assert_eq!(insert().error, None, "{protocol}");
-        let error = insert().error.expect("told to");
+        let error = insert().error.expect("an option makes it fail");
         assert_eq!(error.class, second, "{protocol}");
         assert_eq!(insert().error, None, "{protocol}");
         let error = session.text("SELECT 1 FROM pg_catalog.pg_class").error;
-        let class = error.expect("there is none").class;
+        let class = error.expect("there is no such table").class;
         assert_eq!(class, ErrorClass::UnknownObject, "{protocol}");
     }
 }
 
 #[test]
-fn a_client_that_is_turned_away_is_told_why() {
+fn a_refused_client_receives_the_reason() {
     for protocol in protocols() {
         let (mut wire, receive) = parts(protocol);
         let full = SystemError::new(ErrorClass::TooManyConnections, "", "100 are enough");
@@ -323,17 +328,16 @@ fn a_client_that_is_turned_away_is_told_why() {
         server.connected(&mut to_client);
         wire.connected(&mut to_server);
         let (_, demand) = (server.receive(&to_server, &mut to_client)).expect("well formed");
-        assert!(matches!(demand, Demand::Over), "{protocol}");
+        assert!(matches!(demand, ServerEvent::Over), "{protocol}");
         let error = wire
             .receive(&to_client, &mut to_server, &mut Answer::default())
-            .expect_err("turned away");
+            .expect_err("the client is refused");
         assert_eq!(error.class, ErrorClass::TooManyConnections, "{protocol}");
         assert_eq!(error.message, "100 are enough", "{protocol}");
     }
 }
 
-/// As it is after an error in a transaction that is not yet rolled back, and with several statements in
-/// one text.
+/// Several statements in one text, as the drivers send combined statements.
 #[test]
 fn a_text_of_several_statements_gets_an_answer_for_each() {
     for protocol in protocols().filter(|protocol| is_sql(protocol)) {
@@ -357,8 +361,10 @@ fn an_answer_of_many_rows_comes_in_pieces() {
         session
             .wire
             .request(&Request::Text("SELECT a FROM t"), &mut session.to_server)
-            .expect("it can be expressed");
-        session.exchange(&mut answer).expect("the session goes on");
+            .expect("the protocol can express it");
+        session
+            .exchange(&mut answer)
+            .expect("the session stays open");
         assert_eq!(answer.rows, 100_000, "{protocol}");
     }
 }

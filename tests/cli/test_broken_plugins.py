@@ -1,0 +1,218 @@
+"""A broken plugin of another package is named, with what is wrong, and does not disturb the others;
+what it raises is no internal error of Assay, and never ends in success."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+MODULE = """
+import contextlib
+from assay.row_sources.protocol import RowSource
+from assay.row_sources.request import DataRequest
+from assay.systems.null import NULL
+
+class Like:
+    def __init__(self, name, **members):
+        self.name = name
+        self.__dict__.update(members)
+
+    def __getattr__(self, name):
+        if name in ("dialect", "driver", "capabilities", "option_specs", "check"):
+            return getattr(NULL, name)
+        raise AttributeError(name)
+
+    def provision(self, choice, directory, *, connections):
+        if self.name == "quits":
+            raise SystemExit(0)
+        if self.name == "raises":
+            return {}["no such key"]
+        return contextlib.nullcontext() if self.name == "yields-none" else None
+
+class Rows(RowSource):
+    name = "rows"
+
+    def open(self, workload, experiment, listener):
+        return self
+
+    def request(self, asked):
+        return DataRequest(lambda: {"parts": self.rows()}, "files", "x", "x", 1)
+
+    def rows(self):
+        yield ["bolt", 1]
+        raise LookupError("no more bolts")
+
+BRK = object()
+RENAMED = Like("other")
+MAGIC = Like("magic", capabilities=NULL.capabilities | {"magic"}, driver="telepathy")
+QUITS, RAISES, NOTHING, YIELDS = map(Like, ("quits", "raises", "nothing", "yields-none"))
+ROWS = Rows()
+"""
+ENTRY_POINTS = """
+[assay.systems]
+absent = no_such_module:X
+brk = broken_plugins:BRK
+renamed = broken_plugins:RENAMED
+magic = broken_plugins:MAGIC
+quits = broken_plugins:QUITS
+raises = broken_plugins:RAISES
+nothing = broken_plugins:NOTHING
+yields-none = broken_plugins:YIELDS
+
+[assay.row_sources]
+rows = broken_plugins:ROWS
+"""
+PACKAGE = "(package broken-plugins 1.2)"
+WORKLOAD = """\
+title = "Parts"
+source = "a test"
+default_test = "count"
+
+[data]
+source = "rows"
+
+[[tables]]
+name = "parts"
+
+[tables.columns]
+name = "text"
+amount = "int"
+
+[tests.count]
+title = "How many"
+help = "Counts"
+scripts = ["count.sql"]
+passes = 1
+changes_data = false
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """A folder with the package and the workload `parts`."""
+    information = tmp_path / "package" / "broken_plugins-1.2.dist-info"
+    information.mkdir(parents=True)
+    (tmp_path / "package" / "broken_plugins.py").write_text(MODULE)
+    (information / "METADATA").write_text("Name: broken-plugins\nVersion: 1.2\n")
+    (information / "entry_points.txt").write_text(ENTRY_POINTS)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "workload.toml").write_text(WORKLOAD)
+    (tmp_path / "parts" / "count.sql").write_text("SELECT count(*) FROM parts;\n")
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    return tmp_path
+
+
+def assay(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from assay.cli import main; main()", *words],
+        cwd=here,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(here / "package"), "XDG_STATE_HOME": str(here / "s")},
+        check=False,
+    )
+
+
+def test_the_other_systems_are_listed_and_the_broken_ones_named(here: Path) -> None:
+    done = assay(here, "list", "systems")
+    assert done.returncode == 0, done.stderr
+    assert "sqlite" in done.stdout and "raises" in done.stdout
+    assert "brk" not in done.stdout
+    assert f"the plugin 'absent' {PACKAGE} cannot be imported from no_such" in done.stderr
+    assert f"the plugin 'brk' {PACKAGE} breaks its contract" in done.stderr
+    assert "dialect is missing" in done.stderr
+    assert "unknown" not in assay(here, "run", "one.sql", "--on", "sqlite", "-t", "1").stderr
+
+
+@pytest.mark.parametrize(
+    ("system", "messages"),
+    [
+        ("absent", ["ModuleNotFoundError: No module named 'no_such_module'"]),
+        ("brk", ["- capabilities is missing", "- dialect is missing"]),
+        ("renamed", ["- name: expected 'renamed', as in its entry point, found 'other'"]),
+        ("magic", ["- driver: the engine has none called 'telepathy'", "- capabilities: 'magic'"]),
+    ],
+)
+def test_a_system_that_breaks_its_contract_is_refused(
+    here: Path, system: str, messages: list[str]
+) -> None:
+    done = assay(here, "run", "one.sql", "--on", system, "-t", "1")
+    assert done.returncode == 3, done.stderr
+    assert f"error: the plugin {system!r} {PACKAGE}" in done.stderr
+    assert all(message in done.stderr for message in messages), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("system", "message"),
+    [
+        ("quits", f"the plugin 'quits' {PACKAGE} failed in provision(): SystemExit: 0"),
+        ("raises", f"the plugin 'raises' {PACKAGE} failed in provision(): KeyError: 'no such key'"),
+        ("nothing", "'nothing': expected provision() or attach() to return a context manager"),
+        ("yields-none", "'yields-none': expected provision() or attach() to yield a Deployment"),
+    ],
+)
+def test_what_provision_raises_fails_the_run(here: Path, system: str, message: str) -> None:
+    done = assay(here, "run", "one.sql", "--on", system, "--on", "sqlite", "-t", "1")
+    assert done.returncode == 3, done.stderr
+    assert message in done.stderr
+    assert "internal error" not in done.stderr
+    assert "sqlite" in done.stdout, "the next run follows"
+
+
+def test_what_a_row_source_raises_fails_the_run(here: Path) -> None:
+    done = assay(here, "run", "parts", "--on", "sqlite")
+    assert done.returncode == 3, done.stderr
+    message = f"the plugin 'rows' {PACKAGE} failed in rows(): LookupError: no more bolts"
+    assert f"{message} (broken_plugins.py, line" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "        return self\n",
+            '        raise OSError("gone")\n',
+            "failed in open(): OSError: gone",
+        ),
+        (
+            "        return self\n",
+            "        pass\n",
+            "expected ExperimentRows from open(), found None",
+        ),
+        (
+            "        return DataRequest(",
+            "        (",
+            "expected a DataRequest from request(), found N",
+        ),
+    ],
+)
+def test_what_a_row_source_gives_instead_of_rows_is_named(
+    here: Path, old: str, new: str, message: str
+) -> None:
+    assert old in MODULE
+    (here / "package" / "broken_plugins.py").write_text(MODULE.replace(old, new))
+    done = assay(here, "run", "parts", "--on", "sqlite")
+    assert (done.returncode, message in done.stderr) == (3, True), done.stderr
+    assert "internal error" not in done.stderr
+
+
+def test_a_python_program_catches_what_a_plugin_raises(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raises = MODULE.replace("        return self\n", '        raise OSError("gone")\n')
+    (here / "package" / "broken_plugins.py").write_text(raises)
+    program = (
+        "import assay, assay.errors\n"
+        "try: assay.run('parts', on='sqlite')\n"
+        "except assay.errors.PluginFailed as error: print(error)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(here / "package"))
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=here, capture_output=True, text=True, timeout=120
+    )
+    assert "failed in open(): OSError: gone" in done.stdout, done.stderr

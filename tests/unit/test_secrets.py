@@ -1,0 +1,46 @@
+"""No password in a message, a label or a record."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.errors import ArgumentError
+from assay.experiment.settings import system_choice
+from assay.registry import workload_folder
+from assay.text.secrets import without_secrets
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "unknown 'host=h user=me password=geheim dbname=shop'",
+        "host=h passwd = 'ge heim geheim' dbname=shop",
+        "found postgresql://me:ge@heim@host/db",
+        "there is no file postgresql:/me:geheim@host/db",
+        "postgresql://h/db?options=-c%20my.password%3Dgeheim&sslmode=require",
+        "postgresql://h/db?options=-c%20password%3dgeheim",
+        "postgresql://h/db?options=-c my.password=geheim",
+    ],
+)
+def test_a_password_is_hidden(text: str) -> None:
+    hidden = without_secrets(text)
+    assert "heim" not in hidden
+    assert "***" in hidden
+
+
+def test_the_form_of_a_url_in_a_hint_stays() -> None:
+    hint = "write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE"
+    assert without_secrets(hint) == hint
+
+
+def test_a_setting_that_is_a_password_is_hidden_in_the_label() -> None:
+    assert system_choice("postgresql[password=geheim]").label == "postgresql password=***"
+
+
+@pytest.mark.parametrize("word", ["postgresql://me:geheim@host/db", "host=h password=geheim"])
+def test_a_server_in_place_of_a_workload_is_refused_with_the_place_for_it(word: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        workload_folder(word)
+    assert "found a URL or a connection string" in refused.value.message
+    assert "after --on" in str(refused.value.hint)
+    assert "geheim" not in refused.value.message

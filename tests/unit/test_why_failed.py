@@ -1,0 +1,48 @@
+"""The sentence on a failed run names the cause, what was tried, and the fix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import observations
+from assay.check.verdict import why_failed
+from assay.observation import Observation
+
+END = {
+    "client": 0, "group": "all", "elapsed_ns": 1, "passes": 0, "transactions": 9, "state": "lost"
+}  # fmt: skip
+
+
+def _ended(by: str, error_class: str, **changes: Any) -> Observation:
+    error = observations.error(**{"class": error_class})
+    return observations.observation(ended_by=by, errors=[error], client_ends=[END, END], **changes)
+
+
+def _unfinished(transactions: int, *, responds: bool) -> dict[str, Any]:
+    numbers = {"transactions": transactions, "cancelled": 0, "limit_s": 2.0}
+    return {"unfinished": {**numbers, "responds": responds}}
+
+
+def test_a_limit_of_connections_has_a_fix() -> None:
+    failed = str(why_failed(_ended("refused", "too many connections"), [], None))
+    assert "not every client could connect: too many connections" in failed
+    assert "fix: fewer --clients" in failed
+    assert "fix:" not in str(why_failed(_ended("refused", "authentication"), [], None))
+
+
+def test_a_server_that_stopped_answering_is_not_a_failure_of_the_clients() -> None:
+    stuck = _ended("all clients failed", "timeout", **_unfinished(2, responds=False))
+    assert str(why_failed(stuck, [], None)).startswith("the server does not answer")
+    slow = _ended("all clients failed", "timeout", **_unfinished(2, responds=True))
+    assert str(why_failed(slow, [], None)).startswith("the last transaction of every client")
+    failed = _ended("all clients failed", "syntax", **_unfinished(1, responds=True))
+    assert str(why_failed(failed, [], None)).startswith("every client failed")
+
+
+def test_attempts_to_reconnect_are_reported_with_their_limit() -> None:
+    outages = [{"from_ns": 10**9, "to_ns": 45 * 10**8}]
+    lost = _ended("lost", "lost connection", outages=outages)
+    failed = str(why_failed(lost, [], None, reconnect_patience_s=60.0))
+    assert "no client reconnected in 3.5 s" in failed
+    assert "at most 60 s" in failed
+    assert "reconnect" not in str(why_failed(lost, [], None))
