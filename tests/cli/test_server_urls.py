@@ -132,10 +132,10 @@ CORRECT = "correct user and password"
             "sslcert=FILE&sslkey=FILE",
             False,
         ),
-        ("mysql://h:1/d", "off", "1045", DENIED, "ssl-mode=REQUIRED", True),
-        ("mysql://h:1/d", "prefer", "1045", DENIED, "ssl-cert=FILE&ssl-key=FILE", True),
-        ("mysql://h:1/d", "off", "3159", "no", "ssl-mode=REQUIRED", False),
-        ("mysql://localhost/d", "prefer", "1045", DENIED, "?socket=FILE", True),
+        ("mariadb://h:1/d", "off", "1045", DENIED, "ssl-mode=REQUIRED", True),
+        ("mariadb://h:1/d", "prefer", "1045", DENIED, "ssl-cert=FILE&ssl-key=FILE", True),
+        ("mariadb://h:1/d", "off", "3159", "no", "ssl-mode=REQUIRED", False),
+        ("mariadb://localhost/d", "prefer", "1045", DENIED, "?socket=FILE", True),
     ],
 )
 def test_a_refused_login_is_explained_by_what_the_server_misses(

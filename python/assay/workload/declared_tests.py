@@ -173,7 +173,7 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
 
 def _refuse_incomparable(section: Section, test: Test, step: Drive) -> None:
     """Raises `ExperimentError` where how much is asked depends on how fast a system is."""
-    driving = test.driving.changed(step.said)
+    driving = test.driving.changed(step.driving_changes)
     key = "duration_s" if driving.duration_s is not None else "warm_up_s"
     if test.compare_results and (driving.duration_s is not None or driving.warm_up_s):
         raise section.error(
