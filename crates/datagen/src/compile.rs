@@ -10,7 +10,7 @@ use crate::document::{GeneratedDocument, GeneratedTable};
 use crate::row_count::row_count;
 use crate::scope::Scope;
 use crate::stream::{Purpose, table_seed};
-use crate::table::{Column, Table};
+use crate::table::{Column, Inherited, Table};
 
 impl Dataset {
     /// # Errors
@@ -35,7 +35,8 @@ fn compile_table(
     tables_before: &[GeneratedTable],
 ) -> Result<Table, ScriptError> {
     let parent = parent_of(document, table, tables_before)?;
-    let scope = Scope::new(document, table, parent.map(|parent| &tables_before[parent]));
+    let ancestors = ancestors_of(tables_before, parent);
+    let scope = Scope::new(document, table, &ancestors);
     if let Some(line) = repeated_column(table) {
         let message = format!(
             "the table {} has two columns with the same name",
@@ -64,14 +65,31 @@ fn compile_table(
         let slot = first_own_slot + index;
         columns[index].is_kept = columns.iter().any(|column| column.formula.uses(slot));
     }
-    let inherited = (1..first_own_slot)
-        .filter(|&slot| rows.uses(slot) || columns.iter().any(|column| column.formula.uses(slot)))
-        .map(|slot| (slot - 1, slot))
+    let is_used = |slot| {
+        rows.uses(slot)
+            || columns
+                .iter()
+                .any(|column: &Column| column.formula.uses(slot))
+    };
+    let inherited = ancestors
+        .iter()
+        .enumerate()
+        .flat_map(|(above, ancestor)| {
+            (0..ancestor.columns.len()).map(move |column| (above + 1, column))
+        })
+        .zip(1..)
+        .filter(|&(_, slot)| is_used(slot))
+        .map(|((levels_up, column), slot)| Inherited {
+            levels_up,
+            column,
+            slot,
+        })
         .collect();
     let seed = |purpose| table_seed(document.seed, &table.name, purpose);
     let mut compiled = Table {
         name: table.name.as_str().into(),
         parent,
+        is_loaded: table.is_loaded,
         rows,
         rows_line: table.line,
         total: 0,
@@ -118,12 +136,22 @@ fn parent_of(
         }
         false => format!("tables declared before it: {}", names.join(", ")),
     };
-    let scope = Scope::new(document, table, None);
+    let scope = Scope::new(document, table, &[]);
     let message = format!(
         "the table {}, key `per`: expected a table declared before it, found {name:?}",
         table.name
     );
     Err(scope.error(table.line, message, Some(hint)))
+}
+
+/// The parent, its parent, and so on.
+fn ancestors_of(tables_before: &[GeneratedTable], parent: Option<usize>) -> Vec<&GeneratedTable> {
+    let above = |table: &&GeneratedTable| {
+        let name = table.per.as_ref()?;
+        tables_before.iter().find(|other| other.name == *name)
+    };
+    let parent = parent.map(|parent| &tables_before[parent]);
+    std::iter::successors(parent, above).collect()
 }
 
 /// The line of the first column whose name was used before.

@@ -29,7 +29,7 @@ struct Level {
     /// The seed of the rows of the current parent.
     seed: u64,
     values: Vec<Value>,
-    /// Columns that the next level needs.
+    /// Columns that the levels below need.
     needed_columns: Box<[bool]>,
 }
 
@@ -43,8 +43,12 @@ impl Cursor {
         path.reverse();
         let level = |(depth, &table): (usize, &usize)| {
             let compiled = &dataset.tables[table];
-            let child = path.get(depth + 1).map(|&child| &dataset.tables[child]);
-            let needed = child.into_iter().flat_map(|child| &child.inherited);
+            let below = path.iter().enumerate().skip(depth + 1);
+            let needed = below.flat_map(|(lower, &table)| {
+                let inherited = dataset.tables[table].inherited.iter();
+                let of_this = inherited.filter(move |one| lower - one.levels_up == depth);
+                of_this.map(|one| one.column)
+            });
             Level {
                 table,
                 current: 0,
@@ -52,7 +56,7 @@ impl Cursor {
                 end: if depth == 0 { roots.end } else { roots.start },
                 seed: compiled.row_seed,
                 values: vec![Value::Null; compiled.slots()],
-                needed_columns: compiled.needed_columns(needed.map(|&(column, _)| column)),
+                needed_columns: compiled.needed_columns(needed),
             }
         };
         Self {
@@ -96,10 +100,11 @@ impl Cursor {
         let above = seed_below(table.count_seed, ancestors().take(depth - 1));
         let mut random = Random::stream(above, self.levels[depth - 1].current);
         let (parents, own) = self.levels.split_at_mut(depth);
-        let (parent, level) = (&parents[depth - 1], &mut own[0]);
-        let parent_table = &dataset.tables[parent.table];
-        for &(column, slot) in &table.inherited {
-            level.values[slot].clone_from(&parent.values[parent_table.slot(column)]);
+        let level = &mut own[0];
+        for one in &table.inherited {
+            let ancestor = &parents[depth - one.levels_up];
+            let slot = dataset.tables[ancestor.table].slot(one.column);
+            level.values[one.slot].clone_from(&ancestor.values[slot]);
         }
         let counted = table.rows.evaluate(&level.values, &mut random);
         let counted = counted.map_err(|Fault(message)| message.into_owned());
@@ -118,7 +123,7 @@ impl Cursor {
         Ok(true)
     }
 
-    /// Computes the columns of the level's row that the next level needs.
+    /// Computes the columns of the level's row that the levels below need.
     fn compute_needed(&mut self, dataset: &Dataset, depth: usize) -> Result<(), SourceError> {
         let level = &mut self.levels[depth];
         let table = &dataset.tables[level.table];

@@ -32,7 +32,7 @@ pub struct GeneratedTable {
     /// The name; it determines the table's random streams.
     pub name: String,
     /// The number of rows, as an expression of the parameters; for a child table the number per parent row,
-    /// which may also use the parent's columns.
+    /// which may also use the ancestors' columns.
     pub rows: String,
     /// The line of `rows`.
     #[serde(default)]
@@ -40,11 +40,18 @@ pub struct GeneratedTable {
     /// The parent's name.
     #[serde(default)]
     pub per: Option<String>,
+    /// False: its rows are computed for its children alone, and are not among those of the source.
+    #[serde(default = "is_loaded_by_default")]
+    pub is_loaded: bool,
     /// The number of this table among several with the same definition; expressions see it as `:instance`.
     #[serde(default)]
     pub instance: Option<i64>,
     /// Its columns, in the order of their cells.
     pub columns: Vec<GeneratedColumn>,
+}
+
+fn is_loaded_by_default() -> bool {
+    true
 }
 
 /// One column of a table.
@@ -53,7 +60,7 @@ pub struct GeneratedTable {
 pub struct GeneratedColumn {
     /// The name of the column.
     pub name: String,
-    /// An expression of the parameters, `:row`, `:instance`, the parent's columns and the columns before it.
+    /// An expression of the parameters, `:row`, `:instance`, the ancestors' columns and the columns before it.
     pub value: String,
     /// The neutral type, in which the value is written; absent: as the expression returns it.
     #[serde(default, rename = "type")]

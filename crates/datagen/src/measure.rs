@@ -39,7 +39,7 @@ const SAMPLED_PLACES: u64 = 64;
 const ROWS_A_PLACE: u64 = 32;
 const LOOK_UP_EVERY: Duration = Duration::from_millis(100);
 
-/// Measures all tables. A checksum needs all rows, which are generated on all processors; `go_on` gets their
+/// Measures all tables that are loaded. A checksum needs all rows, which are generated on all processors; `go_on` gets their
 /// number at most ten times a second.
 ///
 /// # Errors
@@ -51,6 +51,9 @@ pub fn measure(
 ) -> Result<Option<Measure>, SourceError> {
     let mut tables = Vec::new();
     for (index, name) in dataset.names().enumerate() {
+        if !dataset.tables[index].is_loaded {
+            continue;
+        }
         let rows = dataset.count(index, dataset.part())?;
         let bytes = sampled_bytes(dataset, index, rows)?;
         let checksum = if with_checksums {

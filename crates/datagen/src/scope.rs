@@ -1,7 +1,7 @@
 //! Takes the names that an expression could use; returns those that it sees, by the index of their value.
 //!
-//! The nearest definition of a name counts: the table's own columns before it, then the parent's columns,
-//! then the parameters. So a child may define `w_id = ":w_id"` to copy its parent's.
+//! The nearest definition of a name counts: the table's own columns before it, then the columns of
+//! its ancestors from the parent upwards, then the parameters. So a child may define `w_id = ":w_id"` to copy its parent's.
 
 use assay_script::ScriptError;
 use assay_script::expression::{self, Formula, Origin};
@@ -14,7 +14,8 @@ use crate::table::ROW_SLOT;
 pub(crate) struct Scope<'d> {
     file: &'d str,
     constants: Vec<(String, Value)>,
-    /// By index of the value: `row`, the parent's columns, the table's own.
+    /// By index of the value: `row`, the columns of the parent, of its parent …, the table's own; empty where a
+    /// nearer table has a column of the same name.
     names: Vec<&'d str>,
     first_own_slot: usize,
 }
@@ -23,7 +24,7 @@ impl<'d> Scope<'d> {
     pub fn new(
         document: &'d GeneratedDocument,
         table: &'d GeneratedTable,
-        parent: Option<&'d GeneratedTable>,
+        ancestors: &[&'d GeneratedTable],
     ) -> Self {
         let mut constants: Vec<(String, Value)> = document
             .variables
@@ -35,10 +36,14 @@ impl<'d> Scope<'d> {
             constants.push(("instance".to_owned(), Value::Int(instance)));
         }
         let mut names = vec!["row"];
-        let columns = |table: &'d GeneratedTable| table.columns.iter().map(|column| &*column.name);
-        names.extend(parent.into_iter().flat_map(columns));
+        for ancestor in ancestors {
+            for column in &ancestor.columns {
+                let is_hidden = names.contains(&&*column.name);
+                names.push(if is_hidden { "" } else { &column.name });
+            }
+        }
         let first_own_slot = names.len();
-        names.extend(columns(table));
+        names.extend(table.columns.iter().map(|column| &*column.name));
         Self {
             file: &document.file,
             constants,

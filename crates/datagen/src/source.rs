@@ -1,4 +1,4 @@
-//! Takes a data set and a part of it; returns the rows of all tables to a load, table by table.
+//! Takes a data set and a part of it; returns the rows of its loaded tables to a load, table by table.
 
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ pub struct GeneratedSource {
     dataset: Arc<Dataset>,
     part: Part,
     table: usize,
+    /// The table's number among those that are loaded.
+    number: usize,
     cursor: Option<Cursor>,
 }
 
@@ -23,6 +25,7 @@ impl GeneratedSource {
             dataset,
             part,
             table: 0,
+            number: 0,
             cursor: None,
         }
     }
@@ -32,15 +35,20 @@ impl RowSource for GeneratedSource {
     #[inline]
     fn next_row(&mut self, row: &mut Row) -> Result<Option<usize>, SourceError> {
         let dataset = &*self.dataset;
-        while self.table < dataset.tables.len() {
+        while let Some(table) = dataset.tables.get(self.table) {
+            if !table.is_loaded {
+                self.table += 1;
+                continue;
+            }
             let cursor = self.cursor.get_or_insert_with(|| {
                 Cursor::new(dataset, self.table, dataset.roots(self.table, self.part))
             });
             if cursor.advance(dataset)? {
                 cursor.write(dataset, row)?;
-                return Ok(Some(self.table));
+                return Ok(Some(self.number));
             }
             self.table += 1;
+            self.number += 1;
             self.cursor = None;
         }
         Ok(None)

@@ -1,7 +1,7 @@
 //! A table with compiled expressions, and the layout of the values that they use.
 //!
 //! ```text
-//!   values:  :row │ the parent's columns … │ its own columns …
+//!   values:  :row │ the columns of its ancestors, from the parent on … │ its own columns …
 //! ```
 
 use assay_script::expression::Formula;
@@ -14,16 +14,26 @@ pub(crate) struct Table {
     pub name: Box<str>,
     /// The parent's index.
     pub parent: Option<usize>,
+    /// Whether its rows are among those of the source, and not only computed for its children.
+    pub is_loaded: bool,
     /// Rows per parent row; without a parent, the number of all rows, which is in `total`.
     pub rows: Formula,
     pub rows_line: u32,
     pub total: u64,
     pub columns: Vec<Column>,
-    /// Columns of the parent that an expression here uses, and their slots here.
-    pub inherited: Vec<(usize, usize)>,
+    /// Columns of ancestors that an expression here uses.
+    pub inherited: Vec<Inherited>,
     pub first_own_slot: usize,
     pub row_seed: u64,
     pub count_seed: u64,
+}
+
+/// An ancestor's column, and where its value is here.
+pub(crate) struct Inherited {
+    /// 1: the parent's.
+    pub levels_up: usize,
+    pub column: usize,
+    pub slot: usize,
 }
 
 pub(crate) struct Column {

@@ -126,6 +126,45 @@ fn children_see_the_columns_of_their_own_parent() {
 }
 
 #[test]
+fn grandchildren_see_all_columns_above_them_and_the_nearest_of_a_name() {
+    let mut document = nested(3);
+    document["tables"][2]["columns"] = json!([
+        { "name": "seen", "value": "concat(:w_name, ' ', :w_size, ' ', :d_name, ' ', :w_id)" },
+        { "name": "drawn", "value": "random(1, 1000000)" },
+    ]);
+    document["tables"][1]["columns"][0]["value"] = json!("100 + :w_id");
+    let whole = dataset(&document);
+    let seen: Vec<String> = rows_of(&whole, 2);
+    let mut expected = HashSet::new();
+    for warehouse in rows_of(&whole, 0) {
+        let cells: Vec<&str> = warehouse.split('|').collect();
+        for district in rows_of(&whole, 1) {
+            let of: Vec<&str> = district.split('|').collect();
+            if of[0] == format!("10{}", cells[0]) {
+                expected.insert(format!("{} {} {} {}", cells[1], cells[2], of[2], of[0]));
+            }
+        }
+    }
+    assert!(seen.len() > 10);
+    for row in &seen {
+        let text = row.split('|').next().unwrap();
+        assert!(expected.contains(text), "{text} is in no warehouse");
+    }
+    // A parent that is not loaded gives its children the same values.
+    document["tables"][0]["is_loaded"] = json!(false);
+    document["tables"][1]["is_loaded"] = json!(false);
+    let part = dataset(&document);
+    assert_eq!(rows_of(&part, 0), seen);
+    assert_eq!(rows_of(&part, 1), rows_of(&whole, 3));
+    let of_part: Vec<String> = (1..=3)
+        .flat_map(|number| rows(&part, Part::new(number, 3).unwrap()))
+        .filter(|(table, _)| *table == 0)
+        .map(|(_, cells)| cells)
+        .collect();
+    assert_eq!(of_part, seen);
+}
+
+#[test]
 fn counts_agree_with_the_generated_rows() {
     let document = nested(5);
     let dataset = dataset(&document);
