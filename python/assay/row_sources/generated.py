@@ -49,19 +49,24 @@ class GeneratedRows:
     workload: Workload
 
     def request(self, asked: Asked) -> DataRequest:
-        return request_of(self.workload, asked.parameters, is_empty=asked.is_empty)
+        language = asked.system.dialect.language
+        return request_of(self.workload, asked.parameters, language, is_empty=asked.is_empty)
 
 
 def request_of(
-    workload: Workload, parameters: Mapping[str, Scalar], *, is_empty: bool = False
+    workload: Workload,
+    parameters: Mapping[str, Scalar],
+    language: str | None = None,
+    *,
+    is_empty: bool = False,
 ) -> DataRequest:
-    """The rows of a run; with ``is_empty`` the tables are made and hold none.
+    """The rows of a run whose statements are in this language (None: of all tables); with ``is_empty`` the tables are made and hold none.
 
     The rows are counted beforehand, exactly. Raises `ExperimentError` where an expression is wrong,
     and where rows that are looked at cannot be made.
     """
     seed = int(parameters.get("data_seed", 1))
-    source = workload.source_for(parameters, seed)
+    source = workload.source_for(parameters, seed, language)
     if is_empty:
         source["tables"] = [{**table, "rows": "0", "per": None} for table in source["tables"]]
     measured = measure(source)
@@ -116,7 +121,7 @@ def _without_places(value: Any) -> Any:
 
 
 def _described(workload: Workload, source: Mapping[str, Any], total: int) -> str:
-    tables = len(source["tables"])
+    tables = sum(one.get("is_loaded", True) for one in source["tables"])
     given = {name: one for name, one in source["variables"].items() if name in workload.parameters}
     words = ", ".join(f"{name} {value}" for name, value in given.items())
     counted = f"{tables} tables, {total:,} rows" if tables != 1 else f"{total:,} rows"

@@ -57,7 +57,7 @@ def load(
     system = _RunSystem(context, planned, pooled)
     is_empty = state.test.data == "empty"
     request = request_of(context.workload, context.rows, Asked(parameters, system, is_empty))
-    tables = context.workload.tables_for(parameters)
+    tables = context.workload.tables_for(parameters, system.dialect.language)
     again = is_wanted_again or _is_wanted_later(context, state.planned)
     try:
         dataset = pooled.load(tables, request, context.progress, is_wanted_again=again)
@@ -108,7 +108,8 @@ class _RunSystem:
         return self.pooled.system.dialect
 
     def load(self, request: DataRequest) -> Deployment:
-        tables = self.context.workload.tables_for(self.planned.cell.parameters)
+        parameters = self.planned.cell.parameters
+        tables = self.context.workload.tables_for(parameters, self.dialect.language)
         self.pooled.load(tables, request, self.context.progress)
         return self.pooled.deployment
 

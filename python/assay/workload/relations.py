@@ -107,6 +107,15 @@ def _check_foreign_key(
             hint=did_you_mean(key.table, tables),
         )
     target = tables[key.table]
+    lacking = [name for name in table.languages or ("",) if not target.is_for(name)]
+    if lacking:
+        systems = f"systems of {lacking[0]}" if lacking[0] else "all systems"
+        raise section.error(
+            f"{table.name} is for {systems}, and its foreign key leads to {target.name}, which is "
+            f"for systems of {', '.join(target.languages)}",
+            "foreign_keys",
+            hint=f"languages = {list(target.languages)} in {table.name}".replace("'", '"'),
+        )
     columns = {column.name: column for column in target.table.columns}
     for own, theirs in zip(key.columns, key.references, strict=True):
         if theirs not in columns:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -58,12 +58,18 @@ class DeclaredTable:
     instances: tuple[Expression, Expression] | None = None
     """The first and the last number; None: a single table."""
     generator: Generator = Generator()
+    languages: tuple[str, ...] = ()
+    """Of the systems that have the table; empty: all have it."""
     conditions: Mapping[str, Expression] = field(default_factory=dict)
     """Name of an index → the condition for creating it; other indexes are always created."""
 
     @property
     def name(self) -> str:
         return self.table.name
+
+    def is_for(self, language: str | None) -> bool:
+        """Whether systems of this language have the table; None: any system."""
+        return language is None or not self.languages or language in self.languages
 
 
 @dataclass(frozen=True)
@@ -88,10 +94,13 @@ class Schema:
             known[name] = evaluate(expression, known, self.file)
         return known
 
-    def tables_for(self, parameters: Mapping[str, Scalar]) -> tuple[Table, ...]:
-        """The tables of a deployment: one for each instance. ``parameters`` are all of the
-        workload's."""
-        return tuple(table for _, _, table in self._instances(parameters))
+    def tables_for(
+        self, parameters: Mapping[str, Scalar], language: str | None = None
+    ) -> tuple[Table, ...]:
+        """The tables of a deployment whose statements are in this language (None: those of all):
+        one for each instance. ``parameters`` are all of the workload's."""
+        made = self._instances(parameters)
+        return tuple(table for declared, _, table in made if declared.is_for(language))
 
     def identifiers_for(self, parameters: Mapping[str, Scalar]) -> dict[str, list[str]]:
         """Name in scripts → the names of tables that it chooses among, in their order."""
@@ -103,9 +112,15 @@ class Schema:
             for word, chosen in self.identifiers.items()
         }
 
-    def source_for(self, parameters: Mapping[str, Scalar], seed: int) -> dict[str, Any]:
-        """The engine's source document: the rows of every table. It contains only the parameters
-        that the expressions use, because the others do not change the rows."""
+    def source_for(
+        self, parameters: Mapping[str, Scalar], seed: int, language: str | None = None
+    ) -> dict[str, Any]:
+        """The engine's source document: the rows of `tables_for`, and of the tables that they are
+        made from. It contains only the parameters that the expressions use, because the others do
+        not change the rows."""
+        made_from = self._with_parents(
+            declared for declared in self.declared if declared.is_for(language)
+        )
         return {
             "kind": "generated",
             "seed": seed,
@@ -122,11 +137,24 @@ class Schema:
                     if declared.generator.rows is None
                     else declared.generator.rows.line,
                     "per": _named(declared.generator.per, instance) or None,
+                    **({} if declared.is_for(language) else {"is_loaded": False}),
                     "columns": [_column(declared, column) for column in table.columns],
                 }
                 for declared, instance, table in self._instances(parameters)
+                if declared.name in made_from
             ],
         }
+
+    def _with_parents(self, tables: Iterable[DeclaredTable]) -> set[str]:
+        """The names of these tables, and of those for whose rows they have rows."""
+        parents = {declared.name: declared.generator.per for declared in self.declared}
+        found: set[str] = set()
+        for table in tables:
+            name = table.name
+            while name and name not in found:
+                found.add(name)
+                name = parents[name]
+        return found
 
     def check(self, parameters: Mapping[str, Scalar]) -> None:
         """Raises `ExperimentError` for an expression that is invalid with these parameters; makes

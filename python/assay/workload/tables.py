@@ -13,6 +13,7 @@ from assay.files.toml_file import Section
 from assay.registry import did_you_mean
 from assay.workload import columns, keys
 from assay.workload.schema import INSTANCE, DeclaredTable, Expression, Generator
+from assay.workload.scripts import LANGUAGES
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
 _OF_ROWS = ("rows", "per", "instances", "values")
@@ -47,10 +48,22 @@ def read(section: Section, *, has_expressions: bool) -> DeclaredTable:
         section.line_of("name"),
         _instances(section, name),
         _generator(section, table, has_expressions=has_expressions),
+        _languages(section),
         {index.name: when for index, when in indexes.items() if when is not None},
     )
     section.done()
     return declared
+
+
+def _languages(section: Section) -> tuple[str, ...]:
+    """``languages = ["cql"]``: only systems whose statements are in one of them have the table."""
+    named = section.texts("languages", ())
+    for name in named:
+        if name not in (known := ("sql", *LANGUAGES)):
+            raise section.error(
+                f"languages: unknown language {name!r}", "languages", hint=did_you_mean(name, known)
+            )
+    return named
 
 
 def _instances(section: Section, name: str) -> tuple[Expression, Expression] | None:

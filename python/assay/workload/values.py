@@ -255,18 +255,23 @@ class Workload:
         """The tables as declared; those of a deployment: `tables_for`."""
         return tuple(declared.table for declared in self.schema.declared)
 
-    def tables_for(self, parameters: Mapping[str, Scalar]) -> tuple[Table, ...]:
-        """The tables of a deployment, one for each instance; ``parameters`` are those of the run,
-        the others have their defaults."""
-        return self.schema.tables_for(self.with_defaults(parameters))
+    def tables_for(
+        self, parameters: Mapping[str, Scalar], language: str | None = None
+    ) -> tuple[Table, ...]:
+        """The tables of a deployment whose statements are in this language (None: those of all),
+        one for each instance; ``parameters`` are those of the run, the others have their
+        defaults."""
+        return self.schema.tables_for(self.with_defaults(parameters), language)
 
     def identifiers_for(self, parameters: Mapping[str, Scalar]) -> dict[str, list[str]]:
         """What ``:{name}`` chooses among in scripts: the drive document's ``identifiers``."""
         return self.schema.identifiers_for(self.with_defaults(parameters))
 
-    def source_for(self, parameters: Mapping[str, Scalar], seed: int) -> dict[str, Any]:
-        """The engine's source document for the rows of generated tables."""
-        return self.schema.source_for(self.with_defaults(parameters), seed)
+    def source_for(
+        self, parameters: Mapping[str, Scalar], seed: int, language: str | None = None
+    ) -> dict[str, Any]:
+        """The engine's source document for the rows of generated tables of `tables_for`."""
+        return self.schema.source_for(self.with_defaults(parameters), seed, language)
 
     def with_defaults(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         """The values of all parameters and constants of the workload, with defaults for parameters
