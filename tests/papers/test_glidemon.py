@@ -35,7 +35,7 @@ def test_counts_are_exact_at_every_scale(assay: Assay, scale: float, seed: int) 
     type_of = {task["task_id"]: task["type"] for task in tasks}
     window = [row for row in jobs if row["last_update"] >= WINDOW]
     analysis = [row for row in window if type_of[row["task_id"]] == "analysis"]
-    recent = [task for task in tasks if task["last_update"] >= WINDOW]
+    recent = [task for task in tasks if task["updated"] >= WINDOW]
     assert len(jobs) == round(14_000_000 * scale)
     assert len(window) == round(2_200_000 * scale)
     assert len(analysis) == round(2_000_000 * scale)
@@ -52,7 +52,7 @@ def test_counts_are_exact_at_every_scale(assay: Assay, scale: float, seed: int) 
 def test_jobs_of_tasks_and_users_are_spread_as_published(assay: Assay) -> None:
     """Without jobs: their numbers stand in the tasks. At scale 1 the median user has about 1,200
     jobs in 14 days, and 95 % have fewer than 32,000."""
-    tasks = [one for one in rows(assay, "tasks", 1) if one["last_update"] >= WINDOW]
+    tasks = [one for one in rows(assay, "tasks", 1) if one["updated"] >= WINDOW]
     sizes = [int(task["n_jobs"]) for task in tasks]
     assert (len(sizes), sum(sizes)) == (5_000, 2_200_000)
     assert (min(sizes) >= 1, max(sizes) <= 10_000) == (True, True)

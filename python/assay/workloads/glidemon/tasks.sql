@@ -5,5 +5,5 @@ select t.task_id, t.name as task, t.created, s.name as state, count(*) as jobs
 from tasks t
 join jobs j on j.task_id = t.task_id
 join states s on s.state_id = j.state_id
-where t.user_id = :user and t.last_update >= :since
+where t.user_id = :user and t.updated >= :since
 group by t.task_id, t.name, t.created, s.name;
