@@ -60,7 +60,8 @@ def request_of(
     *,
     is_empty: bool = False,
 ) -> DataRequest:
-    """The rows of a run whose statements are in this language (None: of all tables); with ``is_empty`` the tables are made and hold none.
+    """The rows of a run whose statements are in this language (None: of all tables); with
+    ``is_empty`` the tables are created without rows.
 
     The rows are counted beforehand, exactly. Raises `ExperimentError` where an expression is wrong,
     and where rows that are looked at cannot be made.
