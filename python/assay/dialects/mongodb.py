@@ -1,0 +1,112 @@
+"""Takes neutral tables; returns the commands of MongoDB for them, as documents of JSON: a table is a
+collection, a row a document, a column a field.
+
+A collection has no columns and checks no types: what is not a type of BSON is kept as the nearest one
+(`KEPT_AS`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from assay.dialects.minimal import MinimalDialect
+from assay.dialects.protocol import Index, Table
+
+KEPT_AS: Mapping[str, str] = MappingProxyType(
+    {
+        "smallint": "a 32-bit number",
+        "float": "a 64-bit number",
+        "char": "a text, without a greatest length and without blanks at its end",
+        "varchar": "a text, without a greatest length",
+        "date": "a time, at midnight UTC",
+        "timestamp": "a time in whole milliseconds",
+    }
+)
+"""Neutral types that BSON lacks, and what a value of them becomes."""
+
+_PRIMARY = "primary_key"
+"""The index of a declared primary key. The field ``_id``, which every document has besides, is the
+server's own."""
+
+
+class MongodbDialect(MinimalDialect):
+    name = "mongodb"
+    language = "json"
+
+    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        del options
+        return [_text({"create": table.name})]
+
+    def create_indexes(self, table: Table) -> list[str]:
+        """All of them by one command, so that the server reads the collection once. `_id` is no
+        column of a workload, so that the primary key is an index like another."""
+        unique = [
+            Index("_".join(("unique", *columns)), columns, unique=True) for columns in table.unique
+        ]
+        primary = [Index(_PRIMARY, table.primary_key, unique=True)] if table.primary_key else []
+        indexes = [_index(one) for one in (*primary, *unique, *table.indexes)]
+        return [_text({"createIndexes": table.name, "indexes": indexes})] if indexes else []
+
+    def drop_table(self, table: Table) -> list[str]:
+        return [_text({"drop": table.name})]
+
+    def bulk_statement(self, table: Table) -> str:
+        return _text({"insert": table.name, "fields": [column.name for column in table.columns]})
+
+    def exists(self, table: str) -> str:
+        """The list of its indexes, which a collection that is not there has not."""
+        return _text({"listIndexes": table})
+
+    def count(self, table: str) -> str:
+        """By a pipeline, which counts documents and not what the catalogue says; within a facet,
+        because counting nothing gives no document."""
+        return _aggregate(
+            table,
+            _text({"$facet": {"counted": [{"$count": "n"}]}}),
+            _text({"$project": {"n": {"$ifNull": [{"$first": "$counted.n"}, 0]}}}),
+        )
+
+    def read_all(self, table: str, columns: Sequence[str]) -> str:
+        return _aggregate(table, _text({"$replaceWith": _fields(columns)}))
+
+    def read_by_key(self, table: str, columns: Sequence[str], key: str, value: str) -> str:
+        return _aggregate(
+            table,
+            f'{{"$match": {{{json.dumps(key)}: {value}}}}}',
+            _text({"$replaceWith": _fields(columns)}),
+        )
+
+    def delete_all(self, table: str) -> list[str]:
+        return [_text({"delete": table, "deletes": [{"q": {}, "limit": 0}]})]
+
+    def delete_where(self, table: str, column: str, texts: Sequence[str]) -> list[str]:
+        if not texts:
+            return []
+        chosen = {column: {"$in": list(texts)}}
+        return [_text({"delete": table, "deletes": [{"q": chosen, "limit": 0}]})]
+
+
+def _fields(columns: Sequence[str]) -> dict[str, Any]:
+    """A new document of the columns in this order, whatever the order in a document is; null where
+    it has no such field."""
+    return {name: {"$ifNull": [f"${name}", None]} for name in columns}
+
+
+def _aggregate(table: str, *stages: str) -> str:
+    pipeline = ", ".join(stages)
+    return f'{{"aggregate": {json.dumps(table)}, "pipeline": [{pipeline}], "cursor": {{}}}}'
+
+
+def _index(index: Index) -> dict[str, Any]:
+    key = {name: -1 if name in index.descending else 1 for name in index.columns}
+    return {"key": key, "name": index.name, **({"unique": True} if index.unique else {})}
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False)
+
+
+MONGODB = MongodbDialect()
