@@ -58,10 +58,10 @@ def assay(working_folder: Path) -> Assay:
 
 @pytest.fixture(scope="session")
 def available() -> list[str]:
-    """Names of the systems that store rows and whose programs are on this machine."""
+    """Names of the systems of SQL that store rows and whose programs are on this machine."""
     found = []
     for name in registry.systems():
-        if name == "null":
+        if name == "null" or registry.system(name).dialect.language != "sql":
             continue
         if reason := why_missing(name):
             print(f"{name} is left out: {reason}")

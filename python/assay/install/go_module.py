@@ -1,5 +1,5 @@
-"""Takes the path of a Go program and its version; compiles it into a folder, by this machine's Go or
-by one that the Python package client brings.
+"""Takes the path of a Go program and its version; compiles it into a folder, with this machine's Go
+or one from the Python package client.
 
 Go's own configuration decides where modules come from. Its caches lie within the prefix while it
 compiles, and are removed.
@@ -32,8 +32,8 @@ def build(
     *,
     least_go: tuple[int, int],
 ) -> None:
-    """Puts the ``program`` (``HOST/OWNER/MODULE/cmd/NAME``) of the module's ``version`` (``v1.2.3``)
-    into the folder ``to``, as ``go install`` does.
+    """Compiles the ``program`` (``HOST/OWNER/MODULE/cmd/NAME``) of a module's ``version``
+    (``v1.2.3``) into the folder ``to``, as ``go install`` does.
 
     Raises `InstallFailed`.
     """

@@ -1,5 +1,5 @@
-"""Finds FerretDB and the PostgreSQL with DocumentDB that it keeps its documents in; and installs both,
-from Debian's packages and by Go.
+"""Finds FerretDB and the PostgreSQL with DocumentDB that stores its documents; installs both, by Go
+and from Debian's packages.
 
 Where it looks: the folder that the environment names, this machine, the newest that was installed.
 """
@@ -63,8 +63,8 @@ def find_programs() -> Programs:
         base = Path(chosen).absolute()
         if (found := _within(base)) is None:
             raise SystemMissing(
-                f"FerretDB is not in {base}: expected bin/ferretdb, and a PostgreSQL with DocumentDB "
-                "in usr/lib/postgresql",
+                f"FerretDB is not in {base}: expected bin/ferretdb, and a PostgreSQL with "
+                "DocumentDB in usr/lib/postgresql",
                 hint=f"name another folder in {BASE_FOLDER.name}, or leave it out",
             )
         return found

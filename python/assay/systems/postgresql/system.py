@@ -24,13 +24,11 @@ from assay.systems.first_session import first_session
 from assay.systems.options import (
     BUFFER,
     TRANSPORT,
-    buffer_bytes,
     connection_limit,
     refuse_buffer,
-    rounded_up,
     values,
 )
-from assay.systems.postgresql import client, installation, server, settings, url
+from assay.systems.postgresql import buffer, client, installation, server, settings, url
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
@@ -42,7 +40,6 @@ CHECKSUMS = OptionSpec(
 )
 
 _DEFAULT_CONNECTIONS = 100
-_LEAST_BUFFER_BYTES = 128 << 10
 
 _DATA_SIZE_QUERY = """
 SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)
@@ -94,8 +91,8 @@ class Postgresql:
         options = values(self.option_specs, choice)
         self.check(choice)
         found = installation.find_server()
-        buffer = _buffer(options, choice.settings)
-        given = {**_room_for(connections, choice.settings), **buffer, **choice.settings}
+        own = buffer.settings(options, choice.settings)
+        given = {**_room_for(connections, choice.settings), **own, **choice.settings}
         is_new = not directory.data.exists()
         password = server.new_password()
         if is_new:
@@ -123,7 +120,7 @@ class Postgresql:
             refuse_buffer(choice)
             return
         server.check_settings(choice.settings)
-        _buffer(choice.options, choice.settings)
+        buffer.settings(choice.options, choice.settings)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -187,14 +184,6 @@ class Postgresql:
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(address)
-
-
-def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
-    names = [name.lower() for name in asked]
-    size = buffer_bytes(options, names, "shared_buffers")
-    if size is None:
-        return {}
-    return {"shared_buffers": f"{rounded_up(size, 8 << 10, _LEAST_BUFFER_BYTES) >> 10}kB"}
 
 
 def _set_password(running: server.RunningServer) -> None:

@@ -1,0 +1,178 @@
+"""Runs a private FerretDB until the end of the block: PostgreSQL with DocumentDB, and FerretDB in
+front of it.
+
+FerretDB is started last and stopped first, so that no client meets one without the other. It
+connects to PostgreSQL's socket, which only the servers' user and we can reach, without a password.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import signal
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from assay.errors import ArgumentError, SystemDied
+from assay.provision import process, programs
+from assay.provision.deployment import Address
+from assay.provision.ports import free_port
+from assay.provision.process import ServerProcess
+from assay.provision.session import session
+from assay.systems.ferretdb.installation import Programs
+from assay.systems.postgresql import server as postgresql
+from assay.systems.protocol import ServerDirectory
+
+USER = postgresql.USER
+DATABASE = "assay"
+
+STOP = ((signal.SIGTERM, 30.0),)
+"""FerretDB ends its sessions and those with PostgreSQL."""
+
+_OF_DOCUMENTDB = {
+    "shared_preload_libraries": "pg_cron,pg_documentdb_core,pg_documentdb",
+    "cron.database_name": postgresql.DATABASE,
+}
+_CONNECTIONS_OF_ITS_OWN = ("cron.host", "documentdb.localhost_connection_string")
+"""By which DocumentDB's own jobs reach the server that they run in; `localhost` by default, which
+would ask for a password."""
+_OURS = frozenset({*postgresql.OURS, *_OF_DOCUMENTDB, *_CONNECTIONS_OF_ITS_OWN})
+
+_PORT_TRIES = 3
+_PORT_IS_TAKEN = "address already in use"
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    process: ServerProcess
+    behind: postgresql.RunningServer
+    """PostgreSQL."""
+    socket: Path | None
+    port: int | None
+    """FerretDB listens at a socket without a password, or at a port of 127.0.0.1 with one."""
+
+    @property
+    def address_behind(self) -> Address:
+        return Address(
+            driver="postgresql",
+            unix=str(self.behind.socket),
+            user=USER,
+            database=postgresql.DATABASE,
+        )
+
+
+def check_settings(settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that is ours to choose."""
+    if ours := [name for name in settings if name.lower() in _OURS]:
+        raise ArgumentError(
+            f"the setting {ours[0]} of a private server is set by Assay",
+            hint="reach a server of your own by its URL: --on ferretdb://USER@HOST:PORT/DATABASE",
+        )
+
+
+@contextlib.contextmanager
+def running(
+    found: Programs,
+    directory: ServerDirectory,
+    settings: Mapping[str, str],
+    password: str,
+    *,
+    over_tcp: bool,
+    connections: int,
+) -> Iterator[RunningServer]:
+    """Starts both on PostgreSQL's data directory, with ``settings`` of PostgreSQL; FerretDB opens
+    at most ``connections`` sessions with it.
+
+    Raises `SystemRefused` in PostgreSQL's own words where it does not start, `SystemDied` where one
+    of them hangs or ends.
+    """
+    given = {
+        **settings,
+        **_OF_DOCUMENTDB,
+        # Paths of ours hold letters, digits and slashes alone.
+        "cron.host": str(directory.run),
+        "documentdb.localhost_connection_string": f"host={directory.run}",
+    }
+    with postgresql.running(found.postgresql, directory, given, password) as behind:
+        with session(
+            Address(
+                driver="postgresql",
+                unix=str(behind.socket),
+                user=USER,
+                database=postgresql.DATABASE,
+            )
+        ) as opened:
+            opened.execute("CREATE EXTENSION IF NOT EXISTS documentdb CASCADE")
+            if over_tcp:
+                opened.execute(f"ALTER ROLE {USER} PASSWORD '{password}'")
+        with _front(found, directory, behind, over_tcp, connections) as running:
+            yield running
+
+
+@contextlib.contextmanager
+def _front(
+    found: Programs,
+    directory: ServerDirectory,
+    behind: postgresql.RunningServer,
+    over_tcp: bool,
+    connections: int,
+) -> Iterator[RunningServer]:
+    own = directory.run / "ferretdb.sock"
+    with contextlib.ExitStack() as stack:
+        for tries_left in reversed(range(_PORT_TRIES)):
+            port = free_port() if over_tcp else None
+            own.unlink(missing_ok=True)
+            ferretdb = stack.enter_context(
+                process.start(
+                    _arguments(found, own, port),
+                    directory,
+                    stop=STOP,
+                    # A URL of PostgreSQL would else stand in the list of processes.
+                    environment={
+                        "FERRETDB_POSTGRESQL_URL": _url(directory, behind.port, connections),
+                        "DO_NOT_TRACK": "1",
+                    },
+                    log_name=f"ferretdb-{port or 'socket'}.log",
+                )
+            )
+            try:
+                ferretdb.wait_ready(functools.partial(_why_not_ready, own, port))
+                break
+            except SystemDied:
+                taken = _PORT_IS_TAKEN in programs.last_lines(ferretdb.log)
+                if ferretdb.died() is None or not taken or tries_left == 0:
+                    raise
+                stack.close()
+        yield RunningServer(ferretdb, behind, None if port else own, port)
+
+
+def _arguments(found: Programs, own: Path, port: int | None) -> list[str | Path]:
+    where = (
+        ["--listen-addr=", f"--listen-unix={own}", "--no-auth"]
+        if port is None
+        else [f"--listen-addr=127.0.0.1:{port}", "--listen-unix=", "--auth"]
+    )
+    return [found.ferretdb, *where, "--debug-addr=", "--state-dir=.", "--telemetry=disable"]
+
+
+def _url(directory: ServerDirectory, port: int, connections: int) -> str:
+    host = quote(str(directory.run), safe="")
+    return (
+        f"postgres://{USER}@/{postgresql.DATABASE}?host={host}&port={port}"
+        f"&pool_max_conns={connections}"
+    )
+
+
+def _why_not_ready(own: Path, port: int | None) -> str | None:
+    """None when it accepts connections."""
+    family = socket.AF_UNIX if port is None else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.settimeout(1.0)
+        try:
+            probe.connect(str(own) if port is None else ("127.0.0.1", port))
+        except OSError as error:
+            return f"it does not accept connections: {error}"
+    return None

@@ -1,0 +1,225 @@
+"""FerretDB behind the protocol of every system under test: a private one, or one by URL.
+
+What is measured is DocumentDB on PostgreSQL through the MongoDB protocol: storage, log and settings
+are PostgreSQL's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from assay.dialects.mongodb import MONGODB as DIALECT
+from assay.dialects.protocol import Dialect
+from assay.env_vars import EnvVar
+from assay.errors import ArgumentError, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.install.prefix import Prefix, Report
+from assay.provision import process, sampling
+from assay.provision.deployment import Address, Deployment, Node
+from assay.provision.session import brief_session, session
+from assay.systems.abilities import IN_THE_TESTS, Found
+from assay.systems.answers import number_of, rows_of
+from assay.systems.ferretdb import installation, server
+from assay.systems.mongodb_protocol import by_url, url
+from assay.systems.mongodb_protocol.answers import size_bytes
+from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
+from assay.systems.postgresql import POSTGRESQL, buffer, settings
+from assay.systems.postgresql import server as postgresql
+from assay.systems.program_version import version_of
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+
+_DEFAULT_POOL = 50
+"""FerretDB's own greatest number of sessions with PostgreSQL."""
+_DEFAULT_CONNECTIONS = 100
+
+_VERSION_QUERY = """
+SELECT current_setting('server_version'), extversion FROM pg_extension WHERE extname = 'documentdb'
+"""
+
+_DATA_SIZE_QUERY = """
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'r' AND n.nspname = 'documentdb_data'
+"""
+
+
+class Ferretdb:
+    name = "ferretdb"
+    dialect: Dialect = DIALECT
+    driver = "mongodb"
+    capabilities = frozenset({"tables", "prepared statements", "bulk load", "restart"})
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT)
+    url_schemes: tuple[str, ...] = ("ferretdb",)
+    url_variables: tuple[EnvVar, ...] = (url.PASSWORD,)
+    verified = IN_THE_TESTS
+    installable_version = "2.7.0"
+    install_source = (
+        "FerretDB from its Go module, compiled here in some minutes, and PostgreSQL with "
+        "DocumentDB from packages of Debian sid: 130 MB are downloaded, 370 MB kept"
+    )
+    install_bytes = 2 << 30
+
+    def __init__(self) -> None:
+        self._behind: dict[int, Address] = {}
+        """Of each private deployment, by its first process: where its PostgreSQL is reached."""
+
+    def find(self) -> Found:
+        program = installation.find_programs().ferretdb
+        return Found(version_of(program), str(program))
+
+    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+        installation.install(version, prefix, report)
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Deployment]:
+        """A cluster of PostgreSQL in ``directory.data``, new or as it is there, and FerretDB in
+        front of it; see `System.provision`. FerretDB may open a session with PostgreSQL for each
+        client."""
+        self.check(choice)
+        options = values(self.option_specs, choice)
+        found = installation.find_programs()
+        pool = max(_DEFAULT_POOL, connections or 0)
+        password = postgresql.new_password()
+        if not directory.data.exists():
+            postgresql.initialise(found.postgresql, directory, "default", password)
+        own = buffer.settings(options, choice.settings)
+        with server.running(
+            found,
+            directory,
+            {**_room_for(pool, choice.settings), **own, **choice.settings},
+            password,
+            over_tcp=options[TRANSPORT.name] == "tcp",
+            connections=pool,
+        ) as running:
+            pid = running.behind.process.pid
+            self._behind[pid] = running.address_behind
+            try:
+                yield _deployment(choice, running, directory, options, pool)
+            finally:
+                del self._behind[pid]
+
+    def check(self, choice: SystemChoice) -> None:
+        if choice.url is None:
+            server.check_settings(choice.settings)
+            buffer.settings(choice.options, choice.settings)
+            return
+        refuse_buffer(choice)
+        if choice.settings:
+            raise ArgumentError(
+                f"{choice.label}: a FerretDB by URL takes no settings",
+                hint="leave them out, or set them in its PostgreSQL",
+            )
+
+    def check_url(self, text: str) -> None:
+        url.address_of(text, self.name)
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
+        self.check(choice)
+        yield by_url.deployment(choice, self.name)
+
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
+        """Of a private one PostgreSQL's whole data directory, as allocated by the file system: the
+        catalogues of its extensions (about 60 MB) and its write-ahead log included. Of one by URL
+        what it says of the collections of its one database."""
+        if deployment.data_directory is not None:
+            return POSTGRESQL.size_on_disk_bytes(deployment)
+        with brief_session(deployment.address) as opened:
+            return size_bytes(opened)
+
+    def data_bytes(self, deployment: Deployment) -> int:
+        """Collections with their indexes, in PostgreSQL's files of whole pages."""
+        if (behind := self._postgresql_of(deployment)) is not None:
+            return number_of(behind, _DATA_SIZE_QUERY)
+        with brief_session(deployment.address) as opened:
+            return size_bytes(opened)
+
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
+        """PostgreSQL's ``shared_buffers``; not of a server by URL."""
+        behind = self._postgresql_of(deployment)
+        return None if behind is None else POSTGRESQL.buffer_bytes(behind)
+
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
+        """PostgreSQL's; not of a server by URL."""
+        behind = self._postgresql_of(deployment)
+        return {} if behind is None else POSTGRESQL.counters(behind)
+
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
+        return POSTGRESQL.settings_of_the_data(deployment)
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        """FerretDB, and PostgreSQL with all its processes."""
+        return sampling.sample_nodes(deployment)
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        return process.why_a_node_died(deployment)
+
+    def _postgresql_of(self, deployment: Deployment) -> Deployment | None:
+        """The deployment as PostgreSQL's own; None of one by URL."""
+        if deployment.server_pid is None:
+            return None
+        return replace(deployment, endpoints=(self._behind[deployment.server_pid],))
+
+
+def _room_for(pool: int, asked: Mapping[str, str]) -> dict[str, str]:
+    """Sessions of FerretDB, and of DocumentDB's own jobs."""
+    if any(name.lower() == "max_connections" for name in asked):
+        return {}
+    return {"max_connections": str(connection_limit(pool, _DEFAULT_CONNECTIONS))}
+
+
+def _deployment(
+    choice: SystemChoice,
+    running: server.RunningServer,
+    directory: ServerDirectory,
+    options: Mapping[str, str],
+    pool: int,
+) -> Deployment:
+    """Reads version and settings from PostgreSQL, and opens the first session with FerretDB."""
+    with session(running.address_behind) as opened:
+        found = settings.read(opened)
+        versions = rows_of(opened, _VERSION_QUERY, columns=2)
+    if found is None or not versions:
+        raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
+    settings.insist(found, choice.settings, source="command line")
+    effective = settings.effective(found, choice.settings)
+    address = _address(running)
+    with session(address) as opened:
+        opened.execute(DIALECT.count("assay_is_here"))
+    of_postgresql, of_documentdb = versions[0]
+    return Deployment(
+        system=FERRETDB.name,
+        label=choice.label,
+        nodes=(
+            Node("postgresql", directory.storage, running.behind.process.pid, directory.data),
+            Node("ferretdb", directory.storage, running.process.pid),
+        ),
+        endpoints=(address,),
+        version=f"FerretDB {version_of(installation.find_programs().ferretdb)} "
+        f"(DocumentDB {of_documentdb} on PostgreSQL {of_postgresql})",
+        options=options,
+        settings_asked=dict(choice.settings),
+        settings={**effective, "ferretdb.pool_max_conns": str(pool)},
+        settings_confirmed=tuple(choice.settings),
+        durability_lowered_by=settings.durability_lowered_by(effective),
+    )
+
+
+def _address(running: server.RunningServer) -> Address:
+    is_socket = running.port is None
+    return Address(
+        driver="mongodb",
+        unix=None if running.socket is None else str(running.socket),
+        host=None if is_socket else "127.0.0.1",
+        port=running.port,
+        user="" if is_socket else server.USER,
+        password=None if is_socket else running.behind.password,
+        database=server.DATABASE,
+    )
+
+
+FERRETDB = Ferretdb()

@@ -1,0 +1,1 @@
+"""What servers share that are reached through the protocol of MongoDB."""

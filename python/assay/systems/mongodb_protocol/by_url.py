@@ -1,0 +1,56 @@
+"""Takes a choice with a URL; returns the deployment at its other end, whichever product it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from assay.errors import Bug, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Deployment, Node, StorageFacts
+from assay.systems import urls
+from assay.systems.first_session import first_session
+from assay.systems.mongodb_protocol import url
+from assay.systems.mongodb_protocol.answers import command
+
+FERRETDB = "ferretdb"
+MONGODB = "mongodb"
+_TITLES = {FERRETDB: "FerretDB", MONGODB: "MongoDB"}
+
+UNKNOWN = "a server by URL does not report them to every user"
+
+
+def deployment(choice: SystemChoice, name: str) -> Deployment:
+    """Raises `SystemRefused` where the server is another product than ``name`` says, or cannot be
+    reached."""
+    if choice.url is None:
+        raise Bug("attach() needs the URL of a server")
+    address = urls.with_origins(url.address_of(choice.url, name), choice.url_origins)
+    with first_session(choice.url, address, url.expected(_TITLES[name])) as opened:
+        built = command(opened, {"buildInfo": 1})
+    found = FERRETDB if built.get(FERRETDB) else MONGODB
+    version = f"{_TITLES[found]} {_own_version(found, built)}"
+    if found != name:
+        raise SystemRefused(
+            f"{choice.label}: expected {_TITLES[name]}, found {version}",
+            hint=f"the same URL with {found}://",
+        )
+    return Deployment(
+        system=name,
+        label=choice.label,
+        nodes=(Node(name, StorageFacts(name="not seen", kind="url", directory="")),),
+        endpoints=(address,),
+        version=version,
+        options=dict(choice.options),
+        settings_asked=dict(choice.settings),
+        settings={},
+        settings_unknown=UNKNOWN,
+        is_private=False,
+    )
+
+
+def _own_version(found: str, built: Mapping[str, str | None]) -> str:
+    """FerretDB's ``version`` is that of the MongoDB whose commands it has."""
+    if found == FERRETDB:
+        return str(json.loads(built[FERRETDB] or "{}").get("version", "")).removeprefix("v")
+    return built.get("version") or ""

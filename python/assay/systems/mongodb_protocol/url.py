@@ -1,0 +1,167 @@
+"""Takes a server's URL, as MongoDB's own clients write it; returns its address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.env_vars import EnvVar
+from assay.errors import ArgumentError, SystemRefused
+from assay.provision.deployment import Address
+from assay.systems import urls
+from assay.systems.first_session import Server
+from assay.systems.sourced import URL, Sourced
+
+PASSWORD = EnvVar("ASSAY_MONGODB_PASSWORD", "The password for a mongodb:// URL that holds none.")
+
+DEFAULT_PORT = 27017
+
+_TLS = {"true": "verify", "false": "off"}
+_TRUTH = {"true": "true", "false": "false"}
+_MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN")
+_TLS_FILES = ("tlsCAFile", "tlsCertificateKeyFile")
+_TLS_ALLOWED = ("tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames")
+_PARAMETERS = (
+    "authSource",
+    "authMechanism",
+    "tls",
+    *_TLS_FILES,
+    *_TLS_ALLOWED,
+    "connectTimeoutMS",
+    "w",
+    "journal",
+    "readConcernLevel",
+    "directConnection",
+)
+"""Of the connection strings of MongoDB's clients."""
+
+
+def expected(title: str) -> Server:
+    """What a URL leads to."""
+    return Server(
+        name=title,
+        password=PASSWORD.name,
+        tls_parameter="tls",
+        authorities_parameter="tlsCAFile",
+        client_certificate="tlsCertificateKeyFile",
+        signed_only="tlsAllowInvalidHostnames=true",
+        no_tls="tls=false",
+        no_database=(),
+        password_needed=("13",),
+        timeout_fix=f"does a {title} server listen there? a server that expects TLS stays silent: "
+        "tls=true in the URL",
+        socket="the path of the socket",
+        tls_required="tls=true",
+        fix_of=_fix_of,
+        other_cause=_no_other_cause,
+    )
+
+
+def address_of(url: str, scheme: str) -> Address:
+    """``SCHEME://user:password@host:port/database?authSource=…&tls=…``.
+
+    The path of a Unix socket stands in the place of the host, with ``%2F`` for ``/``. The user is
+    known to the database ``authSource``: `admin` unless the URL says otherwise. Without a user no
+    login is tried.
+
+    Raises `ArgumentError` that names the part which cannot be used, and never the password.
+    """
+    said = urls.read(url, scheme=scheme, parameters=_PARAMETERS, password=PASSWORD)
+    found = Sourced()
+    found.add(URL, said.parameters)
+    port = None if said.port is None else str(said.port)
+    found.add(URL, {"host": said.host, "port": port, "user": said.user})
+    found.add(URL, {"password": said.password, "database": said.database})
+    if said.user:
+        found.add_environment({"password": PASSWORD})
+    if not (database := found.get("database")):
+        raise ArgumentError(
+            "the URL names no database",
+            hint=f"{urls.form(scheme)}; documents are kept in that database",
+        )
+    host = found.get("host") or "127.0.0.1"
+    unix = host if host.startswith("/") else None
+    tls = "off" if unix else _tls(found)
+    files = {name: urls.readable_file(found, name) for name in _TLS_FILES if tls != "off"}
+    return Address(
+        driver="mongodb",
+        unix=unix,
+        host=None if unix else host.lower(),
+        port=None if unix else urls.port(found, DEFAULT_PORT),
+        user=found.get("user") or "",
+        password=found.get("password") if said.user else None,
+        database=database,
+        tls=tls,
+        ca_file=files.get("tlsCAFile") if tls.startswith("verify") else None,
+        cert_file=files.get("tlsCertificateKeyFile"),
+        key_file=files.get("tlsCertificateKeyFile"),
+        connect_timeout_s=_connect_timeout_s(found),
+        options=_driver_options(found),
+        origins=_origins(found, unix),
+    )
+
+
+def _tls(found: Sourced) -> str:
+    """`off` unless something asks for it, as with the clients; verified unless less is asked."""
+    asks = any(found.get(name) for name in (*_TLS_FILES, *_TLS_ALLOWED))
+    tls = urls.meaning(found, "tls", _TLS, "true" if asks else "false")
+    allowed = [
+        name for name in _TLS_ALLOWED if urls.meaning(found, name, _TRUTH, "false") == "true"
+    ]
+    if tls == "off" or not allowed:
+        return tls
+    return "require" if _TLS_ALLOWED[0] in allowed else "verify-ca"
+
+
+def _driver_options(found: Sourced) -> dict[str, str]:
+    """What sessions are opened with; for the driver by its own names."""
+    # In any case: the one server of the URL is measured.
+    urls.meaning(found, "directConnection", {"true": "true"}, "true")
+    mechanism = found.get("authMechanism")
+    if mechanism is not None and mechanism not in _MECHANISMS:
+        raise ArgumentError(
+            f"{found.spelled('authMechanism')}: expected one of {', '.join(_MECHANISMS)}"
+        )
+    options = {
+        "auth_source": found.get("authSource"),
+        "auth_mechanism": mechanism,
+        "write_concern": found.get("w"),
+        "journal": found.get("journal") and urls.meaning(found, "journal", _TRUTH, "false"),
+        "read_concern": found.get("readConcernLevel"),
+    }
+    return {name: value for name, value in options.items() if value}
+
+
+def _connect_timeout_s(found: Sourced) -> float:
+    text = found.get("connectTimeoutMS")
+    if text is None:
+        return 30.0
+    if not (text.isdecimal() and text.isascii()):
+        raise ArgumentError(
+            f"{found.spelled('connectTimeoutMS')}: expected a whole number of milliseconds"
+        )
+    return int(text) / 1000 or 86_400.0
+
+
+def _origins(found: Sourced, unix: str | None) -> dict[str, str]:
+    names = ["user", "database", "authSource", "authMechanism", "w", "journal", "readConcernLevel"]
+    names += ["host"] if unix else ["host", "port", "tls", *_TLS_FILES]
+    defaults: Mapping[str, str] = {"host": "default", "port": "default", "tls": "default"}
+    origins = {name: found.origin(name) or defaults.get(name, "") for name in names}
+    password = found.origin("password") or "none found"
+    return {name: one for name, one in origins.items() if one} | {"password_from": password}
+
+
+def _fix_of(error: SystemRefused, address: Address) -> str | None:
+    if error.error_class != "authentication":
+        return None
+    if not address.user:
+        return "name the user in the URL: USER:PASSWORD@"
+    source = address.options.get("auth_source", "admin")
+    return (
+        f"correct user and password, or name the database where the user {address.user!r} is "
+        f"declared: authSource={source} is used"
+    )
+
+
+def _no_other_cause(_error: SystemRefused, _address: Address) -> str | None:
+    return None
