@@ -18,7 +18,7 @@ pub(super) struct Message<'a> {
     pub(super) body: &'a [u8],
 }
 
-/// Messages of the opening are short: whoever announces a longer one speaks another protocol.
+/// Messages of the opening are short: a longer one is of another protocol.
 const MAX_OPENING_BYTES: usize = 64 * 1024;
 /// A buffer that has grown beyond this size is released.
 const KEPT_BYTES: usize = 1024 * 1024;

@@ -138,7 +138,7 @@ impl Load {
             self.error = Some(refusal::refused(&message));
         }
         self.is_over = true;
-        // Whoever waits for an answer waits for bytes.
+        // The engine waits for bytes while an answer is due.
         if self.unanswered == 0
             && let Ok(stream) = self.stream()
         {

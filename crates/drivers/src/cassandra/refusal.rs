@@ -96,7 +96,7 @@ fn class_of_invalid(message: &str) -> ErrorClass {
     }
 }
 
-/// Whether the server leaves open what became of the request. A write that timed out or failed has reached some
+/// Whether the request may have been carried out nevertheless. A write that timed out or failed has reached some
 /// replicas; even a batch whose log timed out is done later where the log has it. Only a write that change
 /// data capture turned away for want of space was never begun.
 fn may_be_done(number: i32, mut scan: Scan<'_>) -> bool {

@@ -42,7 +42,7 @@ pub(super) fn read(
     Some(())
 }
 
-/// Tells the answer what its columns are called.
+/// Gives the answer the names of its columns.
 pub(super) fn name_columns(columns: &[Column], answer: &mut Answer) {
     if answer.wants_columns() && answer.columns.is_empty() {
         for column in columns {

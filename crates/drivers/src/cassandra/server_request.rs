@@ -4,7 +4,7 @@ use super::constants::query_flag as flag;
 use super::opening::VERSION_QUERY;
 use super::scan::Scan;
 use crate::lexer::{self, Literals};
-use crate::null::{ResultSize, Meaning, Statement, query};
+use crate::null::{Meaning, ResultSize, Statement, query};
 use crate::{ErrorClass, SystemError};
 
 /// What stands behind the text or the id of a request, as far as it matters here.
