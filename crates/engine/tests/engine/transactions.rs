@@ -8,6 +8,7 @@ use crate::serve::served;
 use crate::support::server::Server;
 use crate::support::{document, null_site, observe, outcomes, the_error};
 use crate::typed_values::are_sent_and_read_back;
+use assay_drivers::registry::DRIVERS;
 use assay_engine::{Certainty, Session, SiteDocument, null_protocols};
 
 /// Statements that look like the end of a transaction and are not.
@@ -22,6 +23,20 @@ fn failing(statement: &str) -> [String; 2] {
         ),
         "INSERT INTO u VALUES (1);".to_owned(),
     ]
+}
+
+/// The null servers whose drivers can begin a transaction.
+fn protocols_with_transactions() -> Vec<&'static str> {
+    let has_transactions = |protocol: &&str| {
+        let driver = DRIVERS.iter().find(|driver| driver.name == *protocol);
+        driver.expect("it has a driver").has_transactions
+    };
+    let found: Vec<_> = null_protocols()
+        .into_iter()
+        .filter(has_transactions)
+        .collect();
+    assert!(!found.is_empty());
+    found
 }
 
 /// Runs both in turn, three times, on tables `t (a)` with a key and `u (a)` without.
@@ -202,7 +217,7 @@ fn the_null_systems_report_it_as_well() {
         assert_eq!(classes, ["data", "lost connection"]);
     };
     check(null_site("reported", options.clone()));
-    for protocol in null_protocols() {
+    for protocol in protocols_with_transactions() {
         served(protocol, options.clone(), check);
     }
 }
@@ -233,11 +248,21 @@ fn an_unknown_statement_is_never_retried() {
     for (statement, expected) in [(2, (0, 0, 1, 0)), (3, (0, 0, 0, 1))] {
         let options = json!({ "unknown": format!("timeout@#{statement}") });
         let text = "BEGIN; UPDATE t SET a = 1; COMMIT;";
-        for protocol in null_protocols() {
+        for protocol in protocols_with_transactions() {
             served(protocol, options.clone(), |site| {
                 let run = observe(&document(site, &[text], json!({})));
                 assert_eq!(outcomes(&run), expected, "{protocol}, at {statement}");
             });
         }
+    }
+
+    // A statement by itself, also where there are no transactions.
+    for protocol in null_protocols() {
+        served(protocol, json!({ "unknown": "timeout@#1" }), |site| {
+            let again = json!({ "retries": { "most": 5, "classes": ["timeout"] } });
+            let run = observe(&document(site, &["UPDATE t SET a = 1;"], again));
+            assert_eq!(outcomes(&run), (0, 0, 0, 1), "{protocol}");
+            assert_eq!(run.outcomes.attempts, 1, "{protocol}");
+        });
     }
 }
