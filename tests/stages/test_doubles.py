@@ -4,6 +4,7 @@ documents and no SQL, and one of three nodes."""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,12 +14,13 @@ import pytest
 
 import doubles
 from assay import lab, registry, systems
-from assay.errors import ScriptError
+from assay.errors import ExperimentError, ScriptError
 from assay.experiment.words import Words, experiment
 from assay.progress import Silent
 from assay.provision import ledger
 from assay.record import Store
 from assay.record.records import RunRecord
+from assay.workload import reader
 
 BIN = Path(sys.executable).parent
 
@@ -112,3 +114,54 @@ def test_a_missing_capability_is_refused_with_a_reason_and_is_no_failure(tmp_pat
     )
     assert (run.state, run.reason) == ("refused", reason)
     assert run.site is None, "nothing was started"
+
+
+_LEVELS = """
+[parameters.how]
+type = "text"
+default = "apart"
+levels = ["apart", "together"]
+help = "How"
+
+[parameters.how.needs]
+together = ["transactions"]
+"""
+
+
+def test_a_level_that_needs_what_the_system_lacks_is_refused_and_the_others_run(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "levels"
+    shutil.copytree(doubles.WORKLOAD, folder)
+    with (folder / "workload.toml").open("a", encoding="utf-8") as file:
+        file.write(_LEVELS)
+    asked, _ = experiment(Words(str(folder), on=("documents",), set=("how=apart,together",)))
+    lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+    with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+        states = {run.parameters["how"]: (run.state, run.reason) for run in store.latest().runs}
+    assert states["apart"] == ("done", "")
+    assert states["together"] == (
+        "refused",
+        "how=together: documents does not support transactions (several statements take effect "
+        "together or not at all)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("needs", "complaint"),
+    [
+        ('apart = ["transactoins"]', "unknown capability 'transactoins'"),
+        ('alone = ["transactions"]', "alone is not a level: apart, together"),
+    ],
+)
+def test_needs_of_a_level_are_placed_where_they_are_wrong(
+    tmp_path: Path, needs: str, complaint: str
+) -> None:
+    folder = tmp_path / "levels"
+    shutil.copytree(doubles.WORKLOAD, folder)
+    text = (folder / "workload.toml").read_text("utf-8")
+    wrong = text + _LEVELS.replace('together = ["transactions"]', needs)
+    (folder / "workload.toml").write_text(wrong, "utf-8")
+    with pytest.raises(ExperimentError, match=complaint) as refused:
+        reader.read(str(folder))
+    assert refused.value.line == len(wrong.splitlines())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from assay import capabilities, registry
 from assay.plan import PlannedRun
 from assay.systems.abilities import capabilities_of
@@ -25,4 +27,14 @@ def why_refused(workload: Workload, run: PlannedRun) -> str | None:
     lacking = capabilities.missing(test.all_needs, choice.label, had)
     if lacking is None and choice.url is not None and "restart" in test.all_needs:
         return f"{choice.label} is not started by Assay, so it cannot be restarted"
-    return lacking
+    return lacking or _lacking_at_levels(workload, run, had)
+
+
+def _lacking_at_levels(workload: Workload, run: PlannedRun, had: Collection[str]) -> str | None:
+    """What single levels of the run's parameters need."""
+    for parameter in workload.parameters.values():
+        level = str(run.cell.parameters.get(parameter.name, ""))
+        needs = parameter.needs.get(level, ())
+        if lacking := capabilities.missing(needs, run.cell.system.label, had):
+            return f"{parameter.name}={level}: {lacking}"
+    return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
+from assay import capabilities
 from assay.errors import ArgumentError
 from assay.files.toml_file import Section
 from assay.registry import unknown
@@ -31,6 +32,8 @@ class Parameter:
     """The values allowed; empty: any."""
     tests: tuple[str, ...] = ()
     """Tests that have it; empty: all."""
+    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Level → capabilities that a run needs at this level (`assay.capabilities`)."""
 
     def value(self, word: str) -> Scalar:
         """The word as a value of this parameter; raises `ArgumentError` with what is expected."""
@@ -98,6 +101,7 @@ def _parameter(name: str, section: Section) -> Parameter:
         most=section.whole("most", INTEGER) if "most" in section else None,
         levels=section.texts("levels", ()),
         tests=section.texts("tests", ()),
+        needs=_needs(section.section("needs"), section.texts("levels", ())),
     )
     least, most = parameter.least, parameter.most
     if least is not None and most is not None and least > most:
@@ -110,3 +114,18 @@ def _parameter(name: str, section: Section) -> Parameter:
         raise section.error(error.message, "default", hint=error.hint) from error
     section.done()
     return parameter
+
+
+def _needs(section: Section, levels: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """``[parameters.NAME.needs]``: level → capabilities."""
+    needs = {}
+    for level in section.names():
+        if level not in levels:
+            raise section.error(f"{level} is not a level: {', '.join(levels) or 'none'}", level)
+        needs[level] = section.texts(level)
+        try:
+            capabilities.check(needs[level])
+        except ArgumentError as error:
+            raise section.error(error.message, level, hint=error.hint) from error
+    section.done()
+    return needs
