@@ -139,8 +139,9 @@ class Dialect(Protocol):
         there is no such table."""
         ...
 
-    def count(self, table: str) -> str:
-        """A statement whose one cell is the number of rows."""
+    def count(self, table: str) -> str | None:
+        """A statement whose one cell is the number of rows; None where it cannot be asked: then the
+        rows of `read_all` are counted."""
         ...
 
     def read_all(self, table: str, columns: Sequence[str]) -> str:

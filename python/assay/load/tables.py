@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from assay import _engine
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
 from assay.load.mark import mark
@@ -52,10 +53,15 @@ def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Ta
 
 def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
     with session(deployment.address) as opened:
-        return {
-            table.name: int(opened.execute(dialect.count(table.name)).rows[0][0] or 0)
-            for table in tables
-        }
+        return {table.name: _rows_of(opened, dialect, table) for table in tables}
+
+
+def _rows_of(opened: _engine.Session, dialect: Dialect, table: Table) -> int:
+    question = dialect.count(table.name)
+    if question is not None:
+        return int(opened.execute(question).rows[0][0] or 0)
+    rows, _ = opened.digest(dialect.read_all(table.name, [table.columns[0].name]))
+    return rows
 
 
 def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
