@@ -31,10 +31,6 @@ class MsqlDialect(MinimalDialect):
     name = "msql"
     literal_style = "backslash"
     bulk_form = "multi-row"
-    unknown_statements: Mapping[str, str] = dict.fromkeys(
-        ("BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK", "END"),
-        "leave it out: mSQL has no transactions",
-    )
 
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """A primary key of several columns is left out, as are UNIQUE and foreign keys.
@@ -68,7 +64,7 @@ class MsqlDialect(MinimalDialect):
         return []
 
     def drop_table(self, table: Table) -> list[str]:
-        """There is no IF EXISTS: without the table it is refused."""
+        """There is no IF EXISTS: without the table it is refused as unknown."""
         return [f"DROP TABLE {table.name}"]
 
     def bulk_statement(self, table: Table) -> str:

@@ -120,7 +120,8 @@ class Dialect(Protocol):
         ...
 
     def drop_table(self, table: Table) -> list[str]:
-        """Statements that leave no such table, also where there is none."""
+        """Statements that leave no such table, also where there is none: then a refusal as
+        ``unknown object`` is no error."""
         ...
 
     # Rows.

@@ -40,8 +40,7 @@ def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Ta
     cannot be dropped; then all of them stay, where the system can undo a drop."""
     try:
         with session(deployment.address) as opened:
-            for statement in drops(dialect, tables):
-                opened.execute(statement)
+            _execute_drops(opened, dialect, tables)
     except (SystemRefused, RunFailed) as error:
         raise ArgumentError(
             f"tables that an earlier Assay left in {deployment.label} cannot be dropped: "
@@ -76,8 +75,17 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
             return
         address = replace(address, connect_timeout_s=_HURRIED_S)
     with suppress(AssayError), session(address) as opened:
-        for statement in drops(dialect, tables):
+        _execute_drops(opened, dialect, tables)
+
+
+def _execute_drops(opened: _engine.Session, dialect: Dialect, tables: Sequence[Table]) -> None:
+    for statement in drops(dialect, tables):
+        try:
             opened.execute(statement)
+        except _engine.EngineError as error:
+            # Where the language has no IF EXISTS.
+            if error.error_class != "unknown object":
+                raise
 
 
 def drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
