@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn replies_are_told_apart() {
+    fn replies_are_distinguished() {
         for (text, expected) in [
             (
                 "-1:Unknown table \"t:u\"\n",
