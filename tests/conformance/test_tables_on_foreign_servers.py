@@ -21,7 +21,12 @@ from assay.systems.abilities import SessionLimit
 from commands import BIN, Assay, need
 from servers import ask, provisioned
 
-SYSTEMS = [name for name in registry.systems() if registry.system(name).dialect.marks_query()]
+SYSTEMS = [
+    name
+    for name in registry.systems()
+    if registry.system(name).dialect.language == "sql"
+    and registry.system(name).dialect.marks_query("")
+]
 RUN = ("run", "tpcb", "--clients", "1")
 TABLE = "pgbench_tellers"
 

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from assay import registry
 from assay.errors import SystemMissing
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.stage import provision
 from assay.record import DEFAULT_FILE_NAME, ExperimentRecord, Store
 from assay.record.records import RunRecord
+from assay.systems.abilities import Findable
 
 BIN = Path(sys.executable).parent
 
@@ -52,7 +54,11 @@ class Ended:
 @cache
 def why_missing(system: str) -> str | None:
     """Why this machine does not have the system; None where it has."""
+    found = registry.system(system)
     try:
+        if isinstance(found, Findable):
+            found.find()
+            return None
         with provision(SystemChoice(system), StorageChoice(), connections=None):
             return None
     except SystemMissing as missing:

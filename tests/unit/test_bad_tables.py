@@ -137,6 +137,32 @@ BAD = {
     "an index that runs nowhere": Bad(
         "born desc", "born down", "indexes", "is not an index", "other desc"
     ),
+    "a partition without the primary key": Bad(
+        'primary_key = ["id"]',
+        'primary_key = ["id"]\npartition_by = ["name"]',
+        "partition_by",
+        "leave out 'id' of the primary key",
+        'partition_order = ["id"]',
+    ),
+    "a partition by what may be null": Bad(
+        'primary_key = ["id"]',
+        'primary_key = ["id"]\npartition_by = ["born"]\npartition_order = ["id"]',
+        "partition_by",
+        "'born' of a partition key may be null",
+        'born = "date not null"',
+    ),
+    "an order of partitions that runs nowhere": Bad(
+        'primary_key = ["id"]',
+        'primary_key = ["id"]\npartition_by = ["id"]\npartition_order = ["name down"]',
+        "partition_order",
+        "expected a list of columns",
+    ),
+    "an order without partitions": Bad(
+        'primary_key = ["id"]',
+        'primary_key = ["id"]\npartition_order = ["name"]',
+        "partition_order",
+        "needs partition_by",
+    ),
     "an index twice": Bad('["name, born desc"]', '["name", "name"]', "indexes", "declared twice"),
     "a condition of an index that is missing": Bad(
         '["name, born desc"]', '[{ columns = "name" }]', "indexes", "when is missing"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
+import resource
 import signal
 import socket
 import threading
@@ -43,6 +45,24 @@ def _why_silent(server: process.ServerProcess) -> str | None:
         if "ready" in programs.last_lines(server.log)
         else "it has not reported that it is ready"
     )
+
+
+def test_a_server_gets_as_many_open_files_as_this_machine_allows(
+    directory: ServerDirectory,
+) -> None:
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with process.start(_python(IDLE), directory, open_files=most + 1000) as server:
+        server.wait_ready(lambda: _why_silent(server))
+        limits = Path(f"/proc/{server.pid}/limits").read_text()
+    assert re.search(rf"Max open files +{most} +{most} ", limits), limits
+
+
+def test_a_server_may_stop_in_order_with_another_status_than_0(directory: ServerDirectory) -> None:
+    leaves = "import signal, sys\nsignal.signal(15, lambda *_: sys.exit(143))\n" + IDLE
+    for status, is_clean in ((143, True), (0, False)):
+        with process.start(_python(leaves), directory, stopped_status=status) as server:
+            server.wait_ready(lambda: _why_silent(server))
+        assert process.has_stopped_cleanly(server.pid) is is_clean
 
 
 def test_a_server_runs_as_the_directorys_owner_in_its_own_session_and_environment(

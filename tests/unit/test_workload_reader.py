@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
+from assay.dialects.protocol import Partitioning
 from assay.errors import AssayError, ExperimentError
 from assay.workload import reader
 from assay.workload.scripts import as_file
@@ -53,6 +54,13 @@ def folder_of(folder: Path, text: str = WORKLOAD) -> Path:
     (folder / "one.sql").write_text("-- one: the first\nselect 1;\n\\expect rows 1\n")
     (folder / "two.sql").write_text("select 2;\n")
     return folder
+
+
+def test_a_table_says_how_it_is_spread_over_nodes(tmp_path: Path) -> None:
+    spread = 'partition_by = ["c"]\npartition_order = ["a desc"]\nprimary_key'
+    text = WORKLOAD.replace("primary_key", spread).replace("a = ", 'c = "int not null"\na = ')
+    (table,) = reader.read(str(folder_of(tmp_path, text))).tables
+    assert table.partitioning == Partitioning(("c",), ("a",), frozenset({"a"}))
 
 
 def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:

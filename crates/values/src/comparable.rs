@@ -71,6 +71,10 @@ pub fn comparable_text(value: &[u8]) -> Cow<'_, [u8]> {
     let rounded: f64 = format!("{found:.*e}", DOUBLE_DIGITS - 1)
         .parse()
         .expect("a number is printed as one");
+    if rounded.is_infinite() {
+        // The largest numbers would be rounded up to one that there is not.
+        return Cow::Borrowed(value);
+    }
     Cow::Owned(decimal(rounded.to_string().as_bytes(), u32::MAX).into_owned())
 }
 
@@ -173,6 +177,8 @@ mod tests {
             ("0.30000000000000004", "0.3"),
             ("1e+20", "100000000000000000000"),
             ("1E20", "100000000000000000000"),
+            ("1.7976931348623157E308", "1.7976931348623157E308"),
+            ("-1.7976931348623157e308", "-1.7976931348623157e308"),
             ("2013-10-12", "2013-10-12"),
             ("1.2.30", "1.2.30"),
             ("10.0.0.10", "10.0.0.10"),

@@ -39,7 +39,7 @@ class MinimalDialect(ABC):
     def exists(self, table: str) -> str: ...
 
     @abstractmethod
-    def count(self, table: str) -> str | None: ...
+    def count(self, table: str) -> str: ...
 
     @abstractmethod
     def read_all(self, table: str, columns: Sequence[str]) -> str: ...
@@ -51,7 +51,8 @@ class MinimalDialect(ABC):
         del mark
         return self.create_table(table, options)
 
-    def marks_query(self) -> str | None:
+    def marks_query(self, database: str) -> str | None:
+        del database
         return None
 
     def create_indexes(self, table: Table) -> list[str]:

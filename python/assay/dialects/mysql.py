@@ -97,7 +97,8 @@ class MysqlDialect(StandardSql):
         [statement] = self.create_table(table, options)
         return [f"{statement} COMMENT = {self.literal(mark)}"]
 
-    def marks_query(self) -> str | None:
+    def marks_query(self, database: str) -> str | None:
+        del database
         return (
             "SELECT table_name, table_comment FROM information_schema.tables "
             "WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"

@@ -59,7 +59,8 @@ class PostgresqlDialect(StandardSql):
         comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
         return [*self.begin(), *self.create_table(table, options), comment, *self.commit()]
 
-    def marks_query(self) -> str | None:
+    def marks_query(self, database: str) -> str | None:
+        del database
         return (
             "SELECT relname, obj_description(oid, 'pg_class') FROM pg_class "
             "WHERE relkind = 'r' AND pg_table_is_visible(oid)"

@@ -49,6 +49,18 @@ class ForeignKey:
 
 
 @dataclass(frozen=True)
+class Partitioning:
+    """How systems that spread a table over nodes keep it. Other systems ignore it."""
+
+    by: tuple[str, ...]
+    """Rows with the same values of these columns are kept together: a partition."""
+    order: tuple[str, ...] = ()
+    """Columns that tell the rows of a partition apart, in the order in which they are kept."""
+    descending: frozenset[str] = frozenset()
+    """The columns of ``order`` in descending order."""
+
+
+@dataclass(frozen=True)
 class Table:
     name: str
     columns: tuple[Column, ...]
@@ -57,6 +69,8 @@ class Table:
     """Column lists that a dialect declares UNIQUE where it can hold such values whole."""
     indexes: tuple[Index, ...] = ()
     foreign_keys: tuple[ForeignKey, ...] = ()
+    partitioning: Partitioning | None = None
+    """None: by the first column of the primary key, in the order of the others."""
 
     def column(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
@@ -101,9 +115,9 @@ class Dialect(Protocol):
         where a table can carry none."""
         ...
 
-    def marks_query(self) -> str | None:
-        """A statement whose rows are (name, mark) of every table that may have one; None where a
-        table can carry no mark."""
+    def marks_query(self, database: str) -> str | None:
+        """A statement whose rows are (name, mark) of every table of the session's ``database`` that
+        may have one; None where a table can carry no mark."""
         ...
 
     def create_indexes(self, table: Table) -> list[str]:
@@ -120,8 +134,7 @@ class Dialect(Protocol):
         ...
 
     def drop_table(self, table: Table) -> list[str]:
-        """Statements that leave no such table, also where there is none: then a refusal as
-        ``unknown object`` is no error."""
+        """Statements that leave no such table, also where there is none."""
         ...
 
     # Rows.
@@ -140,9 +153,8 @@ class Dialect(Protocol):
         there is no such table."""
         ...
 
-    def count(self, table: str) -> str | None:
-        """A statement whose one cell is the number of rows; None where it cannot be asked: then the
-        rows of `read_all` are counted."""
+    def count(self, table: str) -> str:
+        """A statement whose one cell is the number of rows."""
         ...
 
     def read_all(self, table: str, columns: Sequence[str]) -> str:

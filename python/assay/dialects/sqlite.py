@@ -55,7 +55,8 @@ class SqliteDialect(StandardSql):
         [statement] = self.create_table(table, options)
         return [f"{statement.removesuffix(')')}/* {mark} */)"]
 
-    def marks_query(self) -> str | None:
+    def marks_query(self, database: str) -> str | None:
+        del database
         return "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
 
     def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:

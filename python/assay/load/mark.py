@@ -36,7 +36,7 @@ def refuse_foreign_tables(
     replaced."""
     left = []
     with session(deployment.address) as opened:
-        marks = _marks(opened, dialect)
+        marks = _marks(opened, dialect, deployment.address.database)
         for table in tables:
             try:
                 opened.execute(dialect.exists(table.name))
@@ -56,9 +56,9 @@ def refuse_foreign_tables(
     return left
 
 
-def _marks(opened: _engine.Session, dialect: Dialect) -> Mapping[str, str]:
+def _marks(opened: _engine.Session, dialect: Dialect, database: str) -> Mapping[str, str]:
     """Name in lower case → mark; empty where the server has no marks."""
-    question = dialect.marks_query()
+    question = dialect.marks_query(database)
     if question is None:
         return {}
     try:

@@ -20,7 +20,7 @@ from assay.load.tables import count, drop, drop_abandoned, schema
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
 from assay.row_sources.request import DataRequest
-from assay.systems.abilities import Sized
+from assay.systems.abilities import Sized, SpreadsSchema
 from assay.systems.protocol import System
 
 
@@ -42,7 +42,7 @@ def load(
     sessions = loading.sessions_for(deployment, request)
     drop_abandoned(deployment, dialect, tables)
     try:
-        schema_ns = _timed(deployment, schema(dialect, tables, deployment))
+        schema_ns = _timed(system, deployment, schema(dialect, tables, deployment))
         report = fill(
             deployment,
             dialect,
@@ -53,10 +53,12 @@ def load(
             with_checksums=loading.is_verified,
         )
         index_ns = _timed(
+            system,
             deployment,
             [statement for table in tables for statement in dialect.create_indexes(table)],
         )
         foreign_keys_ns = _timed(
+            system,
             deployment,
             [
                 statement
@@ -64,7 +66,7 @@ def load(
                 for statement in dialect.add_foreign_keys(table, deployment.options)
             ],
         )
-        analyze_ns = _timed(deployment, dialect.after_load(tables))
+        analyze_ns = _timed(system, deployment, dialect.after_load(tables))
         sent = {table["name"]: table["rows"] for table in report["tables"]}
         for name, expected in (request.rows_expected or {}).items():
             if sent.get(name, 0) != expected:
@@ -115,12 +117,15 @@ def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:
     return lambda report: progress({**report, **totals})
 
 
-def _timed(deployment: Deployment, statements: Sequence[str]) -> int:
-    """Runs the statements in one session; returns their time in nanoseconds, without connecting."""
+def _timed(system: System, deployment: Deployment, statements: Sequence[str]) -> int:
+    """Runs the statements in one session, until all nodes know of them; returns their time in
+    nanoseconds, without connecting."""
     if not statements:
         return 0
     with session(deployment.address) as opened:
         began_ns = time.monotonic_ns()
         for statement in statements:
             opened.execute(statement)
+        if isinstance(system, SpreadsSchema):
+            system.wait_for_schema(deployment)
         return time.monotonic_ns() - began_ns

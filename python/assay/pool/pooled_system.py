@@ -161,7 +161,7 @@ class PooledSystem:
 
     def _clear(self) -> None:
         """Takes away what another load left: it would count as data of this one."""
-        data = self.deployment.data_directory
+        data = self._running.data
         if self._running.can_restart and self.deployment.is_embedded and data is not None:
             # In this process a new file costs nothing, and one that held more would stay as large.
             self._running.stop()
@@ -202,7 +202,7 @@ class PooledSystem:
     def _keep(self, facts: Facts, dataset: Dataset, progress: Progress) -> None:
         """Stops the server, copies what it wrote, and starts it again. Without room for a copy the
         data are loaded again when they are wanted again."""
-        data = self.deployment.data_directory
+        data = self._running.data
         if data is None:
             return
         progress.stage("copy the data")
@@ -223,7 +223,7 @@ class PooledSystem:
         self, copy: Copy, tables: Sequence[Table], request: DataRequest, progress: Progress
     ) -> Dataset:
         progress.stage("restore the data")
-        data = self.deployment.data_directory
+        data = self._running.data
         began_ns = time.monotonic_ns()
         self._running.stop()
         if data is not None:

@@ -111,13 +111,14 @@ class ServerProcess:
 _running: dict[int, ServerProcess] = {}
 
 
-_ended: dict[int, int] = {}
-"""Exit status of each server of ours that has ended, by its process number."""
+_stopped_cleanly: dict[int, bool] = {}
+"""Whether each server of ours that has ended did so as servers of its kind stop, by its process
+number."""
 
 
 def has_stopped_cleanly(pid: int) -> bool:
-    """Whether a server of this process has stopped with status 0."""
-    return _ended.get(pid) == 0
+    """Whether a server of this process has stopped, with the status of one that stops in order."""
+    return _stopped_cleanly.get(pid, False)
 
 
 def find(pid: int | None) -> ServerProcess | None:
@@ -146,6 +147,7 @@ def start(
     open_files: int | None = None,
     if_we_die: signal.Signals = signal.SIGKILL,
     as_ourselves: bool = False,
+    stopped_status: int = 0,
 ) -> Iterator[ServerProcess]:
     """Starts a server in the foreground and stops it at the end with the signals of `stop`.
 
@@ -153,7 +155,8 @@ def start(
     `open_files` raises its limit of open files, as far as ours allows. `if_we_die` is what the
     kernel sends it when we are killed: a server that leaves things outside its directory when it is
     killed itself (shared memory) has a signal for a quick end. `as_ourselves`: as the user we are,
-    for a program of ours.
+    for a program of ours. `stopped_status` is the status with which it ends once it has stopped in
+    order.
 
     Raises `SystemMissing` if the program is not there.
     """
@@ -181,5 +184,5 @@ def start(
             server.stop(stop)
         finally:
             del _running[child.pid]
-            _ended[child.pid] = child.returncode
+            _stopped_cleanly[child.pid] = child.returncode == stopped_status
             held.drop(noted)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -86,7 +87,9 @@ def command(
         raise SystemMissing(f"there is no program {str(arguments[0])!r} on this machine")
     words = [program, *map(str, arguments[1:])]
     if open_files is not None and (prlimit := shutil.which("prlimit", path=SEARCH_PATH)):
-        words = [prlimit, f"--nofile={open_files}:", "--", *words]
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        allowed = open_files if most == resource.RLIM_INFINITY else min(open_files, most)
+        words = [prlimit, f"--nofile={allowed}:", "--", *words]
     if setpriv := _dying_with_us():
         words = [setpriv, "--pdeathsig", if_we_die.name.removeprefix("SIG"), "--", *words]
     return words

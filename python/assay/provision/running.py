@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
+from pathlib import Path
 
 from assay import registry
 from assay.errors import (
@@ -56,6 +57,11 @@ class RunningSystem:
         files."""
         is_ours = self._directory is not None and self.deployment.data_directory is not None
         return is_ours and isinstance(self.system, Restartable)
+
+    @property
+    def data(self) -> Path | None:
+        """The folder that holds the data of all nodes; None where a restart would not keep them."""
+        return self._directory.data if self._directory is not None and self.can_restart else None
 
     def start(self, *, buffer: str | None = None) -> Deployment:
         """Brings the system up on the directory as it is; ``buffer`` wins over the option of that

@@ -9,6 +9,7 @@ from assay.drive import query
 from assay.files.toml_file import Section
 from assay.plan.drives import parameters_of
 from assay.steps.context import RunState
+from assay.systems.abilities import SpreadsSchema
 from assay.workload import step_keys
 from assay.workload.steps import Names, Step, common
 
@@ -45,3 +46,5 @@ class Ddl(Step):
             workload.with_defaults(parameters),
             workload.identifiers_for(parameters),
         )
+        if isinstance(pooled.system, SpreadsSchema):
+            pooled.system.wait_for_schema(pooled.deployment)

@@ -76,6 +76,15 @@ class Restartable(Protocol):
 
 
 @runtime_checkable
+class SpreadsSchema(Protocol):
+    """Its nodes learn one after another of a table that is made."""
+
+    def wait_for_schema(self, deployment: Deployment) -> None:
+        """Returns when all nodes know the same tables. Raises `SystemDied` where they do not."""
+        ...
+
+
+@runtime_checkable
 class Sized(Protocol):
     """It reports the size of its data."""
 
@@ -197,6 +206,7 @@ ABILITIES: tuple[type, ...] = (
     CompletesUrls,
     SessionLimit,
     Restartable,
+    SpreadsSchema,
     Sized,
     BufferSize,
     Counters,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from assay.errors import ArgumentError
@@ -19,8 +19,13 @@ TRANSPORT: Final = OptionSpec(
 )
 
 
-def _refuse_no_size(word: str) -> None:
-    _bytes(word)
+def refuse_no_size(name: str) -> Callable[[str], None]:
+    """Refuses what is no size, as `OptionSpec.refuse` does."""
+
+    def refuse(word: str) -> None:
+        size_bytes(name, word)
+
+    return refuse
 
 
 BUFFER: Final = OptionSpec(
@@ -29,7 +34,7 @@ BUFFER: Final = OptionSpec(
     levels=(),
     help="Memory in which the system keeps pages of data, in bytes or with a unit (64MB): its own "
     "setting for it, whatever that is called. Empty: as the system has it.",
-    refuse=_refuse_no_size,
+    refuse=refuse_no_size("buffer"),
 )
 
 _SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)\s*(|[kmgt]?i?b?)", re.ASCII)
@@ -53,7 +58,7 @@ def buffer_bytes(options: Mapping[str, str], settings: Iterable[str], own: str) 
     word = options.get(BUFFER.name, "")
     if not word:
         return None
-    size = _bytes(word)
+    size = size_bytes(BUFFER.name, word)
     if own in settings:
         raise ArgumentError(
             f"{BUFFER.name}={word} and the setting {own} are one and the same",
@@ -62,15 +67,16 @@ def buffer_bytes(options: Mapping[str, str], settings: Iterable[str], own: str) 
     return size
 
 
-def _bytes(word: str) -> int:
+def size_bytes(name: str, word: str) -> int:
+    """The bytes of a size (``64MB``); raises `ArgumentError` for what is none."""
     found = _SIZE.fullmatch(word.strip().lower())
     unit = "" if found is None else found[2].replace("i", "")
     unit = unit if not unit or unit.endswith("b") else f"{unit}b"
     size = 0.0 if found is None else float(found[1]) * _UNITS[unit]
     if not BUFFER_BYTES.holds(size):
         raise ArgumentError(
-            f"{BUFFER.name}: expected {BUFFER_BYTES.expected}, found {shown(word)}",
-            hint=f"{BUFFER.name}=64MB",
+            f"{name}: expected {BUFFER_BYTES.expected}, found {shown(word)}",
+            hint=f"{name}=64MB",
         )
     return int(size)
 

@@ -2,15 +2,16 @@
 
 An index is written as the names of its columns separated by commas, each followed by ``desc`` for
 descending order; as a table ``{ columns = "…", when = "…" }`` it is created only where the
-expression of parameters is true. A foreign key is ``column -> table(column)``.
+expression of parameters is true. A foreign key is ``column -> table(column)``. ``partition_by`` and
+``partition_order`` are for systems that spread a table over nodes.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
-from assay.dialects.protocol import ForeignKey, Index
+from assay.dialects.protocol import Column, ForeignKey, Index, Partitioning
 from assay.files.toml_file import Section
 from assay.registry import did_you_mean
 from assay.workload.schema import Expression
@@ -36,20 +37,68 @@ def indexes(section: Section, table: str, known: Collection[str]) -> dict[Index,
 
 def _index(section: Section, table: str, known: Collection[str], text: str) -> Index:
     parts = [part.split() for part in text.split(",")]
-    for part in parts:
-        if not part or part[1:] not in ([], ["asc"], ["desc"]):
+    if not all(map(_is_in_order, parts)):
+        raise section.error(
+            f"{text!r} is not an index",
+            "indexes",
+            hint='"column", or "column, other desc"',
+        )
+    columns, descending = _ordered(section, "indexes", known, parts)
+    words = [word for one in columns for word in (one, *(["desc"] * (one in descending)))]
+    return Index(name="_".join([table, *words]).lower(), columns=columns, descending=descending)
+
+
+def _is_in_order(words: Sequence[str]) -> bool:
+    return bool(words) and list(words[1:]) in ([], ["asc"], ["desc"])
+
+
+def _ordered(
+    section: Section, key: str, known: Collection[str], parts: Sequence[Sequence[str]]
+) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The columns, and those of them in descending order."""
+    columns = known_columns(section, key, known, tuple(part[0] for part in parts))
+    return columns, frozenset(part[0] for part in parts if list(part[1:]) == ["desc"])
+
+
+def partitioning(
+    section: Section, known: Mapping[str, Column], primary_key: tuple[str, ...]
+) -> Partitioning | None:
+    """``partition_by`` and ``partition_order``, which identify a row together: a system that keeps
+    one row for each key loses none."""
+    if "partition_by" not in section:
+        if "partition_order" in section:
             raise section.error(
-                f"{text!r} is not an index",
-                "indexes",
-                hint='"column", or "column, other desc"',
+                "partition_order needs partition_by",
+                "partition_order",
+                hint='partition_by = ["column"]',
             )
-    descending = frozenset(part[0] for part in parts if part[1:] == ["desc"])
-    words = [word for part in parts for word in (part[0], *(["desc"] * (part[0] in descending)))]
-    return Index(
-        name="_".join([table, *words]).lower(),
-        columns=known_columns(section, "indexes", known, tuple(part[0] for part in parts)),
-        descending=descending,
-    )
+        return None
+    by = known_columns(section, "partition_by", known, section.texts("partition_by"))
+    parts = [text.split() for text in section.texts("partition_order", ())]
+    if not all(map(_is_in_order, parts)):
+        raise section.error(
+            "expected a list of columns", "partition_order", hint='["column", "other desc"]'
+        )
+    order, descending = _ordered(section, "partition_order", known, parts)
+    if twice := [name for name in order if name in by]:
+        raise section.error(
+            f"partition_order names {twice[0]!r}, which partition_by names already",
+            "partition_order",
+        )
+    if missing := [name for name in primary_key if name not in (*by, *order)]:
+        raise section.error(
+            f"partition_by and partition_order leave out {missing[0]!r} of the primary key, so one "
+            "row could replace another",
+            "partition_by",
+            hint=f'add it: partition_order = ["{missing[0]}"]',
+        )
+    if nullable := [name for name in (*by, *order) if not known[name].not_null]:
+        raise section.error(
+            f"the column {nullable[0]!r} of a partition key may be null",
+            "partition_by",
+            hint=f'{nullable[0]} = "{known[nullable[0]].type} not null"',
+        )
+    return Partitioning(by, order, descending)
 
 
 def unique(section: Section, known: Collection[str]) -> tuple[tuple[str, ...], ...]:

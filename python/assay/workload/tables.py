@@ -42,6 +42,7 @@ def read(section: Section, *, has_expressions: bool) -> DeclaredTable:
         unique=keys.unique(section, found),
         indexes=tuple(indexes),
         foreign_keys=keys.foreign_keys(section, name, found),
+        partitioning=keys.partitioning(section, found, primary_key),
     )
     declared = DeclaredTable(
         table,

@@ -1,0 +1,306 @@
+"""Cassandra behind the protocol of every system under test: a cluster of ours, or one by URL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from assay.dialects.cql import CQL as DIALECT
+from assay.dialects.protocol import Dialect
+from assay.env_vars import EnvVar
+from assay.errors import ArgumentError, Bug, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.install.prefix import Prefix, Report
+from assay.provision import process, sampling
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.session import session
+from assay.provision.size import allocated_bytes
+from assay.server_url import Resolved
+from assay.systems import urls
+from assay.systems.abilities import IN_THE_TESTS, Found
+from assay.systems.answers import rows_of
+from assay.systems.cassandra import (
+    agreement,
+    cluster,
+    configuration,
+    installation,
+    settings,
+    size,
+    url,
+)
+from assay.systems.first_session import first_session
+from assay.systems.options import (
+    BUFFER,
+    buffer_bytes,
+    refuse_buffer,
+    refuse_no_size,
+    rounded_up,
+    size_bytes,
+    values,
+)
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+
+NODES: Final = OptionSpec(
+    name="nodes",
+    default="1",
+    levels=("1", "2", "3"),
+    help="How many nodes a private cluster has, at 127.0.0.1, 127.0.0.2 and 127.0.0.3; clients are "
+    "spread over them.",
+)
+REPLICATION: Final = OptionSpec(
+    name="replication",
+    default="",
+    levels=("", "1", "2", "3"),
+    help="On how many nodes each row is kept. Empty: on all of them.",
+)
+CONSISTENCY: Final = OptionSpec(
+    name="consistency",
+    default="quorum",
+    levels=("any", "one", "two", "three", "quorum", "all"),
+    help="How many of the nodes that keep a row must answer each request. With quorum a read finds "
+    "what was written before, as on systems of one node; with less it may not.",
+)
+COMPRESSION: Final = OptionSpec(
+    name="compression",
+    default="none",
+    levels=("none", "lz4"),
+    help="Of requests and answers on the network.",
+)
+HEAP: Final = OptionSpec(
+    name="heap",
+    default="512MB",
+    levels=(),
+    help="Memory of each node's Java heap, from 256MB; buffers, the cache of pages and Java itself "
+    "come on top.",
+    refuse=refuse_no_size("heap"),
+)
+
+_LEAST_HEAP_BYTES = 256 << 20
+_CACHE = "file_cache_size"
+_LEAST_CACHE_BYTES = 4 << 20
+_OF_THE_DATA = (
+    "num_tokens",
+    "partitioner",
+    "storage_compatibility_mode",
+    "sstable.selected_format",
+)
+_COUNTERS_QUERY = "SELECT name, hit_count, request_count FROM system_views.caches"
+
+
+class Cassandra:
+    name = "cassandra"
+    dialect: Dialect = DIALECT
+    driver = "cassandra"
+    capabilities = frozenset({"tables", "prepared statements", "bulk load", "restart"})
+    option_specs: tuple[OptionSpec, ...] = (
+        NODES,
+        REPLICATION,
+        CONSISTENCY,
+        COMPRESSION,
+        HEAP,
+        BUFFER,
+    )
+    url_schemes: tuple[str, ...] = (url.SCHEME,)
+    url_variables: tuple[EnvVar, ...] = url.VARIABLES
+    verified = IN_THE_TESTS
+    installable_version = "5.0.9"
+    install_source = (
+        "Maven brings the jars of the server and of the libraries it needs, 67 MB; where there is "
+        "no Java 17, the Python package client brings a runtime of 58 MB"
+    )
+    install_bytes = 400 << 20
+
+    def find(self) -> Found:
+        found = installation.find()
+        return Found(found.version, f"{found.folders[-1]} on {found.java}")
+
+    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+        installation.install(version, prefix, report)
+
+    def check(self, choice: SystemChoice) -> None:
+        if choice.url is not None:
+            refuse_buffer(choice)
+            url.address_of(choice.url)
+            if choice.settings:
+                raise ArgumentError(
+                    f"{choice.label}: the settings of a server that runs are not ours to change",
+                    hint="set them in its cassandra.yaml",
+                )
+            if refused := [name for name in choice.options if name in _OF_A_PRIVATE_CLUSTER]:
+                raise ArgumentError(
+                    f"{choice.label}: the option {refused[0]} is of a cluster that Assay starts",
+                    hint="leave it out; the consistency stands in the URL: ?consistency=one",
+                )
+            return
+        options = values(self.option_specs, choice)
+        configuration.check(choice.settings)
+        if int(options[REPLICATION.name] or 1) > int(options[NODES.name]):
+            raise ArgumentError(
+                f"replication={options[REPLICATION.name]} needs as many nodes, found "
+                f"nodes={options[NODES.name]}",
+                hint=f"nodes={options[REPLICATION.name]}",
+            )
+        if size_bytes(HEAP.name, options[HEAP.name]) < _LEAST_HEAP_BYTES:
+            raise ArgumentError(
+                f"heap={options[HEAP.name]}: expected at least 256MB, as the server does "
+                "not start with less",
+                hint="heap=512MB",
+            )
+        buffer_bytes(options, choice.settings, _CACHE)
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Deployment]:
+        """A cluster in ``directory.data``, new or as it is there; see `System.provision`. It takes
+        as many sessions as come."""
+        del connections
+        self.check(choice)
+        options = values(self.option_specs, choice)
+        found = installation.find()
+        cache = buffer_bytes(options, choice.settings, _CACHE)
+        cache_bytes = 0 if cache is None else rounded_up(cache, 1 << 20, _LEAST_CACHE_BYTES)
+        own = {} if cache is None else _cache_settings(cache_bytes)
+        nodes = int(options[NODES.name])
+        options[REPLICATION.name] = options[REPLICATION.name] or str(nodes)
+        driver_options = {name: options[name] for name in (CONSISTENCY.name, COMPRESSION.name)}
+        with cluster.running(
+            found,
+            directory,
+            {**own, **choice.settings},
+            nodes=nodes,
+            heap_bytes=size_bytes(HEAP.name, options[HEAP.name]),
+            cache_bytes=cache_bytes,
+        ) as running:
+            agreement.make_keyspace(
+                [one.address({}) for one in running], int(options[REPLICATION.name])
+            )
+            yield _deployment(
+                choice,
+                tuple(one.address(driver_options, agreement.KEYSPACE) for one in running),
+                options=options,
+                nodes=tuple(
+                    Node(one.facts.name, directory.storage, one.process.pid, one.facts.data)
+                    for one in running
+                ),
+            )
+
+    def check_url(self, text: str) -> None:
+        url.address_of(text)
+
+    def complete_url(self, text: str) -> Resolved:
+        return url.complete(text)
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
+        """The server of a URL, alone of its cluster."""
+        if choice.url is None:
+            raise Bug("attach() needs the URL of a server")
+        self.check(choice)
+        address = urls.with_origins(url.address_of(choice.url), choice.url_origins)
+        storage = StorageFacts(name="not seen", kind="url", directory="")
+        yield _deployment(
+            choice,
+            (address,),
+            options=dict(address.options),
+            nodes=(Node(self.name, storage),),
+            is_private=False,
+        )
+
+    def wait_for_schema(self, deployment: Deployment) -> None:
+        agreement.wait(deployment)
+
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
+        """Also the nodes, and how many of them keep a row."""
+        made = {name: deployment.options[name] for name in (NODES.name, REPLICATION.name)}
+        found = {
+            name: deployment.settings[name] for name in _OF_THE_DATA if name in deployment.settings
+        }
+        return {**found, **made}
+
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
+        """Of a private cluster the folders of all nodes, as allocated by the file system: tables,
+        the commit log (segments of 32 MiB), system tables. Of one by URL its tables alone."""
+        if not deployment.is_private:
+            return size.tables_bytes(deployment)
+        return sum(allocated_bytes(node.directory) for node in deployment.nodes if node.directory)
+
+    def data_bytes(self, deployment: Deployment) -> int:
+        """The files of tables and indexes on all nodes, with what is in memory written to them."""
+        return size.tables_bytes(deployment)
+
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
+        """The cache of pages of all nodes, where it is on. By default it is off, and the operating
+        system's cache of files stands in for it."""
+        if deployment.settings.get("file_cache_enabled") != "true":
+            return None
+        one = settings.bytes_of(deployment.settings[_CACHE])
+        return None if one is None else one * len(deployment.nodes)
+
+    def counters(self, deployment: Deployment) -> Mapping[str, int]:
+        """Of the caches of pages of all nodes; none where they are off."""
+        hits = requests = 0
+        for address in deployment.endpoints:
+            with session(address) as opened:
+                found = {row[0]: row for row in rows_of(opened, _COUNTERS_QUERY, columns=3) or ()}
+            if "chunks" not in found:
+                return {}
+            _, of_hits, of_requests = found["chunks"]
+            hits, requests = hits + int(of_hits or 0), requests + int(of_requests or 0)
+        return {"buffer_hits": hits, "buffer_misses": requests - hits}
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        return sampling.sample_nodes(deployment)
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        return process.why_a_node_died(deployment)
+
+
+_OF_A_PRIVATE_CLUSTER = (
+    NODES.name,
+    REPLICATION.name,
+    CONSISTENCY.name,
+    COMPRESSION.name,
+    HEAP.name,
+)
+
+
+def _cache_settings(cache_bytes: int) -> dict[str, str]:
+    return {"file_cache_enabled": "true", _CACHE: f"{cache_bytes >> 20}MiB"}
+
+
+def _deployment(
+    choice: SystemChoice,
+    endpoints: tuple[Address, ...],
+    *,
+    options: Mapping[str, str],
+    nodes: tuple[Node, ...],
+    is_private: bool = True,
+) -> Deployment:
+    """Asks the first node what it is and what it was really given."""
+    with first_session(choice.url, endpoints[0], url.EXPECTED) as opened:
+        found = settings.read(opened)
+        version = opened.server_version
+    if found is None and is_private:
+        raise SystemRefused(f"{choice.label} does not tell its settings: {settings.UNKNOWN}")
+    settings.insist(found or {}, choice.settings if found else {})
+    effective = settings.effective(found or {}, choice.settings)
+    consistency = options.get(CONSISTENCY.name, CONSISTENCY.default)
+    return Deployment(
+        system=Cassandra.name,
+        label=choice.label,
+        nodes=nodes,
+        endpoints=endpoints,
+        version=version,
+        options=options,
+        settings_asked=dict(choice.settings),
+        settings=effective,
+        settings_confirmed=tuple(choice.settings) if found else (),
+        settings_unknown="" if found else settings.UNKNOWN,
+        is_private=is_private,
+        durability_lowered_by=settings.durability_lowered_by(effective, consistency),
+    )
+
+
+CASSANDRA = Cassandra()

@@ -1,0 +1,89 @@
+"""Takes the URL of a server, ``cassandra://user:password@host:port/keyspace``; returns its
+address."""
+
+from __future__ import annotations
+
+from assay.env_vars import EnvVar
+from assay.errors import ArgumentError, SystemRefused
+from assay.provision.deployment import Address
+from assay.server_url import Resolved
+from assay.systems import urls
+from assay.systems.first_session import Server
+from assay.systems.sourced import URL, Sourced
+
+SCHEME = "cassandra"
+DEFAULT_PORT = 9042
+DEFAULT_HOST = "127.0.0.1"
+
+PASSWORD = EnvVar("ASSAY_CASSANDRA_PASSWORD", "The password for a URL that holds none.")
+VARIABLES = (PASSWORD,)
+
+DRIVER_OPTIONS = ("consistency", "serial_consistency", "page_size", "compression", "protocol")
+_PARAMETERS = (*DRIVER_OPTIONS, "connect_timeout")
+_NO_KEYSPACE = "0x2200"
+"""The server's code for whatever it finds invalid; while a session opens, that is its keyspace."""
+
+
+def _fix_of(error: SystemRefused, address: Address) -> str | None:
+    if error.code == _NO_KEYSPACE:
+        return (
+            f"make it: CREATE KEYSPACE {address.database} WITH replication = {{'class': "
+            "'SimpleStrategy', 'replication_factor': 1}; or name another: HOST:PORT/KEYSPACE"
+        )
+    return None
+
+
+def _other_cause(error: SystemRefused, address: Address) -> str | None:
+    del error, address
+    return None
+
+
+EXPECTED = Server(
+    name="Cassandra",
+    password=PASSWORD.name,
+    tls_parameter="TLS",
+    authorities_parameter="TLS",
+    client_certificate="TLS",
+    signed_only="TLS",
+    no_tls="client_encryption_options: {enabled: false} in the server",
+    no_database=(),
+    password_needed=("0x0100",),
+    timeout_fix="does a Cassandra server listen there? one that takes TLS alone stays silent, and "
+    "this driver has none; correct scheme, host and port in the URL",
+    socket="host and port",
+    tls_required="TLS",
+    fix_of=_fix_of,
+    other_cause=_other_cause,
+)
+
+
+def complete(url: str) -> Resolved:
+    """The URL as it is: a password from the environment is not put into it."""
+    return Resolved(url, address_of(url).origins)
+
+
+def address_of(url: str) -> Address:
+    """Raises `ArgumentError` that names the part which cannot be used, and never the password."""
+    said = urls.read(url, scheme=SCHEME, parameters=_PARAMETERS, password=PASSWORD)
+    found = Sourced()
+    port = None if said.port is None else str(said.port)
+    place = {"host": said.host, "port": port, "user": said.user, "password": said.password}
+    found.add(URL, {**said.parameters, **place})
+    found.add_environment({"password": PASSWORD})
+    if not said.database:
+        raise ArgumentError("the URL names no keyspace", hint=f"{SCHEME}://USER@HOST:PORT/KEYSPACE")
+    options = {name: value for name in DRIVER_OPTIONS if (value := found.get(name))}
+    origins = {"host": "default", "port": "default"} | {
+        name: origin for name in ("host", "port", "user") if (origin := found.origin(name))
+    }
+    return Address(
+        driver="cassandra",
+        host=found.get("host") or DEFAULT_HOST,
+        port=urls.port(found, DEFAULT_PORT),
+        user=found.get("user") or "",
+        password=found.get("password"),
+        database=said.database,
+        connect_timeout_s=urls.seconds(found, "connect_timeout", 30.0),
+        options=options,
+        origins={**origins, "password_from": found.origin("password") or ""},
+    )
