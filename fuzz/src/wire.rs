@@ -196,7 +196,9 @@ fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
         2 => Request::Text("SELECT a FROM t"),
         3 => Request::Bulk {
             text: match wire {
-                AnyWire::CassandraWire(_) => "INSERT INTO t (a, b, c) VALUES (?, ?, ?)",
+                AnyWire::CassandraWire(_) | AnyWire::MsqlWire(_) => {
+                    "INSERT INTO t (a, b, c) VALUES (?, ?, ?)"
+                }
                 _ => "COPY t (a, b) FROM STDIN",
             },
             form: BulkForm::Native,

@@ -10,6 +10,7 @@ mod answer;
 pub mod cassandra;
 mod error;
 mod lexer;
+pub mod msql;
 pub mod mysql;
 pub mod null;
 pub mod null_documents;

@@ -205,6 +205,7 @@ drivers! {
         postgresql = PostgresqlWire, transactions: true;
         mysql = MysqlWire, transactions: true;
         cassandra = CassandraWire, transactions: false;
+        msql = MsqlWire, transactions: false;
     }
     blocking {
         sqlite = SqliteConnection, transactions: true;

@@ -3,7 +3,7 @@
 
 use crate::null::ResultSize;
 use crate::server::{ServerEvent, WireServer};
-use crate::{SystemError, cassandra, mysql, postgresql};
+use crate::{SystemError, cassandra, msql, mysql, postgresql};
 
 /// Makes the server side of a session: from its number, or from the error that refuses it.
 pub type NewServer = fn(Result<u32, SystemError>) -> AnyServer;
@@ -53,4 +53,5 @@ servers! {
     postgresql = PostgresqlServer;
     mysql = MysqlServer;
     cassandra = CassandraServer;
+    msql = MsqlServer;
 }

@@ -333,7 +333,8 @@ fn a_refused_client_receives_the_reason() {
             .receive(&to_client, &mut to_server, &mut Answer::default())
             .expect_err("the client is refused");
         assert_eq!(error.class, ErrorClass::TooManyConnections, "{protocol}");
-        assert_eq!(error.message, "100 are enough", "{protocol}");
+        // A protocol without codes has the class in the words of the message.
+        assert!(error.message.ends_with("100 are enough"), "{protocol}");
     }
 }
 

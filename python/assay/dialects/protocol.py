@@ -134,7 +134,8 @@ class Dialect(Protocol):
         ...
 
     def drop_table(self, table: Table) -> list[str]:
-        """Statements that leave no such table, also where there is none."""
+        """Statements that leave no such table, also where there is none: then a refusal as
+        ``unknown object`` is no error."""
         ...
 
     # Rows.
@@ -153,8 +154,9 @@ class Dialect(Protocol):
         there is no such table."""
         ...
 
-    def count(self, table: str) -> str:
-        """A statement whose one cell is the number of rows."""
+    def count(self, table: str) -> str | None:
+        """A statement whose one cell is the number of rows; None where it cannot be asked: then the
+        rows of `read_all` are counted."""
         ...
 
     def read_all(self, table: str, columns: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from assay import _engine
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
 from assay.load.mark import mark
@@ -39,8 +40,7 @@ def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Ta
     cannot be dropped; then all of them stay, where the system can undo a drop."""
     try:
         with session(deployment.address) as opened:
-            for statement in drops(dialect, tables):
-                opened.execute(statement)
+            _execute_drops(opened, dialect, tables)
     except (SystemRefused, RunFailed) as error:
         raise ArgumentError(
             f"tables that an earlier Assay left in {deployment.label} cannot be dropped: "
@@ -52,10 +52,15 @@ def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Ta
 
 def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
     with session(deployment.address) as opened:
-        return {
-            table.name: int(opened.execute(dialect.count(table.name)).rows[0][0] or 0)
-            for table in tables
-        }
+        return {table.name: _rows_of(opened, dialect, table) for table in tables}
+
+
+def _rows_of(opened: _engine.Session, dialect: Dialect, table: Table) -> int:
+    question = dialect.count(table.name)
+    if question is not None:
+        return int(opened.execute(question).rows[0][0] or 0)
+    rows, _ = opened.digest(dialect.read_all(table.name, [table.columns[0].name]))
+    return rows
 
 
 def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
@@ -70,8 +75,17 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
             return
         address = replace(address, connect_timeout_s=_HURRIED_S)
     with suppress(AssayError), session(address) as opened:
-        for statement in drops(dialect, tables):
+        _execute_drops(opened, dialect, tables)
+
+
+def _execute_drops(opened: _engine.Session, dialect: Dialect, tables: Sequence[Table]) -> None:
+    for statement in drops(dialect, tables):
+        try:
             opened.execute(statement)
+        except _engine.EngineError as error:
+            # Where the language has no IF EXISTS.
+            if error.error_class != "unknown object":
+                raise
 
 
 def drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:

@@ -104,6 +104,9 @@ def _rate(amount: int, load_ns: float) -> Cell:
 
 
 def _median(documents: Iterable[DatasetFacts], key: str, unit: str) -> Cell:
-    over = spread([getattr(one, key) for one in documents])
+    values = [found for one in documents if (found := getattr(one, key)) is not None]
+    if not values:
+        return absent("")
+    over = spread(values)
     made = Number(over.median, unit, over.n, over.low, over.high)
     return Cell(units.shown(over.median, unit), made)

@@ -22,6 +22,8 @@ def why_refused(workload: Workload, run: PlannedRun) -> str | None:
     names = [*test.scripts, *(name for step in test.steps for name in step.scripts_run_once)]
     unspoken = [one for one in dict.fromkeys(names) if not workload.is_spoken(one, dialect)]
     if unspoken and not run.cell.feed:
+        if reason := workload.why_not_expressible(unspoken[0], dialect):
+            return f"{choice.label}: {reason}"
         language = dialect.language.upper()
         return f"{choice.label}: {workload.name} has no {language} statements for {unspoken[0]}"
     lacking = capabilities.missing(test.all_needs, choice.label, had)

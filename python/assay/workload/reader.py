@@ -57,6 +57,9 @@ def read(name_or_path: str) -> Workload:
         scripts=found.scripts,
         checks=found.checks,
         overrides=found.overrides,
+        not_expressible=_not_expressible(
+            top.section("not_expressible"), [*found.scripts, *found.checks]
+        ),
         expected=expected,
         expected_rules=rules,
         report={entry: section.plain() for entry, section in report_sections(top, known).items()},
@@ -69,6 +72,23 @@ def read(name_or_path: str) -> Workload:
     top.done()
     row_source.check(workload, [{}])
     return workload
+
+
+def _not_expressible(section: Section, known: Collection[str]) -> dict[tuple[str, str], str]:
+    """``[not_expressible.DIALECT]``: a script or a check → why it has no text in the dialect or
+    language."""
+    reasons = {}
+    for dialect in section.names():
+        of_dialect = section.section(dialect)
+        for name in of_dialect.names():
+            if name not in known:
+                raise of_dialect.error(
+                    f"no script and no check is called {name!r}",
+                    name,
+                    hint=did_you_mean(name, known),
+                )
+            reasons[dialect, name] = of_dialect.text(name)
+    return reasons
 
 
 def report_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:

@@ -182,6 +182,8 @@ class Workload:
     """Queries that must return no row, by name."""
     overrides: Mapping[tuple[str, str], Script] = field(repr=False)
     """(dialect or language, name of a script or a check) → the script that replaces it there."""
+    not_expressible: Mapping[tuple[str, str], str] = field(repr=False)
+    """(dialect or language, name of a script or a check) → why it has no text there."""
     expected: tuple[ExpectedAnswers, ...]
     expected_rules: Mapping[str, str]
     """Variant → what replication does to a count: ``times replicas`` or ``unchanged``."""
@@ -243,8 +245,16 @@ class Workload:
     def is_spoken(self, name: str, dialect: Speaks) -> bool:
         """Whether the script or the check of that name has a text in the dialect's language. Ad hoc
         scripts are in the language of the system that they are sent to."""
+        if self.why_not_expressible(name, dialect):
+            return False
         is_base = dialect.language == "sql" or self.is_ad_hoc
         return is_base or self._own(name, dialect) is not None
+
+    def why_not_expressible(self, name: str, dialect: Speaks) -> str:
+        """The declared reason for which the script or the check has no text in the dialect; empty:
+        none is declared."""
+        of_dialect = self.not_expressible.get((dialect.name, name))
+        return of_dialect or self.not_expressible.get((dialect.language, name), "")
 
     def _own(self, name: str, dialect: Speaks) -> Script | None:
         of_dialect = self.overrides.get((dialect.name, name))

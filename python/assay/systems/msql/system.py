@@ -1,0 +1,106 @@
+"""mSQL behind the protocol of every system under test: a server by URL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from assay.dialects.msql import MSQL as DIALECT
+from assay.dialects.protocol import Dialect
+from assay.errors import ArgumentError, Bug, SystemDied, SystemMissing, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.session import session
+from assay.systems.abilities import NOT_VERIFIED
+from assay.systems.msql import url
+from assay.systems.protocol import OptionSpec, ServerDirectory
+
+CONNECTION_LIMIT = 24
+"""Sessions that a server has at most; it cannot be asked."""
+
+_HOW = "reach a server of your own by its URL: --on msql://USER@HOST:PORT/DATABASE"
+_FIXES = {
+    "connection refused": "start the server, or correct host and port in the URL: mSQL listens at "
+    "1114, earlier versions at 1112 or 4333",
+    "timeout": "an mSQL server speaks first, and this one was silent: correct host and port in the "
+    "URL",
+    "protocol": "correct scheme, host and port in the URL",
+    "too many connections": f"close other sessions: mSQL has room for {CONNECTION_LIMIT} in all",
+    "authentication": "correct user and database in the URL, or let them in by the server's "
+    "msql.acl",
+}
+
+
+class Msql:
+    name = "msql"
+    dialect: Dialect = DIALECT
+    driver = "msql"
+    capabilities = frozenset({"sql", "tables"})
+    option_specs: tuple[OptionSpec, ...] = ()
+    url_schemes: tuple[str, ...] = url.SCHEMES
+    verified = NOT_VERIFIED
+
+    def check(self, choice: SystemChoice) -> None:
+        if choice.settings:
+            raise ArgumentError(
+                f"{choice.label}: mSQL has no settings, found {', '.join(choice.settings)}"
+            )
+
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> contextlib.AbstractContextManager[Deployment]:
+        """Raises `SystemMissing`: its licence lets nobody else hand it out."""
+        del directory, connections
+        raise SystemMissing(f"{choice.label}: Assay does not start mSQL servers", hint=_HOW)
+
+    def check_url(self, text: str) -> None:
+        url.address_of(text)
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
+        """The server of a URL. It reports no settings."""
+        if choice.url is None:
+            raise Bug("attach() needs the URL of a server")
+        self.check(choice)
+        address = url.address_of(choice.url)
+        yield Deployment(
+            system=self.name,
+            label=choice.label,
+            nodes=(Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),),
+            endpoints=(address,),
+            version=_version(choice, address),
+            options=dict(choice.options),
+            settings_asked={},
+            settings={},
+            settings_unknown="mSQL does not report settings",
+            connection_limit=CONNECTION_LIMIT,
+            is_private=False,
+        )
+
+
+def _version(choice: SystemChoice, address: Address) -> str:
+    try:
+        with session(address) as opened:
+            return opened.server_version
+    except SystemDied as error:
+        raise SystemDied(
+            _expected(choice, address, error.message), hint=_FIXES["protocol"]
+        ) from error
+    except SystemRefused as error:
+        raise SystemRefused(
+            _expected(choice, address, error.message),
+            error_class=error.error_class,
+            code=error.code,
+            hint=_FIXES.get(error.error_class) or error.hint,
+        ) from error
+
+
+def _expected(choice: SystemChoice, address: Address, cause: str) -> str:
+    place = address.unix or f"{address.host}:{address.port}"
+    return (
+        f"{choice.url_without_password}: expected an mSQL server at {place} with a database "
+        f"{address.database!r} for user {address.user!r}; {cause}"
+    )
+
+
+MSQL = Msql()

@@ -1,0 +1,155 @@
+"""mSQL by URL, on a server of tests that speaks its protocol (`msql_on_sqlite`): no real one can be
+had."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from assay import _engine
+from assay.dialects.msql import MSQL as DIALECT
+from assay.dialects.protocol import Column, Index, Table
+from assay.errors import ArgumentError, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.session import session
+from assay.systems.msql import MSQL
+from assay.workload.reader import read
+from commands import Assay
+from msql_on_sqlite import MsqlServer, msql_server
+
+
+@pytest.fixture
+def server() -> Iterator[MsqlServer]:
+    with msql_server() as running:
+        yield running
+
+
+def _url(server: MsqlServer, database: str = "e831") -> str:
+    return f"msql://accel@127.0.0.1:{server.port}/{database}"
+
+
+@pytest.mark.parametrize("test", ["load", "append", "update", "select"])
+def test_e831_runs_as_far_as_msql_can_express_it(
+    assay: Assay, server: MsqlServer, test: str
+) -> None:
+    words = [] if test == "load" else ["--set", "updates=20"]
+    ended = assay("run", f"e831.{test}", "--on", _url(server), "--set", "records=40", *words)
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.driven is not None
+    expected = {"load": 40, "append": 20, "update": 20, "select": 40}[test]
+    assert run.driven.outcomes.ok == expected, run.driven.errors
+    inserts = [text for text in server.statements if text.lower().startswith("insert")]
+    assert len(inserts) == {"load": 40, "append": 60, "update": 60, "select": 40}[test]
+    assert server.statements[-1] == "DROP TABLE data", "nothing is left behind"
+
+
+def test_what_it_cannot_express_is_refused_with_the_reason(
+    assay: Assay, server: MsqlServer
+) -> None:
+    for test, reason in [
+        ("e831.reliability", "mSQL has no UNION"),
+        ("e831.contention", "mSQL has no transactions"),
+        ("tpcb", "no type for the column bbalance, which is bigint"),
+    ]:
+        ended = assay("run", test, "--on", _url(server))
+        assert reason in ended.out + ended.err
+        assert not [text for text in server.statements if text.startswith("CREATE")]
+
+
+def test_values_are_read_back_as_they_were_written(server: MsqlServer) -> None:
+    choice = SystemChoice("msql", url=_url(server))
+    with MSQL.attach(choice) as deployment:
+        assert deployment.version == "mSQL 1.0.16"
+        with session(deployment.address) as opened:
+            opened.execute("create table t (a int, b char(80))")
+        text = "it's a \\ back\nslash, ä ☃ and 1:2"
+        table = {
+            "name": "t",
+            "bulk": "INSERT INTO t (a, b) VALUES",
+            "form": "multi-row",
+            "types": ["int", "char(80)"],
+        }
+        document = {
+            "site": deployment.address.for_engine(),
+            "tables": [table],
+            "checksums": True,
+        }
+        rows = [(number, text if number % 2 else None) for number in range(1000)]
+        report = json.loads(_engine.load(json.dumps(document), {"t": rows}))
+        (loaded,) = report["tables"]
+        assert (loaded["rows"], loaded["affected"]) == (1000, 1000)
+        with session(deployment.address) as opened:
+            assert opened.execute("select b from t where a = 1").rows == [(text,)]
+            found = opened.digest("select a, b from t", ["int", "char(80)"])
+            assert found == (1000, loaded["checksum"])
+            with pytest.raises(_engine.EngineError) as caught:
+                opened.execute(DIALECT.exists("nowhere"))
+            assert caught.value.error_class == "unknown object"
+            with pytest.raises(_engine.EngineError) as caught:
+                opened.execute("select count(*) from t")
+            assert caught.value.error_class == "syntax"
+            assert opened.execute("select a from t where a = 7").rows == [("7",)], "it goes on"
+
+
+def test_a_row_that_msql_cannot_hold_ends_the_load(server: MsqlServer) -> None:
+    with MSQL.attach(SystemChoice("msql", url=_url(server))) as deployment:
+        with session(deployment.address) as opened:
+            opened.execute("create table t (a int)")
+        bulk = {"name": "t", "bulk": "INSERT INTO t (a) VALUES", "form": "multi-row", "types": []}
+        document = {"site": deployment.address.for_engine(), "tables": [bulk]}
+        rows = [(number,) for number in (1, 2, 2**31, 3)]
+        with pytest.raises(_engine.EngineError, match="32 bits"):
+            _engine.load(json.dumps(document), {"t": rows})
+
+
+def test_an_unknown_database_is_refused_with_the_fix(server: MsqlServer) -> None:
+    choice = SystemChoice("msql", url=_url(server, "nowhere"))
+    with pytest.raises(SystemRefused, match="Unknown database") as caught, MSQL.attach(choice):
+        pytest.fail("there is no such database")
+    assert "correct user and database" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("msql://u:secret@h/d", "has a password"),
+        ("msql://u@h", "names no database"),
+        ("msql://u@h:0/d", "port"),
+        ("msql://u@h/d?tls=on", "parameters"),
+        ("msql://u@h/d?socket=/tmp/s", "both"),
+    ],
+)
+def test_bad_urls_are_refused(url: str, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words) as caught:
+        MSQL.check_url(url)
+    assert "secret" not in f"{caught.value.message}{caught.value.hint}"
+
+
+def test_the_table_of_e831_as_msql_has_it() -> None:
+    (table,) = read("e831").tables
+    assert DIALECT.create_table(table, {}) == [
+        "CREATE TABLE data (\n  name char(16) not null,\n  start int not null,\n"
+        "  exp int not null,\n  val int not null,\n  lo int not null,\n  hi int not null\n)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (Table("t", (Column("a", "bigint"),)), "no type for the column a, which is bigint"),
+        (Table("t", (Column("a" * 21, "int"),)), "longer than 20"),
+        (Table("t", tuple(Column(f"a{n}", "int") for n in range(41))), "at most 40"),
+    ],
+)
+def test_tables_that_msql_cannot_hold_are_refused(table: Table, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        DIALECT.create_table(table, {})
+
+
+def test_an_index_is_refused() -> None:
+    table = Table("t", (Column("a", "int"),), indexes=(Index("t_a", ("a",)),))
+    with pytest.raises(ArgumentError, match="no index t_a"):
+        DIALECT.create_indexes(table)
