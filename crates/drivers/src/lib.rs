@@ -10,6 +10,7 @@ mod answer;
 pub mod cassandra;
 mod error;
 mod lexer;
+pub mod mongodb;
 pub mod msql;
 pub mod mysql;
 pub mod null;
@@ -74,7 +75,9 @@ pub trait Wire: Send {
     /// TLS is established: appends the next message. Called once, after [`Progress::StartTls`].
     fn secured(&mut self, out: &mut Vec<u8>);
 
-    /// Starts a request by appending its bytes to `out`.
+    /// Starts a request by appending its bytes to `out`. Appends nothing where the answer needs no server (the
+    /// protocol sends the beginning of a transaction with its first statement, say): then the caller asks
+    /// [`Wire::receive`] at once, without any bytes, which returns the complete answer.
     ///
     /// # Errors
     /// Where the protocol cannot express the request (too many parameters, say).

@@ -206,6 +206,7 @@ drivers! {
         mysql = MysqlWire, transactions: true;
         cassandra = CassandraWire, transactions: false;
         msql = MsqlWire, transactions: false;
+        mongodb = MongodbWire, transactions: true;
     }
     blocking {
         sqlite = SqliteConnection, transactions: true;

@@ -156,8 +156,13 @@ impl<'a> ClientConnection<'a> {
                     let Session::Open(connection) = &mut self.session else {
                         unreachable!("a client without a session has no request")
                     };
-                    match connection.put(&request, &mut context.scratch) {
-                        Ok(()) => return self.send_soon(now_ns, context),
+                    match connection.put(&request, &mut context.scratch, &mut self.answer) {
+                        Ok(Progress::NeedMore) => return self.send_soon(now_ns, context),
+                        // The answer needed no server.
+                        Ok(_) => {
+                            let answer = &mut self.answer;
+                            self.client.answered(now_ns, answer, &mut context.recorder);
+                        }
                         // The request cannot be encoded; nothing is sent.
                         Err(error) => {
                             self.answer.error = Some(error);

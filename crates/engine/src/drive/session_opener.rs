@@ -280,24 +280,27 @@ impl SessionOpener {
             .map_err(OpenError::Refused)
     }
 
-    /// Prepares the statement at index `next`, if there is one.
+    /// Prepares the statement at index `next`, if there is one, and those behind it that need no server for that.
     fn prepare(
         &mut self,
         opening: &mut Opening<'_>,
         mut connection: Connection,
-        next: usize,
+        mut next: usize,
     ) -> Result<Stage, OpenError> {
-        let Some(&id) = opening.to_prepare.get(next) else {
-            return Ok(Stage::Open(connection));
-        };
-        let pieces = &opening.plan.program.statements[id as usize].pieces;
-        self.answer.clear(Keep::Count);
-        let request = Request::Prepare { id, pieces };
-        match connection.request(&request, opening.scratch, &mut self.answer) {
-            Ok(()) => Ok(Stage::Preparing { connection, next }),
-            Err(error) if error.class.ends_the_session() => Err(OpenError::Refused(error)),
-            Err(error) => Err(unprepared_at(opening, next, error)),
+        while let Some(&id) = opening.to_prepare.get(next) {
+            let pieces = &opening.plan.program.statements[id as usize].pieces;
+            self.answer.clear(Keep::Count);
+            let request = Request::Prepare { id, pieces };
+            match connection.request(&request, opening.scratch, &mut self.answer) {
+                Ok(Progress::NeedMore) => return Ok(Stage::Preparing { connection, next }),
+                Ok(_) => next += 1,
+                Err(error) if error.class.ends_the_session() => {
+                    return Err(OpenError::Refused(error));
+                }
+                Err(error) => return Err(unprepared_at(opening, next, error)),
+            }
         }
+        Ok(Stage::Open(connection))
     }
 }
 

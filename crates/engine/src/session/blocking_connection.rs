@@ -207,7 +207,8 @@ impl BlockingConnection {
             .connection
             .request(request, &mut self.scratch, &mut self.answer)
         {
-            Ok(()) => self.finish(cancellation),
+            Ok(Progress::NeedMore) => self.finish(cancellation),
+            Ok(answered) => Ok(answered),
             Err(error) if error.class.ends_the_session() => Err(error.into()),
             // It cannot be encoded; nothing was sent.
             Err(error) => {

@@ -15,7 +15,7 @@ mod receiving;
 use std::io::{self, Write as _};
 
 use assay_drivers::registry::AnyWire;
-use assay_drivers::{Answer, Cancel, Request, SystemError, Wire as _};
+use assay_drivers::{Answer, Cancel, Progress, Request, SystemError, Wire as _};
 use mio::{Interest, Registry, Token};
 
 use super::security::Security;
@@ -144,7 +144,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Starts a request and sends it as far as the socket accepts it.
+    /// Starts a request and sends it as far as the socket accepts it; returns as [`Connection::put`].
     ///
     /// # Errors
     /// If the request cannot be encoded (the session is still usable, see [`ErrorClass::ends_the_session`]),
@@ -155,32 +155,60 @@ impl Connection {
         request: &Request<'_>,
         scratch: &mut Scratch,
         answer: &mut Answer,
-    ) -> Result<(), SystemError> {
-        self.put(request, scratch)?;
-        self.flush()
-            .map_err(|error| self.error_before_close(&error, scratch, answer))
+    ) -> Result<Progress, SystemError> {
+        let progress = self.put(request, scratch, answer)?;
+        match self.flush() {
+            Ok(()) => Ok(progress),
+            Err(error) => Err(self.error_before_close(&error, scratch, answer)),
+        }
     }
 
-    /// Starts a request; [`Connection::flush`] sends its bytes.
+    /// Starts a request, whose bytes [`Connection::flush`] sends: [`Progress::NeedMore`]. Anything else means that
+    /// the answer needed no server and is complete.
     ///
     /// # Errors
     /// If the request cannot be encoded; the session is still usable.
     #[inline]
-    pub fn put(&mut self, request: &Request<'_>, scratch: &mut Scratch) -> Result<(), SystemError> {
+    pub fn put(
+        &mut self,
+        request: &Request<'_>,
+        scratch: &mut Scratch,
+        answer: &mut Answer,
+    ) -> Result<Progress, SystemError> {
         self.queued.clear();
         let Some(tls) = self.security.encrypted() else {
             let unsent = self.unsent.buffer();
             let start = unsent.len();
-            let written = self.wire.request(request, unsent);
-            if written.is_err() {
+            if let Err(error) = self.wire.request(request, unsent) {
                 unsent.truncate(start);
+                return Err(error);
             }
-            return written;
+            if unsent.len() > start {
+                return Ok(Progress::NeedMore);
+            }
+            return self.answer_without_server(scratch, answer);
         };
         scratch.out.clear();
         self.wire.request(request, &mut scratch.out)?;
+        if scratch.out.is_empty() {
+            return self.answer_without_server(scratch, answer);
+        }
         tls.encrypt(&scratch.out, self.unsent.buffer());
-        Ok(())
+        Ok(Progress::NeedMore)
+    }
+
+    fn answer_without_server(
+        &mut self,
+        scratch: &mut Scratch,
+        answer: &mut Answer,
+    ) -> Result<Progress, SystemError> {
+        scratch.out.clear();
+        let (_, progress) = self.wire.receive(&[], &mut scratch.out, answer)?;
+        debug_assert!(
+            progress != Progress::NeedMore && scratch.out.is_empty(),
+            "a request without bytes is answered at once"
+        );
+        Ok(progress)
     }
 
     /// Whether several requests may be sent before the first answer.

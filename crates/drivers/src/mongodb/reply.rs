@@ -1,0 +1,163 @@
+//! Takes the document of an answer; gives the parts of it that this driver acts on.
+
+use super::constants::kind;
+use super::scan::{Element, Elements, Malformed};
+
+/// The parts of an answer, in place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reply<'a> {
+    pub(super) is_ok: bool,
+    pub(super) code: i64,
+    pub(super) message: Option<Element<'a>>,
+    pub(super) labels: Labels,
+    pub(super) cursor: Option<Cursor<'a>>,
+    /// Documents that were matched, inserted or deleted.
+    pub(super) count: Option<i64>,
+    /// The first error of a write, and the error of its write concern.
+    pub(super) write_error: Option<Failure<'a>>,
+    pub(super) write_concern_error: Option<Failure<'a>>,
+    /// Of `findAndModify`: the document, and how many were changed.
+    pub(super) value: Option<Element<'a>>,
+    pub(super) last_error: Option<Element<'a>>,
+    /// Of `distinct`.
+    pub(super) values: Option<Element<'a>>,
+}
+
+/// What the server says about an error, for those who want to try again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Labels {
+    pub(super) is_transient: bool,
+    pub(super) is_commit_unknown: bool,
+}
+
+/// A batch of documents, and where the next comes from.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor<'a> {
+    /// 0: there are no more.
+    pub(super) id: i64,
+    /// `database.collection`.
+    pub(super) namespace: &'a [u8],
+    pub(super) batch: Elements<'a>,
+}
+
+/// An error within an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failure<'a> {
+    /// Of the document that failed, from 0.
+    pub(super) index: i64,
+    pub(super) code: i64,
+    pub(super) message: &'a [u8],
+    pub(super) labels: Labels,
+}
+
+impl<'a> Reply<'a> {
+    #[inline]
+    pub(super) fn read(document: &'a [u8]) -> Result<Self, Malformed> {
+        let mut reply = Self::default();
+        let mut has_ok = false;
+        for element in Elements::of(document)? {
+            let element = element?;
+            match element.name {
+                b"ok" => {
+                    has_ok = true;
+                    reply.is_ok = element.whole() == Some(1);
+                }
+                b"n" => reply.count = element.whole(),
+                b"cursor" => reply.cursor = Cursor::read(&element)?,
+                b"code" => reply.code = element.whole().unwrap_or(0),
+                b"errmsg" => reply.message = Some(element),
+                b"errorLabels" => reply.labels = Labels::read(&element)?,
+                b"writeErrors" => reply.write_error = first_failure(&element)?,
+                b"writeConcernError" => reply.write_concern_error = failure(&element)?,
+                b"value" => reply.value = Some(element),
+                b"lastErrorObject" => reply.last_error = Some(element),
+                b"values" => reply.values = Some(element),
+                _ => {}
+            }
+        }
+        if has_ok { Ok(reply) } else { Err(Malformed) }
+    }
+
+    /// Documents that `findAndModify` changed.
+    pub(super) fn modified(&self) -> Result<i64, Malformed> {
+        let Some(fields) = self.last_error.and_then(|found| found.elements()) else {
+            return Ok(0);
+        };
+        for field in fields? {
+            let field = field?;
+            if field.name == b"n" {
+                return Ok(field.whole().unwrap_or(0));
+            }
+        }
+        Ok(0)
+    }
+}
+
+impl<'a> Cursor<'a> {
+    /// None where the field is no cursor: `explain` and others use the name too.
+    fn read(element: &Element<'a>) -> Result<Option<Self>, Malformed> {
+        let Some(fields) = element.elements() else {
+            return Ok(None);
+        };
+        let (mut id, mut namespace, mut batch) = (0, &b""[..], None);
+        for field in fields? {
+            let field = field?;
+            match field.name {
+                b"id" => id = field.whole().ok_or(Malformed)?,
+                b"ns" => namespace = field.text().ok_or(Malformed)?,
+                b"firstBatch" | b"nextBatch" => batch = field.elements().transpose()?,
+                _ => {}
+            }
+        }
+        Ok(batch.map(|batch| Self {
+            id,
+            namespace,
+            batch,
+        }))
+    }
+}
+
+impl Labels {
+    fn read(element: &Element<'_>) -> Result<Self, Malformed> {
+        let mut labels = Self::default();
+        for label in element.elements().ok_or(Malformed)?? {
+            match label?.text() {
+                Some(b"TransientTransactionError") => labels.is_transient = true,
+                Some(b"UnknownTransactionCommitResult") => labels.is_commit_unknown = true,
+                _ => {}
+            }
+        }
+        Ok(labels)
+    }
+}
+
+fn first_failure<'a>(element: &Element<'a>) -> Result<Option<Failure<'a>>, Malformed> {
+    let mut failures = element.elements().ok_or(Malformed)??;
+    match failures.next() {
+        Some(first) => failure(&first?),
+        None => Ok(None),
+    }
+}
+
+fn failure<'a>(element: &Element<'a>) -> Result<Option<Failure<'a>>, Malformed> {
+    if element.kind != kind::DOCUMENT {
+        return Ok(None);
+    }
+    let mut failure = Failure {
+        index: 0,
+        code: 0,
+        message: b"",
+        labels: Labels::default(),
+    };
+    for field in Elements::of(element.value)? {
+        let field = field?;
+        match field.name {
+            b"index" => failure.index = field.whole().unwrap_or(0),
+            b"code" => failure.code = field.whole().unwrap_or(0),
+            b"errmsg" => failure.message = field.text().unwrap_or_default(),
+            b"errorLabels" => failure.labels = Labels::read(&field)?,
+            _ => {}
+        }
+    }
+    Ok(Some(failure))
+}
