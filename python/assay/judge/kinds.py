@@ -77,6 +77,11 @@ class Kind(Enum):
         "the data set fits in memory: few reads reach the storage",
         "to measure the storage, load more rows than the machine has memory",
     )
+    PAGE_CACHE_KEPT = WarningText(
+        "files of the data remained in the operating system's page cache when it was dropped",
+        "use a storage on a disk",
+        limits=True,
+    )
     DURABILITY_LOWERED = WarningText(
         "settings allow the system to lose acknowledged commits",
         "use the defaults of these settings; compare only systems with the same durability",

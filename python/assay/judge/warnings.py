@@ -89,6 +89,8 @@ def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:
     deployment = run.deployment
     if deployment is None:
         return
+    if kept_bytes := deployment.page_cache_kept_bytes:
+        yield Kind.PAGE_CACHE_KEPT, f"{run.name}: {units.size(kept_bytes)}"
     if unknown := deployment.settings_unknown:
         yield Kind.SETTINGS_UNKNOWN, f"{run.system_label}: {unknown}"
     for name, asked in deployment.settings_asked.items():

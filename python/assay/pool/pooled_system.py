@@ -24,6 +24,7 @@ from assay.load.mark import refuse_foreign_tables
 from assay.load.stage import load, size_on_disk_bytes
 from assay.load.tables import drop
 from assay.progress import Progress
+from assay.provision import page_cache
 from assay.provision.copying import OnCopied
 from assay.provision.deployment import Deployment
 from assay.provision.running import RunningSystem
@@ -126,7 +127,7 @@ class PooledSystem:
         system = self.system
         return system.buffer_bytes(self.deployment) if isinstance(system, BufferSize) else None
 
-    def restart(self) -> Deployment:
+    def restart(self, *, drops_page_cache: bool = False) -> Deployment:
         """Stops the system and starts it again on what it wrote.
 
         Raises `ArgumentError` where it is not ours to stop, or keeps nothing.
@@ -137,8 +138,10 @@ class PooledSystem:
                 "keeps its data in files",
                 hint="name a system that Assay starts",
             )
+        folders = [node.directory for node in self.deployment.nodes if node.directory is not None]
         self._running.stop()
-        return self._running.start(buffer=self._buffer)
+        kept = sum(map(page_cache.drop, folders)) if drops_page_cache else None
+        return replace(self._running.start(buffer=self._buffer), page_cache_kept_bytes=kept)
 
     def close(self) -> None:
         """Takes the deployment down; a server that is not ours is left as it was found."""

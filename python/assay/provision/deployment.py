@@ -139,6 +139,9 @@ class Deployment:
     durability_lowered_by: tuple[str, ...] = ()
     """Effective settings with which an acknowledged commit can be lost, in the system's own words
     (``fsync = off``); empty: the system knows of none."""
+    page_cache_kept_bytes: int | None = None
+    """Bytes of its files that remained in the operating system's page cache when that was dropped
+    before the start; None: it was not dropped."""
 
     def __post_init__(self) -> None:
         if not self.nodes or not self.endpoints:

@@ -45,6 +45,8 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     is_embedded: bool | None = None
     """None: an earlier Assay did not say it."""
     endpoints: tuple[AddressFacts, ...] = ()
+    page_cache_kept_bytes: int | None = None
+    """None: the page cache was not dropped."""
 
     @property
     def was_embedded(self) -> bool:

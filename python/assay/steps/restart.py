@@ -1,12 +1,14 @@
-"""Restarts the server on its data, so that its buffer is cold."""
+"""Restarts the server on its data, so that its buffer is cold; where asked, the operating system's
+page cache is cold as well."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
+from assay.files.toml_file import Section
 from assay.steps.context import RunState
-from assay.workload.steps import Step
+from assay.workload.steps import Names, Step, common
 
 
 @dataclass(frozen=True)
@@ -15,8 +17,16 @@ class Restart(Step):
 
     do: ClassVar[str] = "restart"
     needs: ClassVar[str] = "restart"
+    drops_page_cache: bool = False
+    """Whether the files of the data are removed from the operating system's page cache."""
+
+    @classmethod
+    def read(cls, section: Section, names: Names) -> Self:
+        drops = section.boolean("drop_page_cache", False)
+        return cls(drops_page_cache=drops, **common(section, names))
 
     def take(self, state: RunState) -> None:
         """Raises `ArgumentError` where Assay did not start the server."""
         state.context.progress.stage("restart")
-        state.context.store.restarted(state.up().restart())
+        restarted = state.up().restart(drops_page_cache=self.drops_page_cache)
+        state.context.store.restarted(restarted)

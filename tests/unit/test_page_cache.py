@@ -1,0 +1,54 @@
+"""Files are removed from the operating system's page cache, and what remains is counted."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from assay.provision import page_cache
+from assay.storages.mounts import mount_of
+from commands import Assay
+
+BYTES = 3 * 1024 * 1024 + 17
+
+
+def written(folder: Path) -> Path:
+    (folder / "below").mkdir(parents=True)
+    (folder / "below" / "table").write_bytes(b"x" * BYTES)
+    (folder / "empty").touch()
+    (folder / "link").symlink_to("below/table")
+    return folder
+
+
+def test_files_on_a_disk_leave_nothing_in_the_page_cache(tmp_path: Path) -> None:
+    if mount_of(tmp_path).file_system == "tmpfs":
+        pytest.skip(f"{tmp_path} is on tmpfs")
+    assert page_cache.drop(written(tmp_path / "data")) == 0
+
+
+def test_what_remains_in_memory_is_counted_in_whole_pages() -> None:
+    if mount_of(Path("/dev/shm")).file_system != "tmpfs":
+        pytest.skip("/dev/shm is no tmpfs here")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        kept = page_cache.drop(written(Path(folder, "data")))
+    assert kept == -(-BYTES // mmap.PAGESIZE) * mmap.PAGESIZE
+
+
+@pytest.mark.parametrize("storage", ["here", "tmpfs"])
+def test_a_cold_start_says_what_remained_in_the_page_cache(assay: Assay, storage: str) -> None:
+    ended = assay(
+        "run", "glidemon.aggregate-cold", "--on", "sqlite", "--storage", storage,
+        "--set", "scale=0.001",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.deployment is not None
+    kept = run.deployment.page_cache_kept_bytes
+    assert kept is not None
+    warned = {warning.name for warning in run.warnings}
+    assert ("page-cache-kept" in warned) == (kept > 0)
+    if run.deployment.storage.file_system == "tmpfs":
+        assert kept > 1_000_000
