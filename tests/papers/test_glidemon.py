@@ -49,6 +49,28 @@ def test_counts_are_exact_at_every_scale(assay: Assay, scale: float, seed: int) 
     assert all(abs(count - mean) <= 0.16 * mean + 1 for count in days.values())
 
 
+def test_copied_fields_are_those_of_the_rows_they_are_copied_from(assay: Assay) -> None:
+    """Documents and the tables of CQL say of each job what the joined tables say."""
+    scale = 0.001
+    users = {one["user_id"]: one["name"] for one in rows(assay, "users", scale)}
+    sites = {one["site_id"]: one["name"] for one in rows(assay, "sites", scale)}
+    states = {one["state_id"]: one["name"] for one in rows(assay, "states", scale)}
+    tasks = {one["task_id"]: one for one in rows(assay, "tasks", scale)}
+    joined = []
+    for job in rows(assay, "jobs", scale):
+        task = tasks[job["task_id"]]
+        names = {
+            "user_name": users[task["user_id"]],
+            "task": task["name"],
+            "state": states[job["state_id"]],
+            "site": sites[job["site_id"]],
+        }
+        joined.append({**task, **job, **names})
+    for table in ("job_records", "jobs_by_user", "jobs_by_state", "jobs_by_task"):
+        copies = rows(assay, table, scale)
+        assert copies == [{name: one[name] for name in copies[0]} for one in joined], table
+
+
 def test_jobs_of_tasks_and_users_are_spread_as_published(assay: Assay) -> None:
     """Without jobs: their numbers stand in the tasks. At scale 1 the median user has about 1,200
     jobs in 14 days, and 95 % have fewer than 32,000."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ExperimentError
+from assay.row_sources import generated
 from assay.workload import reader
 
 WORKLOAD = """\
@@ -294,6 +295,21 @@ BAD = {
     "rows of a workload that makes none": Bad(
         'source = "generated"', 'source = "bib"', "rows =", "are not generated", "generated"
     ),
+    "a language that is none": Bad(
+        'per = "customers"',
+        'per = "customers"\nlanguages = ["sequel"]',
+        "languages",
+        "unknown language 'sequel'",
+        "sql",
+    ),
+    "a foreign key to a table of other languages": Bad(
+        'unique = ["email"]',
+        'unique = ["email"]\nlanguages = ["sql", "cql"]',
+        "foreign_keys",
+        "orders is for all systems, and its foreign key leads to customers, which is for systems "
+        "of sql, cql",
+        'languages = ["sql", "cql"] in orders',
+    ),
     "a source that is none": Bad(
         'source = "generated"',
         'source = "made"',
@@ -318,6 +334,32 @@ def test_the_workload_without_a_mistake_is_read(tmp_path: Path) -> None:
         *(f"shelf_{number}" for number in range(1, 5)),
     ]
     assert workload.identifiers_for({}) == {"shelf": ["shelf_1", "shelf_2"]}
+
+
+def test_a_table_is_for_systems_of_its_languages_and_is_made_from_any_table(
+    tmp_path: Path,
+) -> None:
+    text = WORKLOAD.replace('per = "customers"', 'per = "customers"\nlanguages = ["json"]').replace(
+        'foreign_keys = ["customer -> customers(id)"]\n', ""
+    )
+    text = text.replace('unique = ["email"]', 'unique = ["email"]\nlanguages = ["sql"]')
+    workload = reader.read(folder_of(tmp_path, text))
+
+    def tables(language: str | None) -> list[str]:
+        return [table.name for table in workload.tables_for({}, language)]
+
+    shelves = ["shelf_1", "shelf_2"]
+    assert tables(None) == ["customers", "orders", *shelves]
+    assert tables("sql") == ["customers", *shelves]
+    assert tables("json") == ["orders", *shelves]
+    assert tables("cql") == shelves
+    everything = generated.request_of(workload, {}).rows_expected
+    found = generated.request_of(workload, {}, "json")
+    assert everything is not None
+    assert found.rows_expected == {
+        name: count for name, count in everything.items() if name != "customers"
+    }
+    assert found.key != generated.request_of(workload, {}, "sql").key
 
 
 @pytest.mark.parametrize("bad", BAD.values(), ids=BAD)

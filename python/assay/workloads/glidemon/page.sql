@@ -1,6 +1,6 @@
 -- page: one task of the last 14 days, its jobs by state, and its first 100 jobs
 \set task 1 + :old_tasks + (hash(:transaction_number, 1995) & 9223372036854775807) % :window_tasks
-select t.name as task, u.name as user_name, t.type, t.created, t.n_jobs, t.tool, t.dataset
+select t.user_id, u.name as user_name, t.name as task, t.type, t.n_jobs, t.created, t.updated, t.tool, t.dataset
 from tasks t
 join users u on u.user_id = t.user_id
 where t.task_id = :task;
@@ -10,7 +10,7 @@ from jobs j
 join states s on s.state_id = j.state_id
 where j.task_id = :task
 group by s.name;
-select j.job_index, s.name as state, i.name as site, j.exit_code, j.retries, j.submit_time, j.start_time, j.end_time
+select j.job_index, s.name as state, i.name as site, j.submit_time, j.start_time, j.end_time, j.exit_code, j.retries
 from jobs j
 join states s on s.state_id = j.state_id
 join sites i on i.site_id = j.site_id
