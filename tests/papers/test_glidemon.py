@@ -57,15 +57,15 @@ def test_copied_fields_are_those_of_the_rows_they_are_copied_from(assay: Assay) 
     states = {one["state_id"]: one["name"] for one in rows(assay, "states", scale)}
     tasks = {one["task_id"]: one for one in rows(assay, "tasks", scale)}
     joined = []
-    for job in rows(assay, "jobs", scale):
-        task = tasks[job["task_id"]]
+    for row in rows(assay, "jobs", scale):
+        task = tasks[row["task_id"]]
         names = {
             "user_name": users[task["user_id"]],
             "task": task["name"],
-            "state": states[job["state_id"]],
-            "site": sites[job["site_id"]],
+            "state": states[row["state_id"]],
+            "site": sites[row["site_id"]],
         }
-        joined.append({**task, **job, **names})
+        joined.append({**task, **row, **names})
     for table in ("job_records", "jobs_by_user", "jobs_by_state", "jobs_by_task"):
         copies = rows(assay, table, scale)
         assert copies == [{name: one[name] for name in copies[0]} for one in joined], table
