@@ -1,0 +1,130 @@
+"""How CUBRID differs from standard SQL: in types, names, isolation and statistics; and what its
+error codes mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.dialects.protocol import Column, Table
+from assay.dialects.standard import StandardSql
+
+# The reserved ones of the keywords of version 11.4, plain words that `[word]` or `"word"` makes
+# names of.
+_RESERVED_WORDS = """
+    absolute action add add_months after all allocate alter and any are as asc assertion async at
+    attach attribute avg before begin between bigint binary bit bit_length blob boolean both breadth
+    by call cascade cascaded case cast catalog change char check class classes clob coalesce collate
+    column commit connect connect_by_iscycle connect_by_isleaf connect_by_root connection constraint
+    constraints continue convert corresponding count create cross current current_date
+    current_datetime current_time current_timestamp current_user cursor cycle data data_type
+    database date datetime datetimeltz datetimetz day day_hour day_millisecond day_minute day_second
+    dblink deallocate dec decimal declare default deferrable deferred delete depth desc describe
+    descriptor diagnostics difference disconnect distinct distinctrow div do domain double drop
+    duplicate each else elseif end enum equals escape evaluate except exception exec execute exists
+    external extract false fetch file first float for foreign found from full function general get
+    global go goto grant group having hour hour_millisecond hour_minute hour_second identity if
+    ignore immediate in index indicator inherit initially inner inout input insert int integer
+    intersect intersection interval into is isolation join json key language last leading leave left
+    less level like limit list local local_transaction_id localtime localtimestamp loop lower match
+    max merge method millisecond min minute minute_millisecond minute_second mod modify module
+    monetary month multiset multiset_of na names national natural nchar next no none not null nullif
+    numeric object octet_length of off on only optimization option or order out outer output
+    overlaps parameters partial partition position precision prepare preserve primary prior
+    privileges procedure query read recursive ref references referencing relative rename replace
+    resignal restrict return returns revoke right role rollback rollup routine row rownum rows
+    savepoint schema scope scroll search second second_millisecond section select sensitive sequence
+    sequence_of serializable server session session_user set set_of seteq setneq shared short
+    siblings signal similar smallint some sql sqlcode sqlerror sqlexception sqlstate sqlwarning
+    statistics string subclass subset subseteq substring sum superclass superset superseteq
+    sys_connect_by_path sys_date sys_datetime sys_time sys_timestamp sysdate sysdatetime system_user
+    systime systimestamp table temporary then time timestamp timestampltz timestamptz timezone
+    timezone_hour timezone_minute to trailing transaction translate translation trigger trim true
+    truncate under union unique unknown update upper usage use user using utime vacuum value values
+    varchar variable varying vclass view when whenever where while with within without work write
+    xor year year_month zone
+"""
+
+_CODES: Mapping[str, tuple[int, ...]] = {
+    "authentication": (-165, -171),
+    # A constraint, a unique index, NOT NULL, and both sides of a foreign key.
+    "constraint": (-205, -631, -670, -886, -922, -924, -926, -1121),
+    "data": (-181, -182, -427, -539, -552, -553, -733, -1041, -1042, -10010),
+    "deadlock": (-72, -966, -967, -968),
+    "lost connection": (-111, -193, -195, -199, -671, -672, -673, -677, -850, -10003, -10025),
+    "permission": (-157, -159, -160, -161, -163, -581, -10018),
+    "resources": (-3, -14, -15, -80, -614, -706, -707, -714, -10002),
+    "serialization": (-1158,),
+    "syntax": (-493,),
+    "timeout": (-4, -73, -74, -75, -76, -10019),
+    "too many connections": (-669, -831, -10017),
+    "unknown object": (-64,),
+}
+"""The engine's class of errors → codes of the server, and below -10000 of its broker."""
+
+
+class CubridDialect(StandardSql):
+    name = "cubrid"
+    read_only_codes: tuple[str, ...] = ()
+    isolation_levels: tuple[str, ...] = ("read committed", "repeatable read", "serializable")
+    begins_implicitly = True
+    """A transaction begins with its first statement; there is no other word for it."""
+    error_classes: Mapping[str, str] = {
+        str(code): found for found, codes in _CODES.items() for code in codes
+    }
+    error_phrases: Mapping[str, str] = {
+        "unknown class": "unknown object",
+        "is not defined": "unknown object",
+    }
+    reserved_words = frozenset(_RESERVED_WORDS.split())
+    type_words: Mapping[str, str] = {
+        **StandardSql.type_words,
+        "int": "INT",
+        "decimal": "NUMERIC",
+        "float": "FLOAT",
+        "double": "DOUBLE",
+        "text": "STRING",
+        "timestamp": "DATETIME",  # TIMESTAMP ends in 2038 and has whole seconds
+        "bool": "SMALLINT",
+        "bytes": "BIT VARYING",
+    }
+
+    def default(self, column: Column) -> str:
+        """A truth value is 1 or 0."""
+        if column.family == "bool":
+            return "1" if column.default == "true" else "0"
+        return super().default(column)
+
+    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """A statement for each: ALTER TABLE adds one at a time."""
+        del options
+        return [
+            f"ALTER TABLE {self.identifier(table.name)} "
+            f"ADD CONSTRAINT {self.identifier(key.name)} {self.foreign_key(key)}"
+            for key in table.foreign_keys
+        ]
+
+    def bulk_statement(self, table: Table) -> str:
+        return self.insert(table)
+
+    def multi_row_statement(self, table: Table) -> str | None:
+        return self.insert(table)
+
+    bulk_form = "multi-row"
+
+    def after_load(self, tables: Sequence[Table]) -> list[str]:
+        return [f"UPDATE STATISTICS ON {self.identifier(table.name)}" for table in tables]
+
+    def session_isolation(self, level: str) -> list[str]:
+        self.insist_on_level(level)
+        return [f"SET TRANSACTION ISOLATION LEVEL {level.upper()}"]
+
+    def begin_at(self, level: str) -> list[str]:
+        """The level is the session's from here on."""
+        return [*self.session_isolation(level), *self.begin()] if level else self.begin()
+
+    def session_read_only(self) -> list[str]:
+        """Nothing: only a whole server or broker can be read-only."""
+        return []
+
+
+CUBRID = CubridDialect()

@@ -1,0 +1,55 @@
+"""Finds CUBRID's programs where its own environment variable says, and its Python driver."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.env_vars import EnvVar
+from assay.errors import SystemMissing
+
+HOME = EnvVar("CUBRID", "The folder of CUBRID's programs, with bin and lib in it.")
+
+MODULE = "pycubrid"
+
+PROGRAMS = ("cubrid", "cub_master", "cub_server", "cub_admin", "cub_broker", "cub_cas")
+
+
+@dataclass(frozen=True)
+class Installation:
+    """The server's programs, which belong together."""
+
+    folder: Path
+
+    def program(self, name: str) -> Path:
+        return self.folder / "bin" / name
+
+
+def find_server() -> Installation:
+    """Raises `SystemMissing`."""
+    chosen = HOME.get()
+    if chosen is None:
+        raise SystemMissing(
+            f"the environment variable {HOME.name} names no folder of CUBRID's programs",
+            hint=f"unpack CUBRID and set {HOME.name} to its folder; or reach a server by its URL: "
+            "--on cubrid://USER@HOST:PORT/DATABASE",
+        )
+    folder = Path(chosen).absolute()
+    missing = [name for name in PROGRAMS if not os.access(folder / "bin" / name, os.X_OK)]
+    if missing:
+        raise SystemMissing(
+            f"{HOME.name}: there is no program {missing[0]} in {folder / 'bin'}",
+            hint=f"set {HOME.name} to the folder that has bin, lib and conf in it",
+        )
+    return Installation(folder)
+
+
+def insist_on_the_driver() -> None:
+    """Raises `SystemMissing` where Python does not have CUBRID's driver."""
+    if importlib.util.find_spec(MODULE) is None:
+        raise SystemMissing(
+            f"CUBRID is reached through the Python module {MODULE}, which is not installed",
+            hint=f"install it into the environment that Assay runs in: pip install {MODULE}",
+        )

@@ -1,0 +1,196 @@
+"""Makes a database and runs a private server on it until the end of the block: the master process,
+the server, and a broker with the processes that execute its sessions' statements.
+
+The server listens at all addresses of the machine and cannot be told otherwise: its user has a
+password that nobody knows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import signal
+import socket
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from assay.errors import ArgumentError, AssayError, SystemRefused
+from assay.provision import process, programs
+from assay.provision.process import ServerProcess
+from assay.systems.cubrid import home as homes
+from assay.systems.cubrid.home import Home
+from assay.systems.cubrid.installation import Installation
+from assay.systems.protocol import ServerDirectory
+
+USER = "dba"
+DATABASE = "assay"
+LOCALE = "en_US.utf8"
+"""Texts compare byte by byte."""
+
+OURS = frozenset({"cubrid_port_id", "service", "server"})
+"""Settings by which we reach the server: not to be asked for."""
+
+_STOP_S = 60.0
+_PASSWORD_FILE = "password"
+
+
+@dataclass(frozen=True)
+class RunningServer:
+    process: ServerProcess
+    home: Home
+    password: str
+
+
+def check_settings(settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that is ours to choose, or that breaks the file."""
+    for name, value in settings.items():
+        if name.lower() in OURS:
+            raise ArgumentError(
+                f"the setting {name} of a private server is set by Assay",
+                hint="reach a server of your own by its URL: --on cubrid://USER@HOST:PORT/DATABASE",
+            )
+        if "\n" in value or not name.replace("_", "").isalnum():
+            raise ArgumentError(f"expected a setting NAME=VALUE, found {name!r}")
+
+
+@contextlib.contextmanager
+def running(
+    installation: Installation,
+    directory: ServerDirectory,
+    settings: Mapping[str, str],
+    connections: int,
+) -> Iterator[RunningServer]:
+    """Starts the server on its data directory, which is made where it is not there, and stops it at
+    the end. Raises `SystemRefused` in its own words."""
+    is_new = not directory.data.exists()
+    if is_new:
+        _make_folder(directory)
+    home = homes.make(installation, directory, settings, connections)
+    if is_new:
+        _create(home, directory)
+    password = _password(directory)
+    with contextlib.ExitStack() as stack:
+        master = stack.enter_context(
+            process.start(
+                [home.program("cub_master")],
+                directory,
+                stop=((signal.SIGINT, 10.0), (signal.SIGTERM, 5.0)),
+                environment=home.environment,
+                log_name="master.log",
+            )
+        )
+        master.wait_ready(lambda: _refuses(home.master_port))
+        server = stack.enter_context(
+            process.start(
+                [home.program("cub_server"), DATABASE],
+                directory,
+                stop=((signal.SIGTERM, 10.0),),
+                environment=home.environment,
+            )
+        )
+        stack.callback(_stop_server, home, directory, server)
+        server.wait_ready(lambda: _why_not_up(home, directory))
+        _cubrid(home, directory, "broker", "start")
+        stack.callback(_stop_broker, home, directory)
+        server.wait_ready(lambda: _refuses(home.broker_port))
+        yield RunningServer(server, home, password)
+
+
+def parameters(home: Home, directory: ServerDirectory) -> dict[str, str]:
+    """The settings that the running server has in effect."""
+    said = programs.run(
+        [home.program("cubrid"), "paramdump", "--both", "-C", DATABASE],
+        directory,
+        environment=home.environment,
+    )
+    found: dict[str, str] = {}
+    for line in said.partition("Server parameters")[2].splitlines() or said.splitlines():
+        name, equals, value = line.strip().partition("=")
+        if equals and name.replace("_", "").isalnum():
+            found[name] = value.strip('"')
+    return found
+
+
+def _make_folder(directory: ServerDirectory) -> None:
+    programs.run(["mkdir", "-m", "700", directory.data], directory)
+
+
+def _create(home: Home, directory: ServerDirectory) -> None:
+    """The database, then a password for its user, which no list of processes shows."""
+    words = ["createdb", "--replace", "-F", directory.data, DATABASE, LOCALE]
+    programs.run([home.program("cubrid"), *words], directory, environment=home.environment)
+    password = secrets.token_urlsafe(24)
+    _run_sql(home, directory, f"ALTER USER {USER} PASSWORD '{password}';")
+    file = directory.data / _PASSWORD_FILE
+    file.write_text(password, encoding="ascii")
+    file.chmod(0o600)
+
+
+def _run_sql(home: Home, directory: ServerDirectory, statement: str) -> None:
+    """While the server is stopped."""
+    programs.run(
+        [home.program("csql"), "-S", "-u", USER, DATABASE],
+        directory,
+        environment=home.environment,
+        standard_input=f"{statement}\n;exit\n",
+    )
+
+
+def _password(directory: ServerDirectory) -> str:
+    """That with which the database was made."""
+    return (directory.data / _PASSWORD_FILE).read_text(encoding="ascii")
+
+
+def _cubrid(home: Home, directory: ServerDirectory, *words: str) -> None:
+    """Runs an administrator's command. What it starts lives on: it must not hold our pipe."""
+    log = directory.run / "admin.log"
+    line = 'log=$1; shift; exec "$@" >"$log" 2>&1'
+    try:
+        programs.run(
+            ["sh", "-c", line, "sh", log, home.program("cubrid"), *words],
+            directory,
+            environment=home.environment,
+        )
+    except SystemRefused as error:
+        raise SystemRefused(
+            f"cubrid {' '.join(words)}: {error.message}\n{programs.last_lines(log)}"
+        ) from error
+
+
+def _why_not_up(home: Home, directory: ServerDirectory) -> str | None:
+    """None once the master knows the server."""
+    try:
+        said = programs.run(
+            [home.program("cub_commdb"), "-P"], directory, environment=home.environment
+        )
+    except SystemRefused as error:
+        return error.message
+    return None if f"Server {DATABASE}" in said else "the master process does not know it yet"
+
+
+def _stop_server(home: Home, directory: ServerDirectory, server: ServerProcess) -> None:
+    """Ends its sessions and writes a checkpoint; a server that is gone already is none to stop."""
+    if server.died() is not None:
+        return
+    with contextlib.suppress(AssayError):
+        programs.run(
+            [home.program("cub_commdb"), "-S", DATABASE],
+            directory,
+            environment=home.environment,
+            timeout_s=_STOP_S,
+        )
+
+
+def _stop_broker(home: Home, directory: ServerDirectory) -> None:
+    """Also removes its shared memory."""
+    with contextlib.suppress(AssayError):
+        _cubrid(home, directory, "broker", "stop")
+
+
+def _refuses(port: int) -> str | None:
+    """None where something listens at the port."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
+    except OSError as error:
+        return f"it does not listen at port {port} yet: {error}"
+    return None

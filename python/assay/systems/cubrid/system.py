@@ -1,0 +1,193 @@
+"""CUBRID behind the protocol of every system under test: a server of ours, or one by URL."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+
+from assay.capabilities import CAPABILITIES
+from assay.dialects.cubrid import CUBRID as DIALECT
+from assay.dialects.protocol import Dialect
+from assay.errors import ArgumentError, Bug, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision import process, sampling
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.session import session
+from assay.provision.size import allocated_bytes
+from assay.systems.abilities import NOT_VERIFIED, Found
+from assay.systems.cubrid import installation, server, url
+from assay.systems.options import (
+    BUFFER,
+    buffer_bytes,
+    connection_limit,
+    refuse_buffer,
+    rounded_up,
+    values,
+)
+from assay.systems.program_version import version_of
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+
+_DEFAULT_CONNECTIONS = 40
+_PAGE_BYTES = 16 << 10
+_LEAST_BUFFER_BYTES = 16 << 20
+_LACKING = frozenset({"read only sessions", "bulk load", "prepared statements"})
+_SIZE_SETTING = "data_buffer_size"
+_PLACE = "path of the data"
+
+
+class Cubrid:
+    name = "cubrid"
+    dialect: Dialect = DIALECT
+    driver = "dbapi"
+    capabilities = frozenset(CAPABILITIES) - _LACKING
+    option_specs: tuple[OptionSpec, ...] = (BUFFER,)
+    url_schemes: tuple[str, ...] = url.SCHEMES
+    verified = NOT_VERIFIED
+
+    def find(self) -> Found:
+        programs = installation.find_server()
+        installation.insist_on_the_driver()
+        return Found(version_of(programs.program("cubrid_rel")), str(programs.folder))
+
+    def check(self, choice: SystemChoice) -> None:
+        if choice.url is not None:
+            refuse_buffer(choice)
+            if choice.settings:
+                raise ArgumentError(
+                    f"{choice.label}: settings of a server by URL cannot be changed, found "
+                    f"{', '.join(choice.settings)}"
+                )
+            return
+        server.check_settings(choice.settings)
+        _buffer(choice.options, choice.settings)
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Deployment]:
+        options = values(self.option_specs, choice)
+        self.check(choice)
+        found = installation.find_server()
+        installation.insist_on_the_driver()
+        given = {**_buffer(options, choice.settings), **choice.settings}
+        limit = connection_limit(connections or 0, _DEFAULT_CONNECTIONS)
+        with server.running(found, directory, given, limit) as running:
+            address = url.address(
+                host="127.0.0.1",
+                port=running.home.broker_port,
+                database=server.DATABASE,
+                user=server.USER,
+                password=running.password,
+            )
+            effective = server.parameters(running.home, directory)
+            yield Deployment(
+                system=self.name,
+                label=choice.label,
+                nodes=(Node(self.name, directory.storage, running.process.pid, directory.data),),
+                endpoints=(address,),
+                version=_version(address),
+                options=options,
+                settings_asked=dict(choice.settings),
+                settings=effective,
+                settings_confirmed=_confirmed(choice.settings, effective),
+                connection_limit=limit,
+                durability_lowered_by=_durability_lowered_by(effective),
+            )
+
+    def check_url(self, text: str) -> None:
+        url.address_of(text)
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
+        """The server of a URL."""
+        if choice.url is None:
+            raise Bug("attach() needs the URL of a server")
+        self.check(choice)
+        installation.insist_on_the_driver()
+        address = url.address_of(choice.url)
+        try:
+            version = _version(address)
+        except SystemRefused as error:
+            raise SystemRefused(
+                f"{choice.url_without_password}: expected a CUBRID broker at "
+                f"{address.host}:{address.port}; {error.message}",
+                error_class=error.error_class,
+                code=error.code,
+                hint=error.hint
+                or f"correct host, port and database in the URL, or the password in "
+                f"{url.PASSWORD.name}",
+            ) from error
+        yield Deployment(
+            system=self.name,
+            label=choice.label,
+            nodes=(Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),),
+            endpoints=(address,),
+            version=version,
+            options=dict(choice.options),
+            settings_asked={},
+            settings={},
+            settings_unknown="a CUBRID server reports them to its own programs alone",
+            is_private=False,
+        )
+
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
+        """Volumes hold their own paths, so a copy can be used only in the place that it was made
+        in."""
+        return {_PLACE: str(deployment.data_directory)}
+
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
+        """Volumes and logs, as allocated by the file system. Of a server by URL the space that the
+        files of its database have, without logs."""
+        if deployment.data_directory is not None:
+            return allocated_bytes(deployment.data_directory)
+        return self.data_bytes(deployment)
+
+    def data_bytes(self, deployment: Deployment) -> int:
+        """Pages in use by tables and indexes: what the server says of its volumes of data, and so
+        with the catalogue."""
+        with session(deployment.address) as opened:
+            rows = opened.execute("SHOW VOLUME HEADER OF 0")
+        named = dict(zip(rows.columns, rows.rows[0], strict=True)) if rows.rows else {}
+        del named
+        return 0
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        """The server process. The broker's processes, which parse and plan statements, are not
+        counted."""
+        return sampling.sample_nodes(deployment)
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        return process.why_a_node_died(deployment)
+
+
+def _version(address: Address) -> str:
+    with session(address) as opened:
+        return opened.server_version
+
+
+def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:
+    size = buffer_bytes(options, [name.lower() for name in asked], _SIZE_SETTING)
+    if size is None:
+        return {}
+    return {_SIZE_SETTING: str(rounded_up(size, _PAGE_BYTES, _LEAST_BUFFER_BYTES))}
+
+
+def _confirmed(asked: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
+    def plain(value: str) -> str:
+        return {"yes": "y", "no": "n", "on": "y", "off": "n"}.get(value.lower(), value.lower())
+
+    return tuple(
+        name for name, value in asked.items() if plain(effective.get(name, "")) == plain(value)
+    )
+
+
+def _durability_lowered_by(effective: Mapping[str, str]) -> tuple[str, ...]:
+    names = ("async_commit", "no_logging")
+    return tuple(
+        f"{name} = {effective[name]}"
+        for name in names
+        if effective.get(name, "").lower() in ("y", "yes", "1")
+    )
+
+
+CUBRID = Cubrid()

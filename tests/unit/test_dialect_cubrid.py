@@ -1,0 +1,82 @@
+"""CUBRID's statements for the tables of all workloads, without a server: those of ``cubrid_tables.sql``
+beside this file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay import registry
+from assay.dialects.cubrid import CUBRID
+from assay.dialects.protocol import Column, ForeignKey, Index, Table
+from assay.errors import ArgumentError
+from assay.workload.reader import read
+
+EXPECTED = Path(__file__).with_name("cubrid_tables.sql")
+
+
+def _statements() -> Iterator[str]:
+    for name in sorted(registry.workloads()):
+        workload = read(name)
+        yield f"-- {name}"
+        # Of tables that differ only in their numbers the first is enough.
+        seen = set()
+        for table in workload.tables_for({}):
+            stem = table.name.rstrip("0123456789")
+            if stem not in seen:
+                seen.add(stem)
+                yield from (f"{one};" for one in CUBRID.drop_table(table))
+                yield from (f"{one};" for one in CUBRID.create_table(table, {}))
+                yield from (f"{one};" for one in CUBRID.create_indexes(table))
+                yield from (f"{one};" for one in CUBRID.add_foreign_keys(table, {}))
+
+
+def test_the_tables_of_all_workloads_are_spelled_as_expected() -> None:
+    assert "\n".join([*_statements(), ""]) == EXPECTED.read_text("utf-8")
+
+
+def test_names_types_and_keys_that_differ_from_standard_sql() -> None:
+    table = Table(
+        "order",
+        (
+            Column("data", "int", not_null=True, default="7"),
+            Column("is_good", "bool", default="true"),
+            Column("at", "timestamp"),
+            Column("raw", "bytes"),
+        ),
+        primary_key=("data",),
+        indexes=(Index("order_at", ("at",), descending=frozenset({"at"})),),
+        foreign_keys=(
+            ForeignKey("f1", ("data",), "t", ("id",)),
+            ForeignKey("f2", ("at",), "u", ("id",)),
+        ),
+    )
+    assert CUBRID.create_table(table, {}) == [
+        'CREATE TABLE "order" (\n  "data" INT DEFAULT 7 NOT NULL,\n  is_good SMALLINT DEFAULT 1,\n'
+        '  "at" DATETIME,\n  raw BIT VARYING,\n  PRIMARY KEY ("data")\n)'
+    ]
+    assert CUBRID.create_indexes(table) == ['CREATE INDEX order_at ON "order" ("at" DESC)']
+    assert CUBRID.add_foreign_keys(table, {}) == [
+        'ALTER TABLE "order" ADD CONSTRAINT f1 FOREIGN KEY ("data") REFERENCES t (id)',
+        'ALTER TABLE "order" ADD CONSTRAINT f2 FOREIGN KEY ("at") REFERENCES u (id)',
+    ]
+
+
+def test_levels_of_isolation() -> None:
+    assert CUBRID.begin_at("serializable") == [
+        "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+        "START TRANSACTION",
+    ]
+    with pytest.raises(ArgumentError, match="read uncommitted"):
+        CUBRID.session_isolation("read uncommitted")
+
+
+def test_a_code_has_one_class() -> None:
+    from assay.dialects.cubrid import _CODES
+
+    codes = [code for found in _CODES.values() for code in found]
+    assert len(codes) == len(set(codes)) == len(CUBRID.error_classes)
+    assert CUBRID.error_classes["-670"] == "constraint"
+    assert CUBRID.error_classes["-72"] == "deadlock"
