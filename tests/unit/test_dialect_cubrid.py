@@ -1,5 +1,4 @@
-"""CUBRID's statements for the tables of all workloads, without a server: those of ``cubrid_tables.sql``
-beside this file."""
+"""CUBRID's statements for the tables of all workloads, without a server: `EXPECTED` has them."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from assay.dialects.cubrid import CUBRID
+from assay.dialects.cubrid import CODES, CUBRID
 from assay.dialects.protocol import Column, ForeignKey, Index, Table
 from assay.errors import ArgumentError
 from assay.workload.reader import read
@@ -74,9 +73,7 @@ def test_levels_of_isolation() -> None:
 
 
 def test_a_code_has_one_class() -> None:
-    from assay.dialects.cubrid import _CODES
-
-    codes = [code for found in _CODES.values() for code in found]
+    codes = [code for found in CODES.values() for code in found]
     assert len(codes) == len(set(codes)) == len(CUBRID.error_classes)
     assert CUBRID.error_classes["-670"] == "constraint"
     assert CUBRID.error_classes["-72"] == "deadlock"

@@ -44,7 +44,7 @@ _RESERVED_WORDS = """
     xor year year_month zone
 """
 
-_CODES: Mapping[str, tuple[int, ...]] = {
+CODES: Mapping[str, tuple[int, ...]] = {
     "authentication": (-165, -171),
     # A constraint, a unique index, NOT NULL, and both sides of a foreign key.
     "constraint": (-205, -631, -670, -886, -922, -924, -926, -1121),
@@ -69,7 +69,7 @@ class CubridDialect(StandardSql):
     begins_implicitly = True
     """A transaction begins with its first statement; there is no other word for it."""
     error_classes: Mapping[str, str] = {
-        str(code): found for found, codes in _CODES.items() for code in codes
+        str(code): found for found, codes in CODES.items() for code in codes
     }
     error_phrases: Mapping[str, str] = {
         "unknown class": "unknown object",
