@@ -176,7 +176,9 @@ fn warning(count: u16, info: &str, quoted: &Answer) -> SystemError {
         "the server changed or skipped rows of the load (warnings: {count}; {info}): {}{more}",
         messages.join("; ")
     );
-    SystemError::new(ErrorClass::Data, number, message)
+    // A number that cannot be read is that of no error.
+    let class = refusal::class_of_warning(number.parse().unwrap_or_default());
+    SystemError::new(class, number, message)
 }
 
 /// Appends one row: tab between cells, newline at the end, a backslash before either and before a

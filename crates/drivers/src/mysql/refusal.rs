@@ -38,6 +38,14 @@ pub(super) fn read(payload: &[u8], moment: Moment) -> SystemError {
     }
 }
 
+/// The class of a load's warning: the error that it would be without LOCAL.
+pub(super) fn class_of_warning(number: u16) -> ErrorClass {
+    match class_of(number, b"", Moment::Statement) {
+        ErrorClass::Constraint => ErrorClass::Constraint,
+        _ => ErrorClass::Data,
+    }
+}
+
 /// "Got error … during COMMIT": part of it may have been done.
 fn is_of_commit(number: u16) -> bool {
     number == 1180
@@ -118,8 +126,8 @@ fn class_of(number: u16, state: &[u8], moment: Moment) -> ErrorClass {
         (1205 | 1969 | 3024 | 3572, _) => Class::Timeout,
         (1020 | 3101, _) => Class::Serialization,
         (
-            1022 | 1048 | 1062 | 1169 | 1216 | 1217 | 1364 | 1451 | 1452 | 1557 | 1586 | 1761
-            | 1762 | 3819 | 4025,
+            1022 | 1048 | 1062 | 1169 | 1216 | 1217 | 1263 | 1364 | 1451 | 1452 | 1557 | 1586
+            | 1761 | 1762 | 3819 | 4025,
             _,
         ) => Class::Constraint,
         (1058 | 1064 | 1065 | 1136 | 1149 | 1222, _) => Class::Syntax,
@@ -134,9 +142,11 @@ fn class_of(number: u16, state: &[u8], moment: Moment) -> ErrorClass {
             | 3948 | 4166,
             _,
         ) => Class::Permission,
-        (1261..=1265 | 1292 | 1365 | 1366 | 1367 | 1406 | 1411 | 1441 | 1690 | 3140, _) => {
-            Class::Data
-        }
+        (
+            1261 | 1262 | 1264 | 1265 | 1292 | 1365 | 1366 | 1367 | 1406 | 1411 | 1441 | 1690
+            | 3140,
+            _,
+        ) => Class::Data,
         (
             3 | 23 | 24 | 28 | 1021 | 1037 | 1038 | 1041 | 1114 | 1135 | 1197 | 1206 | 1226 | 1637,
             _,
