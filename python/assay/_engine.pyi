@@ -40,12 +40,14 @@ class EngineError(Exception):
     """What the engine could not do.
 
     ``kind`` is ``script``, ``system``, ``source``, ``machine`` or ``document``. A place (``file``,
-    ``line``, ``column``) comes with scripts and sources; ``error_class`` and ``code`` with systems.
+    ``line``, ``column``) comes with scripts and sources; ``error_class``, ``code`` and
+    ``certainty`` (``undone`` or ``unknown``: the statement's effect) with systems.
     """
 
     kind: str
     message: str
     error_class: str
+    certainty: str
     code: str
     file: str
     line: int

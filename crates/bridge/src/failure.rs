@@ -1,6 +1,6 @@
 //! Takes the engine's errors; returns the exception that Python gets, with place and message.
 
-use assay_drivers::SystemError;
+use assay_drivers::{Certainty, SystemError};
 use assay_engine::EngineError as Engine;
 use assay_script::ScriptError;
 use assay_values::SourceError;
@@ -15,6 +15,7 @@ pub struct Failure {
     pub kind: &'static str,
     pub message: String,
     pub error_class: &'static str,
+    pub certainty: &'static str,
     pub code: String,
     pub file: String,
     pub line: u64,
@@ -40,6 +41,7 @@ impl Failure {
                 value.setattr("kind", self.kind)?;
                 value.setattr("message", self.message)?;
                 value.setattr("error_class", self.error_class)?;
+                value.setattr("certainty", self.certainty)?;
                 value.setattr("code", self.code)?;
                 value.setattr("file", self.file)?;
                 value.setattr("line", self.line)?;
@@ -57,6 +59,10 @@ impl From<SystemError> for Failure {
             kind: "system",
             message: error.message,
             error_class: error.class.word(),
+            certainty: match error.certainty {
+                Certainty::Undone => "undone",
+                Certainty::Unknown => "unknown",
+            },
             code: error.code,
             ..Self::default()
         }
