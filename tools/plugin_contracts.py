@@ -9,7 +9,7 @@ from textwrap import dedent
 
 from assay import registry
 from assay.capabilities import CAPABILITIES
-from assay.dialects.protocol import Dialect
+from assay.dialects.protocol import Dialect, LongStatement, SingleRows
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.row_sources.protocol import Asked, ExperimentRows, RowSource, RunSystem, UpdatesRows
 from assay.row_sources.request import DataRequest
@@ -48,6 +48,21 @@ from mydb_assay import MYDB, RAMDISK
 def test_the_plugins_keep_their_contracts() -> None:
     systems.validate(MYDB)
     storages.validate(RAMDISK)
+```
+
+`assay verify mydb` then starts the system and tries what every system with its capabilities must
+do: types and their limits, texts, errors, transactions, loads, sessions, a stop and a crash. What
+is not met is shown with what was expected and what was found; what the system has not the
+capability for is refused with that reason. In a test of the plugin's package:
+
+```python
+from assay.conformance.verify import verify
+from assay.experiment import StorageChoice, SystemChoice
+
+
+def test_mydb_does_what_its_capabilities_say() -> None:
+    found = verify(SystemChoice("mydb"), StorageChoice())
+    assert not [one for one in found if one.result == "not met"]
 ```
 
 `check()` is called for every choice of an experiment before anything is started, so that a mistake
@@ -98,6 +113,8 @@ def page() -> str:
     parts += ["## What every storage has\n", *_described(Storage)]
     parts += ["### StorageFacts\n", *_described(StorageFacts, fields_only=True)]
     parts += [_DIALECT, *_described(Dialect)]
+    for spelling in (SingleRows, LongStatement):
+        parts += [f"### {spelling.__name__}\n", *_described(spelling)]
     parts += [_ROW_SOURCE, *_described(RowSource)]
     for value in (ExperimentRows, UpdatesRows, Asked, RunSystem):
         parts += [f"### {value.__name__}\n", *_described(value)]

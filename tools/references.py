@@ -12,11 +12,15 @@ import click
 import plugin_contracts
 
 from assay import _engine, env_vars, registry
+from assay.capabilities import CAPABILITIES
 from assay.cli.program import COMMANDS, group, module_of
+from assay.conformance.requirement import Requirement
+from assay.conformance.verify import REQUIREMENTS
+from assay.experiment.values import SystemChoice
 from assay.observation import schema as schema_of_observations
 from assay.record import schema
 from assay.report import tidy_schema
-from assay.systems.abilities import CompletesUrls
+from assay.systems.abilities import NOT_VERIFIED, CompletesUrls
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 MARK = "<!-- Written by tools/references.py out of the program; not edited by hand. -->\n\n"
@@ -55,7 +59,7 @@ def environment() -> str:
 
 def systems() -> str:
     """Every system under test with its options."""
-    parts = ["# Systems under test\n"]
+    parts = ["# Systems under test\n", *_verified()]
     for name in registry.systems():
         system = registry.system(name)
         parts.append(f"## {name}\n\nDialect `{system.dialect.name}`, driver `{system.driver}`.\n")
@@ -74,6 +78,43 @@ def systems() -> str:
             ]
             parts.append("")
     return "\n".join(parts)
+
+
+def _verified() -> list[str]:
+    """What each system can do, and what is tried on it by ``assay verify``."""
+    names = registry.systems()
+    had = {name: registry.system(name).capabilities for name in names}
+    head = [f"| | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
+    capabilities = [
+        f"| {word} | {' | '.join('yes' if word in had[one] else '–' for one in names)} |"
+        for word in CAPABILITIES
+    ]
+    tried = [
+        f"| {one.name} | {' | '.join(_tried(one, name) for name in names)} |"
+        for one in REQUIREMENTS
+    ]
+    return [_CAPABILITIES, *head, *capabilities, _TRIED, *head, *tried, ""]
+
+
+def _tried(requirement: Requirement, name: str) -> str:
+    system = registry.system(name)
+    if requirement.why_refused(system, SystemChoice(name)) is not None:
+        return "–"
+    return "not run" if getattr(system, "verified", NOT_VERIFIED) == NOT_VERIFIED else "yes"
+
+
+_CAPABILITIES = """## Capabilities
+
+What a test may need; `assay list systems --detail` shows the same. A test whose needs a system does
+not meet is refused with the reason.
+"""
+_TRIED = """
+## What is tried on them
+
+`assay verify NAME` tries these on a system of any name. *yes*: our tests do so on the real system,
+and it is met; *not run*: there was no such system to run it on; –: the system lacks the capability
+or the ability, which `assay verify` names.
+"""
 
 
 def records() -> str:

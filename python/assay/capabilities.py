@@ -15,6 +15,12 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
     {
         "sql": "statements are SQL text",
         "tables": "the tables of a workload can be made and filled",
+        "stored rows": "what was written can be read again",
+        "unique keys": "a second row of the same key is refused",
+        "typed columns": "a column refuses a value that is not of its type",
+        "not null": "a column that is declared NOT NULL refuses NULL",
+        "exact decimals": "decimals are kept to their last digit, however many there are",
+        "microseconds": "timestamps are kept to the microsecond",
         "transactions": "several statements take effect together or not at all",
         "isolation levels": "a session can ask for the isolation level of its transactions",
         "read only sessions": "a session can be made read-only",

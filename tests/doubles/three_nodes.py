@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
-from assay.capabilities import CAPABILITIES
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import Deployment, Node
@@ -19,7 +18,7 @@ class ThreeNodes:
     name = "three-nodes"
     dialect = NULL.dialect
     driver = "postgresql"
-    capabilities = frozenset(CAPABILITIES) - {"foreign keys", "read only sessions", "restart"}
+    capabilities = NULL.capabilities
     option_specs: tuple[OptionSpec, ...] = (
         OptionSpec("sessions_each", "100", (), "Most sessions of a node at a time."),
     )

@@ -26,6 +26,7 @@ COMMANDS = (
     "install",
     "uninstall",
     "calibrate",
+    "verify",
     "null-server",
 )
 """In the order of `assay --help`; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""

@@ -79,6 +79,18 @@ class MongodbDialect(MinimalDialect):
             _text({"$replaceWith": _fields(columns)}),
         )
 
+    def insert_row(self, table: Table, values: Sequence[str]) -> str:
+        fields = ", ".join(
+            f"{json.dumps(column.name)}: {value}"
+            for column, value in zip(table.columns, values, strict=True)
+        )
+        return f'{{"insert": {json.dumps(table.name)}, "documents": [{{{fields}}}]}}'
+
+    def update_row(self, table: Table, column: str, value: str, key: str, key_value: str) -> str:
+        change = f'{{"$set": {{{json.dumps(column)}: {value}}}}}'
+        update = f'{{"q": {{{json.dumps(key)}: {key_value}}}, "u": {change}}}'
+        return f'{{"update": {json.dumps(table.name)}, "updates": [{update}]}}'
+
     def delete_all(self, table: str) -> list[str]:
         return [_text({"delete": table, "deletes": [{"q": {}, "limit": 0}]})]
 

@@ -231,3 +231,28 @@ class SqlText(Protocol):
         """What the script says before anything else (drop and create the database, choose it, set
         the literal style)."""
         ...
+
+
+@runtime_checkable
+class SingleRows(Protocol):
+    """A dialect that can also insert and update one row at a time. Values stand as scripts spell
+    them: ``:id``, or a number."""
+
+    def insert_row(self, table: Table, values: Sequence[str]) -> str:
+        """A statement that adds one row: a value for each column, in the table's order."""
+        ...
+
+    def update_row(self, table: Table, column: str, value: str, key: str, key_value: str) -> str:
+        """A statement that gives ``column`` this value where the column ``key`` has
+        ``key_value``."""
+        ...
+
+
+@runtime_checkable
+class LongStatement(Protocol):
+    """A dialect in which a statement can take as long as is wanted."""
+
+    def long_statement(self, table: Table, column: str) -> str:
+        """A statement that reads, and takes some hours with a thousand rows of numbers in
+        ``column``."""
+        ...

@@ -157,6 +157,23 @@ class StandardSql(MinimalDialect):
         where = f"{self.identifier(column)} IN ({literals})"
         return [f"DELETE FROM {self.identifier(table)} WHERE {where}"] if texts else []
 
+    def insert_row(self, table: Table, values: Sequence[str]) -> str:
+        return f"{self.insert(table)} ({', '.join(values)})"
+
+    def update_row(self, table: Table, column: str, value: str, key: str, key_value: str) -> str:
+        change = f"{self.identifier(column)} = {value}"
+        return (
+            f"UPDATE {self.identifier(table.name)} SET {change} "
+            f"WHERE {self.identifier(key)} = {key_value}"
+        )
+
+    def long_statement(self, table: Table, column: str) -> str:
+        """Every combination of four rows, on a condition that no index and no statistics decide."""
+        name, value = self.identifier(table.name), self.identifier(column)
+        tables = ", ".join(f"{name} {alias}" for alias in "abcd")
+        total = " + ".join(f"{alias}.{value} * {alias}.{value}" for alias in "abcd")
+        return f"SELECT count(*) FROM {tables} WHERE {total} = -1"
+
     def begin(self) -> list[str]:
         return ["START TRANSACTION"]
 

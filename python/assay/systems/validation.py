@@ -74,6 +74,8 @@ def _driver(system: System) -> Iterator[str]:
 def _capabilities(system: System) -> Iterator[str]:
     for name in sorted(map(str, set(system.capabilities) - set(CAPABILITIES))):
         yield f"capabilities: {name!r} is none; known: {', '.join(CAPABILITIES)}"
+    if isinstance(system, Restartable) and "stored rows" not in system.capabilities:
+        yield "capabilities: its data outlive a restart, and 'stored rows' is missing"
 
 
 def _abilities(system: System) -> Iterator[str]:

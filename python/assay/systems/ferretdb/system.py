@@ -49,7 +49,10 @@ class Ferretdb:
     name = "ferretdb"
     dialect: Dialect = DIALECT
     driver = "mongodb"
-    capabilities = frozenset({"tables", "prepared statements", "bulk load", "restart"})
+    capabilities = frozenset({
+        "tables", "stored rows", "unique keys", "exact decimals", "prepared statements",
+        "bulk load", "restart",
+    })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT)
     url_schemes: tuple[str, ...] = ("ferretdb",)
     url_variables: tuple[EnvVar, ...] = (url.PASSWORD,)

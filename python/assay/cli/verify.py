@@ -1,0 +1,76 @@
+"""``assay verify``: tries on a system what every system with its capabilities must do."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+
+import click
+
+from assay.cli import rows
+from assay.cli.options import format_option
+from assay.cli.outcome import say
+from assay.cli.streams import status_at_least
+from assay.conformance.requirement import Finding
+from assay.conformance.verify import verify
+from assay.experiment import settings
+from assay.experiment.values import StorageChoice
+from assay.provision.leftovers import clear_leftovers
+
+COLUMNS = ("system", "requirement", "result", "reason")
+
+
+@click.command("verify")
+@click.argument("systems", metavar="SYSTEM…", nargs=-1, required=True)
+@click.option(
+    "--storage",
+    "storages",
+    metavar="STORAGE",
+    multiple=True,
+    help="Storage for the data of private servers.  [default: here]",
+)
+@format_option(tuple(rows.FORMS))
+def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> int:
+    """Try what every system with the same capabilities must do.
+
+    SYSTEM is a name or a URL, as for --on. Types and their limits, texts, errors,
+    transactions, loads, sessions, settings, a stop and a crash are tried on a
+    server that is started for it; a server by URL is neither stopped nor killed,
+    and tables named assay_verify_… are made and dropped there. A requirement
+    whose capability the system lacks is refused, with the reason. Exit status 1
+    if a requirement is not met. For the authors of systems.
+
+    \b
+    Example:
+      assay verify sqlite
+      assay verify postgresql mariadb --format markdown
+      assay verify mysql://me@db/scratch
+    """
+    choices = settings.system_choices(systems)
+    [storage] = settings.storage_choices(storages) or (StorageChoice(),)
+    settings.check_choices(choices, [storage])
+    for cleared in clear_leftovers():
+        say(f"warning: {cleared.sentence()}")
+    found: list[rows.Row] = []
+    for choice in choices:
+        counted: Counter[str] = Counter()
+        for finding in verify(choice, storage):
+            counted[finding.result] += 1
+            found.append(_row(choice.label, finding))
+            if finding.result == "not met":
+                say(f"{choice.label}: not met: {finding.requirement.name}: {finding.reason}")
+        counts = ", ".join(f"{count} {result}" for result, count in counted.items())
+        say(f"{choice.label}: {counts}")
+    status = int(any(row["result"] == "not met" for row in found))
+    with status_at_least(status):
+        rows.write(found, COLUMNS, form, sys.stdout)
+    return status
+
+
+def _row(label: str, finding: Finding) -> rows.Row:
+    return {
+        "system": label,
+        "requirement": finding.requirement.name,
+        "result": finding.result,
+        "reason": finding.reason,
+    }

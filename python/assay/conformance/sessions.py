@@ -1,0 +1,109 @@
+"""Sessions begin, end, are lost and are cancelled as the engine's clients need it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from assay.conformance.requirement import NotMet, requirement
+from assay.conformance.subject import Subject
+from assay.dialects.protocol import Column, LongStatement
+from assay.errors import SystemUnderTestError
+from assay.provision.deployment import Address
+from assay.provision.ports import free_port
+from assay.provision.session import session
+
+_STORED = ("tables", "stored rows")
+_SESSIONS = 20
+
+
+@requirement("tables")
+def sessions_of_many_clients_can_be_open_at_once(subject: Subject) -> None:
+    table = subject.made("many", Column("value", "int"))
+    question = subject.dialect.count(table.name)
+    observed = subject.drive([question], clients=_SESSIONS, stop={"passes": 10})
+    _insist_on_ok(observed.outcomes.ok, 10 * _SESSIONS)
+
+
+@requirement("tables")
+def each_transaction_can_have_a_session_of_its_own(subject: Subject) -> None:
+    table = subject.made("own", Column("value", "int"))
+    question = subject.dialect.count(table.name)
+    more = {"connect_each_transaction": True, "stop": {"passes": _SESSIONS}}
+    _insist_on_ok(subject.drive([question], **more).outcomes.ok, _SESSIONS)
+
+
+@requirement(*_STORED)
+def an_error_is_of_its_statement_and_not_of_its_session(subject: Subject) -> None:
+    """Every second transaction fails, each with its class and without effect."""
+    table = subject.made("errors", Column("value", "int"))
+    dialect = subject.dialect
+    observed = subject.drive(
+        [dialect.count(table.name), dialect.exists("assay_verify_nothing")],
+        protocol="simple",
+        stop={"passes": 10},
+    )
+    _insist_on_ok(observed.outcomes.ok, 10)
+    found = [(one.class_, one.certainty, one.count) for one in observed.errors]
+    if found != [("unknown object", "undone", 10)]:
+        raise NotMet(
+            f"expected 10 errors of the class unknown object without effect, found {found}"
+        )
+    if observed.reconnects:
+        raise NotMet(f"the client had to reconnect {observed.reconnects} times")
+
+
+@requirement(*_STORED, spellings=(LongStatement,))
+def a_statement_that_takes_too_long_is_cancelled(subject: Subject) -> None:
+    """At the end of the run; behind it the table can be dropped at once, which a statement still
+    at work would not let happen."""
+    assert isinstance(subject.dialect, LongStatement)
+    table = subject.made("long", Column("value", "int"))
+    subject.load(table, [(number, number) for number in range(1000)])
+    statement = subject.dialect.long_statement(table, "value")
+    observed = subject.drive(
+        [statement], protocol="simple", order="mix", stop={"duration_s": 0.3}, drain_s=0.3
+    )
+    if observed.unfinished is None or observed.unfinished.cancelled != 1:
+        raise NotMet(f"expected that it is cancelled, found {observed.unfinished}")
+    if observed.outcomes.unknown != 1:
+        raise NotMet(f"expected one transaction of unknown effect, found {observed.outcomes}")
+    subject.execute(*subject.dialect.drop_table(table))
+
+
+@requirement(*_STORED)
+def where_there_is_no_system_the_connection_is_refused(subject: Subject) -> None:
+    nowhere = _nowhere(subject.deployment.address)
+    try:
+        with session(nowhere):
+            pass
+    except SystemUnderTestError as error:
+        found = getattr(error, "error_class", type(error).__name__)
+        if found != "connection refused":
+            raise NotMet(
+                f"expected the class connection refused, found {found}: {error}"
+            ) from error
+    else:
+        raise NotMet("a session was opened where nothing listens")
+
+
+def _nowhere(address: Address) -> Address:
+    """The address with a socket, a folder or a port at which there is nothing."""
+    if address.unix is not None:
+        return replace(address, unix=f"{address.unix}-not")
+    if address.file is not None:
+        return replace(address, file=f"{address.file}-not/database")
+    return replace(address, port=free_port(), connect_timeout_s=5.0)
+
+
+def _insist_on_ok(found: int, expected: int) -> None:
+    if found != expected:
+        raise NotMet(f"expected {expected} transactions that end ok, found {found}")
+
+
+REQUIREMENTS = (
+    sessions_of_many_clients_can_be_open_at_once,
+    each_transaction_can_have_a_session_of_its_own,
+    an_error_is_of_its_statement_and_not_of_its_session,
+    a_statement_that_takes_too_long_is_cancelled,
+    where_there_is_no_system_the_connection_is_refused,
+)

@@ -1,0 +1,77 @@
+"""Takes a system; tries every requirement on it; gives a finding for each.
+
+One deployment serves all of them. A requirement that leaves the server dead is followed by a new
+start, so that it does not decide about the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay import _engine
+from assay.conformance import (
+    column_types,
+    loading,
+    server,
+    sessions,
+    statements,
+    texts,
+    transactions,
+)
+from assay.conformance.requirement import CannotBeTried, Finding, NotMet, Requirement
+from assay.conformance.subject import Subject
+from assay.errors import ArgumentError, AssayError
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.running import running_system
+
+REQUIREMENTS: tuple[Requirement, ...] = (
+    *server.REQUIREMENTS[:1],
+    *column_types.REQUIREMENTS,
+    *texts.REQUIREMENTS,
+    *statements.REQUIREMENTS,
+    *transactions.REQUIREMENTS,
+    *loading.REQUIREMENTS,
+    *sessions.REQUIREMENTS,
+    *server.REQUIREMENTS[1:],
+)
+
+_CONNECTIONS = 50
+
+
+def verify(
+    choice: SystemChoice,
+    storage: StorageChoice,
+    requirements: tuple[Requirement, ...] = REQUIREMENTS,
+) -> Iterator[Finding]:
+    """Tries them in their order on one deployment, which is taken down with the iterator.
+
+    Raises as `assay.provision.running` does where the system cannot be brought up.
+    """
+    with running_system(choice, storage, connections=_CONNECTIONS) as running:
+        subject = Subject(running)
+        for requirement in requirements:
+            reason = requirement.why_refused(subject.system, choice)
+            if reason is not None:
+                yield Finding(requirement, "refused", reason)
+            else:
+                yield _finding(requirement, subject)
+
+
+def _finding(requirement: Requirement, subject: Subject) -> Finding:
+    try:
+        try:
+            requirement.attempt(subject)
+        finally:
+            subject.drop_all()
+    except (CannotBeTried, ArgumentError) as refusal:
+        return Finding(requirement, "refused", str(refusal))
+    except NotMet as found:
+        return Finding(requirement, "not met", str(found))
+    except AssayError as error:
+        words = getattr(error, "error_class", "") or type(error).__name__
+        return Finding(requirement, "not met", f"{error.message} ({words})")
+    except _engine.EngineError as error:
+        return Finding(requirement, "not met", f"{error.message} ({error.error_class})")
+    except Exception as error:  # a plugin's own mistake is of that plugin, not of ours
+        return Finding(requirement, "not met", f"{type(error).__name__}: {error}")
+    return Finding(requirement, "met")

@@ -1,0 +1,93 @@
+"""Every system does what its capabilities say: one suite over the registry, a server for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+
+import pytest
+
+from assay import registry
+from assay.conformance.requirement import Finding, requirement
+from assay.conformance.subject import Subject
+from assay.conformance.verify import REQUIREMENTS, verify
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.provision.deployment import StorageFacts
+from commands import Assay, need
+from servers import directory_for_servers
+
+SERVERS = [name for name in registry.systems() if name != "null"]
+
+
+@cache
+def findings(system: str, directory: str) -> dict[str, Finding]:
+    """Of a deployment that serves all requirements."""
+    storage = StorageChoice(directory=directory)
+    return {one.requirement.name: one for one in verify(SystemChoice(system), storage)}
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[StorageFacts]:
+    with directory_for_servers() as storage:
+        yield storage
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name.replace(" ", "_"))
+@pytest.mark.parametrize("system", SERVERS)
+@pytest.mark.timeout(600)
+def test_it_is_met_or_refused_for_a_capability_that_is_missing(
+    system: str, one: object, place: StorageFacts
+) -> None:
+    need(system)
+    finding = findings(system, place.directory)[getattr(one, "name", "")]
+    if finding.result == "refused":
+        pytest.skip(finding.reason)
+    assert finding.result == "met", finding.reason
+
+
+def test_the_null_system_meets_what_needs_no_stored_rows(assay: Assay) -> None:
+    done = assay("verify", "null", "--format", "json")
+    assert done.status == 0, done.err
+    results = {row["requirement"]: row for row in done.document}
+    assert set(results) == {one.name for one in REQUIREMENTS}
+    assert results["an empty table has no rows"]["result"] == "met"
+    kept = results["texts are kept letter by letter"]
+    assert kept["result"] == "refused" and "stored rows" in kept["reason"]
+
+
+def test_what_is_not_met_says_what_was_found_and_does_not_stop_the_others() -> None:
+    """The null system takes every statement and stores nothing."""
+
+    @requirement()
+    def plain_mistakes_of_a_plugin(subject: Subject) -> None:
+        raise TypeError(subject.system.name)
+
+    @requirement()
+    def it_refuses_a_text(subject: Subject) -> None:
+        subject.refusal("this is no statement")
+
+    @requirement("tables")
+    def it_stores_rows(subject: Subject) -> None:
+        subject.load(subject.made("rows"), [(1,), (2,)])
+
+    @requirement()
+    def it_is_there(subject: Subject) -> None:
+        subject.execute("anything")
+
+    asked = (plain_mistakes_of_a_plugin, it_refuses_a_text, it_stores_rows, it_is_there)
+    found = list(verify(SystemChoice("null"), StorageChoice(), asked))
+    assert [one.result for one in found] == ["not met", "not met", "not met", "met"]
+    reasons = [one.reason for one in found]
+    assert reasons[0] == "TypeError: null"
+    assert "this is no statement" in reasons[1]
+    assert "sent (1)" in reasons[2] and "found nothing" in reasons[2]
+
+
+def test_a_system_that_does_not_do_what_it_says_ends_with_status_1(
+    assay: Assay,
+) -> None:
+    done = assay("verify", "null[fail=syntax@0.9]", "null", "--format", "csv")
+    assert done.status == 1
+    assert "not met: an empty table has no rows: " in done.err
+    assert done.out.count("\n") == 1 + 2 * len(REQUIREMENTS)
