@@ -36,7 +36,7 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
     SYSTEM is a name or a URL, as for --on. Types and their limits, texts, errors,
     transactions, loads, sessions, settings, a stop and a crash are tried on a
     server that is started for it; a server by URL is neither stopped nor killed,
-    and tables named assay_verify_… are made and dropped there. A requirement
+    and tables named verify_… are made and dropped there. A requirement
     whose capability the system lacks is refused, with the reason. Exit status 1
     if a requirement is not met. For the authors of systems.
 

@@ -19,7 +19,7 @@ _SESSIONS = 20
 @requirement("tables")
 def sessions_of_many_clients_can_be_open_at_once(subject: Subject) -> None:
     table = subject.made("many", Column("value", "int"))
-    question = subject.dialect.count(table.name)
+    question = subject.question(table)
     observed = subject.drive([question], clients=_SESSIONS, stop={"passes": 10})
     _insist_on_ok(observed.outcomes.ok, 10 * _SESSIONS)
 
@@ -27,7 +27,7 @@ def sessions_of_many_clients_can_be_open_at_once(subject: Subject) -> None:
 @requirement("tables")
 def each_transaction_can_have_a_session_of_its_own(subject: Subject) -> None:
     table = subject.made("own", Column("value", "int"))
-    question = subject.dialect.count(table.name)
+    question = subject.question(table)
     more = {"connect_each_transaction": True, "stop": {"passes": _SESSIONS}}
     _insist_on_ok(subject.drive([question], **more).outcomes.ok, _SESSIONS)
 
@@ -36,9 +36,8 @@ def each_transaction_can_have_a_session_of_its_own(subject: Subject) -> None:
 def an_error_is_of_its_statement_and_not_of_its_session(subject: Subject) -> None:
     """Every second transaction fails, each with its class and without effect."""
     table = subject.made("errors", Column("value", "int"))
-    dialect = subject.dialect
     observed = subject.drive(
-        [dialect.count(table.name), dialect.exists("assay_verify_nothing")],
+        [subject.question(table), subject.dialect.exists("verify_nothing")],
         protocol="simple",
         stop={"passes": 10},
     )

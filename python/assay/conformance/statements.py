@@ -5,6 +5,7 @@ from __future__ import annotations
 from assay.conformance.requirement import NotMet, requirement
 from assay.conformance.subject import Refusal, Subject, insist_on_class
 from assay.dialects.protocol import Column, SingleRows, Table
+from assay.load.tables import drop
 
 _STORED = ("tables", "stored rows")
 
@@ -58,15 +59,14 @@ def what_is_no_statement_is_refused_as_syntax(subject: Subject) -> None:
 
 @requirement(*_STORED)
 def a_table_that_is_not_there_is_an_unknown_object(subject: Subject) -> None:
-    insist_on_class(
-        subject.refusal(subject.dialect.exists("assay_verify_nothing")), "unknown object"
-    )
+    insist_on_class(subject.refusal(subject.dialect.exists("verify_nothing")), "unknown object")
 
 
 @requirement(*_STORED)
 def a_dropped_table_is_gone(subject: Subject) -> None:
     table = _numbered(subject, "dropped", 1)
-    subject.execute(*subject.dialect.drop_table(table), *subject.dialect.drop_table(table))
+    for _ in range(2):
+        drop(subject.deployment, subject.dialect, [table])
     insist_on_class(subject.refusal(subject.dialect.exists(table.name)), "unknown object")
 
 

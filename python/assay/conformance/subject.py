@@ -15,7 +15,7 @@ from assay.drive.transactions import observe
 from assay.load.digest import table_digest
 from assay.load.fill import fill
 from assay.load.mark import refuse_foreign_tables
-from assay.load.tables import drop, drops, schema
+from assay.load.tables import count, drop, schema
 from assay.observation import Observation
 from assay.provision.deployment import Address, Deployment
 from assay.provision.running import RunningSystem
@@ -78,7 +78,7 @@ class Subject:
     def made(self, name: str, *columns: Column, key: str = "id") -> Table:
         """An empty table with these columns behind the whole number ``id``, its key."""
         table = Table(
-            name=f"assay_verify_{name}",
+            name=f"verify_{name}",
             columns=(Column("id", "int", not_null=True), *columns),
             primary_key=(key,),
         )
@@ -89,11 +89,9 @@ class Subject:
         if not self.deployment.is_private and table not in self._made:
             refuse_foreign_tables(self.deployment, self.dialect, [table])
         self._made.append(table)
-        self.execute(
-            *drops(self.dialect, [table]),
-            *schema(self.dialect, [table], self.deployment),
-            *self.dialect.create_indexes(table),
-        )
+        drop(self.deployment, self.dialect, [table])
+        made = schema(self.dialect, [table], self.deployment)
+        self.execute(*made, *self.dialect.create_indexes(table))
         return table
 
     def drop_all(self) -> None:
@@ -112,8 +110,8 @@ class Subject:
             with_checksums=True,
         )
         [sent] = report["tables"]
-        count, found = table_digest(self.deployment, self.dialect, table)
-        if (count, found) != (len(rows), sent["checksum"]):
+        number, found = table_digest(self.deployment, self.dialect, table)
+        if (number, found) != (len(rows), sent["checksum"]):
             raise NotMet(self._difference(table, rows))
 
     def refusal_of_load(self, table: Table, rows: Sequence[Row]) -> _engine.EngineError:
@@ -128,13 +126,15 @@ class Subject:
 
     def rows(self, table: Table) -> list[tuple[str | None, ...]]:
         """All rows, as texts, in the order of their keys."""
-        names = [column.name for column in table.columns]
-        [found] = self.execute(self.dialect.read_all(table.name, names))
+        [found] = self.execute(self.question(table))
         return sorted(found, key=lambda row: int(row[0] or 0))
 
     def count(self, table: Table) -> int:
-        [[(found,)]] = self.execute(self.dialect.count(table.name))
-        return int(found or 0)
+        return count(self.deployment, self.dialect, [table])[table.name]
+
+    def question(self, table: Table) -> str:
+        """A statement that reads the table."""
+        return self.dialect.read_all(table.name, [column.name for column in table.columns])
 
     def insist_on_count(self, table: Table, expected: int) -> None:
         """Raises `NotMet` where the table holds another number of rows."""

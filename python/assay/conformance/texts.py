@@ -38,7 +38,7 @@ def texts_are_kept_letter_by_letter(subject: Subject) -> None:
 def texts_are_compared_letter_by_letter_as_bound_values(subject: Subject) -> None:
     """Also the empty one, and those that differ in case or in their composition only."""
     table = Table(
-        name="assay_verify_keys",
+        name="verify_keys",
         columns=(Column("number", "int", not_null=True), Column("word", "varchar(40)", True)),
         primary_key=("word",),
     )
@@ -83,7 +83,7 @@ def values_of_a_megabyte_are_kept(subject: Subject) -> None:
 def names_that_are_words_of_the_language_can_be_used(subject: Subject) -> None:
     is_ours = subject.deployment.is_private
     table = Table(
-        name="order" if is_ours else "assay_verify_order",
+        name="order" if is_ours else "verify_order",
         columns=(
             Column("user", "int", not_null=True),
             Column("key", "int", not_null=True),

@@ -98,7 +98,7 @@ def serializable_transactions_have_an_order(subject: Subject) -> None:
 def every_isolation_level_can_be_asked_for(subject: Subject) -> None:
     dialect = subject.dialect
     table = subject.made("levels", Column("value", "int"))
-    read = dialect.count(table.name)
+    read = subject.question(table)
     for level in dialect.isolation_levels:
         subject.execute(*dialect.session_isolation(level), read)
         subject.execute(*dialect.begin_at(level), read, *dialect.commit())
@@ -111,7 +111,7 @@ def a_read_only_session_changes_nothing(subject: Subject) -> None:
     with subject.session() as opened:
         for statement in dialect.session_read_only():
             opened.execute(statement)
-        opened.execute(dialect.count(table.name))
+        opened.execute(subject.question(table))
         try:
             opened.execute(rows.insert_row(table, ["2", "2"]))
         except _engine.EngineError as error:

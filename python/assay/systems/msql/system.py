@@ -35,7 +35,7 @@ class Msql:
     name = "msql"
     dialect: Dialect = DIALECT
     driver = "msql"
-    capabilities = frozenset({"sql", "tables"})
+    capabilities = frozenset({"sql", "tables", "stored rows", "unique keys"})
     option_specs: tuple[OptionSpec, ...] = ()
     url_schemes: tuple[str, ...] = url.SCHEMES
     verified = NOT_VERIFIED
