@@ -38,10 +38,12 @@ def its_version_and_settings_are_read(subject: Subject) -> None:
 
 
 @requirement(abilities=(BufferSize,))
-def the_size_of_its_buffer_is_known(subject: Subject) -> None:
+def the_size_of_its_buffer_is_a_number_of_bytes(subject: Subject) -> None:
     assert isinstance(subject.system, BufferSize)
     size = subject.system.buffer_bytes(subject.deployment)
-    if size is None or size <= 0:
+    if size is None:
+        raise CannotBeTried("it does not say")
+    if size <= 0:
         raise NotMet(f"expected a number of bytes, found {size}")
 
 
@@ -163,7 +165,7 @@ def _killed_beside_us(subject: Subject, statements: list[str]) -> None:
 REQUIREMENTS = (
     its_size_on_disk_grows_with_its_data,
     its_version_and_settings_are_read,
-    the_size_of_its_buffer_is_known,
+    the_size_of_its_buffer_is_a_number_of_bytes,
     what_its_processes_use_is_seen,
     a_stopped_server_keeps_its_rows,
     a_killed_server_keeps_what_was_committed,

@@ -90,7 +90,13 @@ def null_is_refused_where_a_column_must_not_be(subject: Subject) -> None:
 
 @requirement(*_STORED)
 def rows_are_deleted_by_their_texts_and_all_at_once(subject: Subject) -> None:
-    table = subject.made("deleted", Column("words", "varchar(40)"))
+    table = subject.make(
+        Table(
+            name="verify_deleted",
+            columns=(Column("id", "int", not_null=True), Column("words", "varchar(40)", True)),
+            primary_key=("words",),
+        )
+    )
     subject.load(table, [(1, "it's"), (2, "a \\"), (3, "other")])
     for expected, statements in (
         (1, subject.dialect.delete_where(table.name, "words", ["it's", "a \\", "nowhere"])),

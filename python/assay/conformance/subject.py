@@ -75,12 +75,12 @@ class Subject:
 
     # Tables and rows.
 
-    def made(self, name: str, *columns: Column, key: str = "id") -> Table:
+    def made(self, name: str, *columns: Column) -> Table:
         """An empty table with these columns behind the whole number ``id``, its key."""
         table = Table(
             name=f"verify_{name}",
             columns=(Column("id", "int", not_null=True), *columns),
-            primary_key=(key,),
+            primary_key=("id",),
         )
         return self.make(table)
 

@@ -92,13 +92,21 @@ class CqlDialect(MinimalDialect):
 
     def bulk_statement(self, table: Table) -> str:
         """Prepared once and sent for each row, many at a time."""
+        return self.insert_row(table, ["?" for _ in table.columns])
+
+    def insert_row(self, table: Table, values: Sequence[str]) -> str:
+        """Of a table without a declared key with a new row id."""
         names = [self.identifier(column.name) for column in table.columns]
-        places = ["?" for _ in table.columns]
         if has_row_id(table):
             names.append(ROW_ID)
-            places.append("uuid()")
+            values = [*values, "uuid()"]
         into = f"INSERT INTO {self.identifier(table.name)} ({', '.join(names)})"
-        return f"{into} VALUES ({', '.join(places)})"
+        return f"{into} VALUES ({', '.join(values)})"
+
+    def update_row(self, table: Table, column: str, value: str, key: str, key_value: str) -> str:
+        change = f"{self.identifier(column)} = {value}"
+        where = f"{self.identifier(key)} = {key_value}"
+        return f"UPDATE {self.identifier(table.name)} SET {change} WHERE {where}"
 
     def exists(self, table: str) -> str:
         """The least that can be read: a LIMIT of 0 is refused."""

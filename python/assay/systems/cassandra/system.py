@@ -92,7 +92,9 @@ class Cassandra:
     name = "cassandra"
     dialect: Dialect = DIALECT
     driver = "cassandra"
-    capabilities = frozenset({"tables", "prepared statements", "bulk load", "restart"})
+    capabilities = frozenset({
+        "tables", "stored rows", "exact decimals", "prepared statements", "bulk load", "restart",
+    })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (
         NODES,
         REPLICATION,
