@@ -8,7 +8,9 @@
 
 mod answer;
 pub mod cassandra;
+pub mod duckdb;
 mod error;
+mod insert_text;
 mod lexer;
 pub mod mongodb;
 pub mod msql;

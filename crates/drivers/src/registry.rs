@@ -210,6 +210,7 @@ drivers! {
     }
     blocking {
         sqlite = SqliteConnection, transactions: true;
+        duckdb = DuckdbConnection, transactions: true;
         null = NullConnection, transactions: true;
         null_documents = NullDocumentsConnection, transactions: false;
     }

@@ -6,6 +6,8 @@
 
 use rusqlite::Connection;
 
+use crate::insert_text::columns_of;
+
 /// For each parameter of `INSERT INTO table (column, …) VALUES (?, …)`, whether its column is declared
 /// as an integer. Empty where the text has another form or the table is not known: then nothing is
 /// bound as an integer, which is slower but equally correct.
@@ -53,45 +55,6 @@ pub(super) fn integer(cell: &[u8]) -> Option<i64> {
     })
 }
 
-/// The table and the columns of an INSERT.
-fn columns_of(text: &str) -> Option<(String, Vec<String>)> {
-    let mut rest = text;
-    for word in ["INSERT", "INTO"] {
-        let (found, behind) = name(rest)?;
-        if !found.eq_ignore_ascii_case(word) {
-            return None;
-        }
-        rest = behind;
-    }
-    let (table, behind) = name(rest)?;
-    let mut rest = behind.trim_start().strip_prefix('(')?;
-    let mut columns = Vec::new();
-    loop {
-        let (column, behind) = name(rest)?;
-        columns.push(column);
-        let behind = behind.trim_start();
-        match behind.strip_prefix(',') {
-            Some(next) => rest = next,
-            None => return behind.starts_with(')').then_some((table, columns)),
-        }
-    }
-}
-
-/// A name, plain or in double quotes, and what follows it.
-fn name(text: &str) -> Option<(String, &str)> {
-    let text = text.trim_start();
-    if let Some(quoted) = text.strip_prefix('"') {
-        let end = quoted
-            .find('"')
-            .filter(|&end| !quoted[end + 1..].starts_with('"'))?;
-        return Some((quoted[..end].to_owned(), &quoted[end + 1..]));
-    }
-    let end = text
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
-    (end > 0).then(|| (text[..end].to_owned(), &text[end..]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,21 +76,6 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(integer(cell.as_bytes()), expected, "{cell:?}");
-        }
-    }
-
-    #[test]
-    fn columns_are_read_from_the_insert_of_a_dialect() {
-        let found = columns_of("INSERT INTO \"group\" (a, \"order\" , _c9) VALUES (?, ?, ?)");
-        let expected = ["a", "order", "_c9"].map(str::to_owned).to_vec();
-        assert_eq!(found, Some(("group".to_owned(), expected)));
-        for unsupported in [
-            "INSERT INTO t VALUES (?)",
-            "REPLACE INTO t (a) VALUES (?)",
-            "INSERT INTO",
-            "",
-        ] {
-            assert_eq!(columns_of(unsupported), None, "{unsupported}");
         }
     }
 }

@@ -1,0 +1,240 @@
+//! Takes the text of a statement; returns it compiled, and executes it with values.
+
+use assay_values::{Piece, Value};
+
+use super::bind::{self, Parameter};
+use super::column::LogicalType;
+use super::database::{Connection, c_text};
+use super::interface::{Handle, NO_ERROR, RawResult, TRANSACTION_STATEMENT, text_of, type_id};
+use super::library::Library;
+use super::refusal;
+use super::result::{Buffers, StatementResult};
+use crate::{Answer, ErrorClass, SystemError};
+
+/// A compiled statement. Its owner destroys it before the connection.
+pub(super) struct Statement {
+    handle: Handle,
+    library: &'static Library,
+    /// The types that the library expects of its values.
+    parameters: Vec<Parameter>,
+    /// What it does to the session's transaction.
+    pub control: Option<Control>,
+}
+
+/// What a statement does to the session's transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Control {
+    Begin,
+    Commit,
+    Rollback,
+}
+
+// SAFETY: a statement is used only together with its connection, by one thread at a time.
+unsafe impl Send for Statement {}
+
+/// The text with `$1`, `$2` … for the values.
+pub(super) fn spelled(pieces: &[Piece]) -> String {
+    Piece::join(pieces, |number, text| {
+        text.push('$');
+        text.push_str(&(number + 1).to_string());
+    })
+}
+
+impl Statement {
+    /// Compiles one statement; `None` for a text of blanks and comments.
+    ///
+    /// # Errors
+    /// Where the text is not one statement that the library understands.
+    pub(super) fn compile(
+        connection: &Connection,
+        text: &str,
+    ) -> Result<Option<Self>, SystemError> {
+        let library = connection.database.library;
+        let Some(extracted) = Extracted::of(connection, text)? else {
+            return Ok(None);
+        };
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the connection and the extracted statements are alive, and there is a first one.
+        let state = unsafe {
+            (library.prepare_extracted_statement)(
+                connection.handle,
+                extracted.0,
+                0,
+                &raw mut handle,
+            )
+        };
+        let mut compiled = Self {
+            handle,
+            library,
+            parameters: Vec::new(),
+            control: None,
+        };
+        if state != NO_ERROR {
+            // SAFETY: the library gives a statement also where it could not compile it; it holds the message.
+            let message = unsafe { text_of((library.prepare_error)(handle)) };
+            return Err(refusal::of_message(&message));
+        }
+        // SAFETY: the statement is alive, here and below.
+        let count = unsafe { (library.nparams)(handle) };
+        compiled.parameters = (1..=count).map(|index| compiled.parameter(index)).collect();
+        // SAFETY: as above.
+        if unsafe { (library.prepared_statement_type)(handle) } == TRANSACTION_STATEMENT {
+            compiled.control = control(text);
+        }
+        Ok(Some(compiled))
+    }
+
+    fn parameter(&self, index: u64) -> Parameter {
+        // SAFETY: the statement is alive, and has this parameter.
+        let id = unsafe { (self.library.param_type)(self.handle, index) };
+        if id != type_id::DECIMAL {
+            return Parameter {
+                id,
+                width: 0,
+                scale: 0,
+            };
+        }
+        // SAFETY: as above; the description is ours.
+        let described = unsafe { (self.library.param_logical_type)(self.handle, index) };
+        let (width, scale) = LogicalType::of(self.library, described).width_and_scale();
+        Parameter { id, width, scale }
+    }
+
+    /// Binds the values, executes the statement, and fills the answer.
+    ///
+    /// # Errors
+    /// Where the statement fails, takes another number of values, or a column cannot be read.
+    pub(super) fn run(
+        &self,
+        values: &[Value],
+        buffers: &mut Buffers,
+        answer: &mut Answer,
+    ) -> Result<(), SystemError> {
+        if values.len() != self.parameters.len() {
+            return Err(SystemError::new(
+                ErrorClass::Data,
+                "",
+                format!(
+                    "the statement takes {} parameters, {} were given",
+                    self.parameters.len(),
+                    values.len()
+                ),
+            ));
+        }
+        for (index, (value, parameter)) in (1..).zip(values.iter().zip(&self.parameters)) {
+            // SAFETY: the statement is alive, and has this parameter.
+            let state = unsafe { bind::bind(self.library, self.handle, index, value, *parameter) };
+            if state != NO_ERROR {
+                let text = value.to_text();
+                let message = format!("value {index}, {text:?}, cannot be bound");
+                return Err(SystemError::new(ErrorClass::Data, "", message));
+            }
+        }
+        let mut raw = RawResult::empty();
+        // SAFETY: the statement is alive, and the library fills the result.
+        let state = unsafe { (self.library.execute_prepared)(self.handle, &raw mut raw) };
+        let mut result = StatementResult::of(self.library, raw);
+        match state {
+            NO_ERROR => result.report(buffers, answer),
+            _ => Err(result.error()),
+        }
+    }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        // SAFETY: the statement is ours; a null one is left alone.
+        unsafe { (self.library.destroy_prepare)(&raw mut self.handle) }
+    }
+}
+
+/// The statements that the library finds in a text.
+struct Extracted(Handle, &'static Library);
+
+impl Extracted {
+    /// The only statement of a text; `None` where there is none.
+    fn of(connection: &Connection, text: &str) -> Result<Option<Self>, SystemError> {
+        let library = connection.database.library;
+        let text = c_text(text)?;
+        let mut handle = std::ptr::null_mut();
+        // SAFETY: the connection is open, the text ends in a NUL byte, and the library writes the handle.
+        let count = unsafe {
+            (library.extract_statements)(connection.handle, text.as_ptr(), &raw mut handle)
+        };
+        let extracted = Self(handle, library);
+        match count {
+            1 => Ok(Some(extracted)),
+            0 => {
+                // SAFETY: the extracted statements are alive; the text is copied.
+                let message = unsafe { text_of((library.extract_statements_error)(extracted.0)) };
+                match message.is_empty() {
+                    true => Ok(None),
+                    false => Err(refusal::of_message(&message)),
+                }
+            }
+            _ => Err(SystemError::new(
+                ErrorClass::Syntax,
+                "",
+                "expected one statement, found several",
+            )),
+        }
+    }
+}
+
+impl Drop for Extracted {
+    fn drop(&mut self) {
+        // SAFETY: what was extracted is ours.
+        unsafe { (self.1.destroy_extracted)(&raw mut self.0) }
+    }
+}
+
+/// What the text of a statement of the type TRANSACTION does.
+fn control(text: &str) -> Option<Control> {
+    let word = first_word(text);
+    let is = |words: &[&str]| words.iter().any(|one| word.eq_ignore_ascii_case(one));
+    if is(&["begin", "start"]) {
+        Some(Control::Begin)
+    } else if is(&["commit", "end"]) {
+        Some(Control::Commit)
+    } else if is(&["rollback", "abort"]) {
+        Some(Control::Rollback)
+    } else {
+        None
+    }
+}
+
+/// The first word behind blanks and comments.
+fn first_word(text: &str) -> &str {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() && !bytes[at].is_ascii_alphabetic() {
+        at = crate::lexer::end_of_token(bytes, at, crate::lexer::Literals::Doubled);
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    let end = rest
+        .find(|c: char| !c.is_ascii_alphabetic())
+        .unwrap_or(rest.len());
+    &rest[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_behind_comments_says_what_becomes_of_the_transaction() {
+        for (text, expected) in [
+            ("BEGIN TRANSACTION", Some(Control::Begin)),
+            (
+                "-- commit\n/* end */ start transaction",
+                Some(Control::Begin),
+            ),
+            (" End;", Some(Control::Commit)),
+            ("ABORT", Some(Control::Rollback)),
+            ("CHECKPOINT", None),
+            ("-- only", None),
+        ] {
+            assert_eq!(control(text), expected, "{text}");
+        }
+    }
+}

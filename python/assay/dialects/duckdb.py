@@ -1,0 +1,97 @@
+"""How DuckDB differs from standard SQL: in types, in keys that only a new table can have, and in
+its one isolation level."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.dialects.minimal import MinimalDialect
+from assay.dialects.protocol import Table
+from assay.dialects.standard import StandardSql
+
+# Those of duckdb_keywords() in version 2.0 that cannot name a table or a column (found by trying
+# each).
+_RESERVED_WORDS = """
+    all analyse analyze and anti any array as asc asof asymmetric at authorization binary both by
+    case cast check collate collation column concurrently constraint create cross default
+    deferrable desc describe distinct do else end except false fetch for foreign freeze from full
+    glob group having ilike in initially inner intersect into is isnull join lambda lateral leading
+    left like limit natural not notnull null offset on only or order outer overlaps pivot
+    pivot_longer pivot_wider placing positional primary qualify references returning right select
+    semi show similar some summarize symmetric table tablesample then to trailing true union unique
+    unpack unpivot using variadic verbose when where window with
+"""
+
+
+class DuckdbDialect(StandardSql):
+    """An index entry can be as long as a row: UNIQUE and indexes stand wherever they are asked for,
+    over whole values."""
+
+    name = "duckdb"
+    reserved_words = frozenset(_RESERVED_WORDS.split())
+    read_only_codes: tuple[str, ...] = ()
+    type_words: Mapping[str, str] = {
+        **StandardSql.type_words,
+        "float": "FLOAT",
+        "double": "DOUBLE",
+        "text": "VARCHAR",
+        "bytes": "BLOB",
+    }
+
+    isolation_levels: tuple[str, ...] = ("repeatable read",)
+    """A transaction sees the database as it was when it began, which is more than this level asks
+    for; two transactions that write different rows are not serialized."""
+
+    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """Foreign keys too, which cannot be added later; they need the keys that they refer to. The
+        order of the tables lets rows find their parents."""
+        del options
+        keys = [self.foreign_key(key) for key in table.foreign_keys]
+        return self.table_of(table, [*self.columns(table), *self.keys(table), *keys])
+
+    def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
+        """In one transaction: a table is never there without its mark."""
+        comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
+        return [*self.begin(), *self.create_table(table, options), comment, *self.commit()]
+
+    def marks_query(self) -> str | None:
+        return "SELECT table_name, comment FROM duckdb_tables() WHERE NOT internal"
+
+    def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        """None: ``create_table`` has said them."""
+        del table, options
+        return []
+
+    def after_load(self, tables: Sequence[Table]) -> list[str]:
+        """CHECKPOINT too: it writes the log back into the file, which the first statements of the
+        measurement would have to pay for."""
+        return [*super().after_load(tables), "CHECKPOINT"]
+
+    def bulk_statement(self, table: Table) -> str:
+        """The driver hands the rows to the library's appender."""
+        places = ", ".join("?" for _ in table.columns)
+        return f"{self.insert(table)} ({places})"
+
+    def multi_row_statement(self, table: Table) -> str | None:
+        """None: the appender is there for every table."""
+        del table
+        return None
+
+    def begin(self) -> list[str]:
+        return ["BEGIN TRANSACTION"]
+
+    def begin_at(self, level: str) -> list[str]:
+        """Nothing to say of the only level."""
+        return MinimalDialect.begin_at(self, level)
+
+    def session_isolation(self, level: str) -> list[str]:
+        """Nothing to say: there is no other level."""
+        self.insist_on_level(level)
+        return []
+
+    def session_read_only(self) -> list[str]:
+        """None: only a whole database can be opened for reading alone."""
+        return []
+
+
+DUCKDB = DuckdbDialect()

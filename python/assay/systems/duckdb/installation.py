@@ -1,0 +1,62 @@
+"""Finds DuckDB's library: the file that the environment names, the Python package's, this
+machine's, or the newest that was installed; and installs it from the Python package.
+
+The extension module of the Python package exports DuckDB's whole C interface, and nothing of it is
+imported: the driver loads it as it loads a plain ``libduckdb.so``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.util import find_spec
+from pathlib import Path
+
+from assay.env_vars import EnvVar
+from assay.errors import SystemMissing
+from assay.install import cache, python_wheel
+from assay.install.prefix import Prefix, Report
+
+LIBRARY = EnvVar(
+    "ASSAY_DUCKDB_LIBRARY",
+    "The file of the DuckDB library to use: a libduckdb.so, or the extension module of DuckDB's "
+    "Python package; without it, it is looked for in that package, in the usual places, and among "
+    "what `assay install` brought.",
+)
+
+MODULE = "_duckdb"
+_USUAL = ("/usr/local/lib", "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
+
+
+def find_library() -> Path:
+    """Raises `SystemMissing`."""
+    if (chosen := LIBRARY.get()) is not None:
+        path = Path(chosen).absolute()
+        if path.is_file():
+            return path
+        raise SystemMissing(
+            f"{LIBRARY.name} names {path}, which is no file", hint="name DuckDB's shared library"
+        )
+    for path in _places():
+        if path.is_file():
+            return path.resolve()
+    raise SystemMissing(
+        "DuckDB's library is not on this machine",
+        hint=f"bring it without root: assay install duckdb; or name its file in {LIBRARY.name}",
+    )
+
+
+def install(version: str, prefix: Prefix, report: Report) -> None:
+    """See `assay.systems.abilities.Installable`."""
+    python_wheel.unpack(f"duckdb=={version}", prefix.folder, prefix, report)
+
+
+def _places() -> Iterable[Path]:
+    module = find_spec(MODULE)
+    if module is not None and module.origin is not None:
+        yield Path(module.origin)
+    for folder in _USUAL:
+        yield Path(folder) / "libduckdb.so"
+    if (installed := cache.newest("duckdb")) is not None:
+        for suffix in EXTENSION_SUFFIXES:
+            yield installed / f"{MODULE}{suffix}"

@@ -1,0 +1,117 @@
+"""Takes settings as asked for; says how each reaches the library, and reads back what is in effect.
+
+DuckDB refuses a setting that it does not know, and a value that does not fit: what it accepts is in
+effect, in its own spelling (``1GB`` is ``953.6 MiB``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from assay._engine import Session
+from assay.errors import ArgumentError
+
+MEMORY = "memory_limit"
+OF_THE_FILE = ("default_block_size", "storage_compatibility_version")
+"""They decide in which form a new file is written."""
+
+OF_THE_SESSION = frozenset(
+    {
+        "active_grammar_extensions",
+        "current_dialect",
+        "enable_profiling",
+        "enable_progress_bar",
+        "enable_progress_bar_print",
+        "max_streaming_buffer_size",
+        "operator_memory_limit",
+        "profile_output",
+        "profiling_coverage",
+        "profiling_output",
+        "profiling_renderer_settings",
+        "progress_bar_time",
+        "schema",
+        "search_path",
+        "streaming_buffer_size",
+        "tracked_metrics",
+    }
+)
+"""Each session has its own; the others belong to the whole database."""
+
+_OURS = {"autoinstall_known_extensions": "false"}
+"""A run downloads nothing unless that is asked for."""
+_SECRET = frozenset({"password", "http_proxy_password"})
+_ALIASES = {"max_memory": MEMORY, "worker_threads": "threads"}
+_NAME = re.compile(r"[a-z_][a-z0-9_]*")
+_SIZE = re.compile(r"([\d.]+) (bytes|KiB|MiB|GiB|TiB)")
+_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+def named(asked: Mapping[str, str]) -> dict[str, str]:
+    """The settings by the names that DuckDB shows them by.
+
+    Raises `ArgumentError` for a name that cannot be one, and for one that is asked for twice.
+    """
+    found: dict[str, str] = {}
+    for name, value in asked.items():
+        proper = _ALIASES.get(name.lower(), name.lower())
+        if not _NAME.fullmatch(proper) or proper in _SECRET:
+            raise ArgumentError(
+                f"DuckDB has no setting {name!r} that a run could need",
+                hint="https://duckdb.org/docs/stable/configuration/overview.html lists them",
+            )
+        if proper in found:
+            raise ArgumentError(f"the setting {proper} is asked for twice, once as {name}")
+        found[proper] = value.strip()
+    return found
+
+
+def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that only a new file can have."""
+    for name in asked:
+        if name.lower() in OF_THE_FILE:
+            raise ArgumentError(
+                f"the setting {name} is of new files, and this one is there already"
+            )
+
+
+def of_the_database(asked: Mapping[str, str]) -> dict[str, str]:
+    """What the library opens the database with."""
+    return _OURS | {name: value for name, value in asked.items() if name not in OF_THE_SESSION}
+
+
+def statements(asked: Mapping[str, str]) -> tuple[str, ...]:
+    """What each session says."""
+    return tuple(
+        f"SET SESSION {name} = {_literal(value)}"
+        for name, value in asked.items()
+        if name in OF_THE_SESSION
+    )
+
+
+def read(session: Session) -> dict[str, str]:
+    """Every setting as this session has it."""
+    rows = session.execute("SELECT name, value FROM duckdb_settings() ORDER BY name").rows
+    return {
+        name: value
+        for name, value in rows
+        if name is not None and value is not None and name not in _SECRET
+    }
+
+
+def size_bytes(text: str) -> int | None:
+    """The bytes of a size as DuckDB shows it (``953.6 MiB``)."""
+    found = _SIZE.fullmatch(text)
+    return None if found is None else round(float(found[1]) * _UNITS[found[2]])
+
+
+def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:
+    """The effective settings with which an acknowledged commit, or more, can be lost when the power
+    fails."""
+    name = "fsync_mode"
+    return (f"{name} = {found[name]}",) if found.get(name, "").upper() == "NONE" else ()
+
+
+def _literal(value: str) -> str:
+    doubled = value.replace("'", "''")
+    return f"'{doubled}'"

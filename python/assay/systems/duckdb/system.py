@@ -1,0 +1,161 @@
+"""DuckDB behind the protocol of every system under test: no server, a file, and this process.
+
+The database stays open from `provision` to its end, as in a program that uses it: what it has read
+stays in its memory from one step of a test to the next. No other process can have the file open
+meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from assay.capabilities import CAPABILITIES
+from assay.dialects.duckdb import DUCKDB as DIALECT
+from assay.dialects.protocol import Dialect
+from assay.errors import Bug
+from assay.experiment.values import SystemChoice
+from assay.install.prefix import Prefix, Report
+from assay.provision import sampling
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.session import session
+from assay.systems.abilities import Found
+from assay.systems.duckdb import installation, settings, url
+from assay.systems.options import BUFFER, buffer_bytes, rounded_up
+from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+
+FILE_NAME = "assay.duckdb"
+_LEAST_BUFFER_BYTES = 8 << 20
+"""Below it the library cannot open its catalogue."""
+
+
+class Duckdb:
+    name = "duckdb"
+    dialect: Dialect = DIALECT
+    driver = "duckdb"
+    capabilities = frozenset(CAPABILITIES) - {"read only sessions"}
+    option_specs: tuple[OptionSpec, ...] = (BUFFER,)
+    url_schemes: tuple[str, ...] = url.SCHEMES
+    verified = "in the tests"
+    installable_version = "2.0.0"
+    install_source = (
+        "the Python package client brings the package duckdb, 24 MB to download and 70 MB on disk"
+    )
+    install_bytes = 200 << 20
+
+    def find(self) -> Found:
+        library = str(installation.find_library())
+        place = Address(driver=self.driver, file=":memory:", options={"library": library})
+        with session(place) as opened:
+            return Found(opened.server_version.rpartition(" ")[2], library)
+
+    def install(self, version: str, prefix: Prefix, report: Report) -> None:
+        installation.install(version, prefix, report)
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Deployment]:
+        """A file in ``directory.data``, new or as it is there. Sessions have no limit."""
+        del connections
+        directory.data.mkdir(exist_ok=True)
+        file = directory.data / FILE_NAME
+        with _opened(choice, file, directory.storage, is_private=True) as deployment:
+            yield deployment
+
+    def check_url(self, text: str) -> None:
+        url.file_of(text)
+
+    def check(self, choice: SystemChoice) -> None:
+        if choice.url is not None:
+            settings.refuse_those_of_the_file(choice.settings)
+        _asked(choice)
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
+        """The file of the URL, which no other process may have open."""
+        if choice.url is None:
+            raise Bug("attach() needs the URL of a file")
+        settings.refuse_those_of_the_file(choice.settings)
+        file = url.file_of(choice.url)
+        storage = StorageFacts(name="not seen", kind="url", directory=str(file.parent))
+        with _opened(choice, file, storage, is_private=False) as deployment:
+            yield deployment
+
+    def size_on_disk_bytes(self, deployment: Deployment) -> int:
+        """The file, and its write-ahead log where there is one now."""
+        paths = [Path(f"{deployment.address.file}{ending}") for ending in ("", ".wal")]
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def data_bytes(self, deployment: Deployment) -> int:
+        """The file, which holds nothing else."""
+        return Path(deployment.address.file or "").stat().st_size
+
+    def buffer_bytes(self, deployment: Deployment) -> int | None:
+        """``memory_limit``, of which queries take their own memory as well."""
+        return settings.size_bytes(deployment.settings.get(settings.MEMORY, ""))
+
+    def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
+        return {
+            name: deployment.settings[name]
+            for name in settings.OF_THE_FILE
+            if name in deployment.settings
+        }
+
+    def sample(self, deployment: Deployment) -> ProcessSample | None:
+        """This process, in which both the clients and the database are."""
+        return sampling.sample(os.getpid(), deployment.data_directory, with_descendants=False)
+
+    def why_it_died(self, deployment: Deployment) -> str | None:
+        """It can only lose its file."""
+        file = Path(deployment.address.file or "")
+        return None if file.exists() else f"the database file {file} is gone"
+
+
+def _asked(choice: SystemChoice) -> dict[str, str]:
+    """The settings of a choice, and that of its option ``buffer``."""
+    asked = settings.named(choice.settings)
+    size = buffer_bytes(choice.options, asked, settings.MEMORY)
+    if size is not None:
+        kib = rounded_up(size, 1 << 10, _LEAST_BUFFER_BYTES) >> 10
+        asked[settings.MEMORY] = f"{kib}KiB"
+    return asked
+
+
+@contextlib.contextmanager
+def _opened(
+    choice: SystemChoice, file: Path, storage: StorageFacts, *, is_private: bool
+) -> Iterator[Deployment]:
+    """The deployment, whose database one session of ours keeps open."""
+    asked = _asked(choice)
+    address = Address(
+        driver=Duckdb.driver,
+        file=str(file),
+        session_statements=settings.statements(asked),
+        options={
+            "library": str(installation.find_library()),
+            **settings.of_the_database(asked),
+        },
+    )
+    with session(address) as opened:
+        found = settings.read(opened)
+        yield Deployment(
+            system=Duckdb.name,
+            label=choice.label,
+            nodes=(Node(file.name, storage, directory=file.parent),),
+            endpoints=(address,),
+            version=opened.server_version,
+            options={BUFFER.name: choice.options.get(BUFFER.name, BUFFER.default)},
+            settings_asked=dict(choice.settings),
+            settings=found,
+            settings_confirmed=tuple(choice.settings),
+            connection_limit=None,
+            is_embedded=True,
+            is_private=is_private,
+            durability_lowered_by=settings.durability_lowered_by(found),
+        )
+
+
+DUCKDB = Duckdb()

@@ -1,0 +1,19 @@
+"""Takes ``duckdb:///file``; returns the path of the file."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from assay.systems import file_url
+
+SCHEMES = ("duckdb",)
+
+
+def file_of(url: str) -> Path:
+    """See `assay.systems.file_url`."""
+    return file_url.file_of(url, SCHEMES[0], _making)
+
+
+def _making(file: str) -> str:
+    return f'duckdb {shlex.quote(file)} "CHECKPOINT"'
