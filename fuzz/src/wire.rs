@@ -174,6 +174,9 @@ pub fn conversation(protocol: &str) -> (Vec<u8>, Vec<u8>) {
 const REQUESTS: usize = 10;
 
 fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
+    if matches!(wire, AnyWire::MongodbWire(_)) {
+        return ask_documents(wire, step, out);
+    }
     let parameters = [Value::Int(7), Value::Text("é\0'".into()), Value::Null];
     let text = |text: &str| Piece::Text(text.into());
     let pieces = [
@@ -239,6 +242,46 @@ fn ask(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
     }
 }
 
+/// The same for a driver whose statements are documents.
+fn ask_documents(wire: &mut AnyWire, step: usize, out: &mut Vec<u8>) {
+    let parameters = [Value::Int(7), Value::Text("é\0'".into())];
+    let text = |text: &str| Piece::Text(text.into());
+    let pieces = [
+        text("{\"find\": \"t\", \"batchSize\": 1, \"filter\": {\"c\": "),
+        Piece::Value,
+        text(", \"d\": ["),
+        Piece::Value,
+        text("]}}"),
+    ];
+    let request = match step % REQUESTS {
+        0 => Request::Prepare {
+            id: 1,
+            pieces: &pieces,
+        },
+        1 | 4 => Request::Execute {
+            id: 1,
+            parameters: &parameters,
+        },
+        2 => Request::Text("{\"count\": \"t\"}"),
+        3 => Request::Bulk {
+            text: "{\"insert\": \"t\", \"fields\": [\"a\", \"b\", \"c\"]}",
+            form: BulkForm::Native,
+            types: &[],
+        },
+        5 => Request::Begin,
+        6 => Request::Text("{\"update\": \"t\", \"updates\": [{\"q\": {}, \"u\": {\"a\": 1}}]}"),
+        7 => Request::Commit,
+        8 => Request::Direct {
+            pieces: &pieces,
+            parameters: &parameters,
+        },
+        _ => Request::Text("{\"findAndModify\": \"t\", \"query\": {}, \"update\": {\"a\": 1}}"),
+    };
+    if wire.request(&request, out).is_err() {
+        let _ = wire.request(&Request::Text("{\"ping\": 1}"), out);
+    }
+}
+
 fn a_row() -> Row {
     let mut row = Row::new();
     row.push_int(-1);
@@ -266,12 +309,16 @@ fn wire_of(variant: &str) -> AnyWire {
     let Some(SessionKind::Wire(begin)) = driver.map(|known| known.sessions) else {
         panic!("{protocol} is not a wire driver");
     };
+    let session_statement = match protocol {
+        "mongodb" => "{\"ping\": 1}",
+        _ => "SET a = 1",
+    };
     begin(ConnectOptions {
         user: "user".to_owned(),
         password: Some("anything".to_owned()),
         database: "any".to_owned(),
         is_private: true,
-        session_statements: vec!["SET a = 1".to_owned()],
+        session_statements: vec![session_statement.to_owned()],
         options: words.map(option).collect(),
         ..ConnectOptions::default()
     })
@@ -279,6 +326,6 @@ fn wire_of(variant: &str) -> AnyWire {
 
 fn server_of(variant: &str, admission: Result<u32, SystemError>) -> AnyServer {
     let protocol = variant.split(' ').next();
-    let server = SERVERS.iter().find(|(name, _)| Some(*name) == protocol);
-    (server.expect("it is in the list").1)(admission)
+    let server = SERVERS.iter().find(|known| Some(known.name) == protocol);
+    (server.expect("it is in the list").new_server)(admission)
 }

@@ -148,7 +148,7 @@ def serve(document: str, ready: Callable[[str], None] | None = None) -> str:
     """Plays the null server of a `ServeDocument` until a signal's handler raises; returns a
     `Served`. ``ready`` gets a `Listening` once it listens. The interpreter is free meanwhile."""
 
-def null_protocols() -> list[str]:
+def null_protocols(language: str | None = None) -> list[str]:
     """The protocols that `serve` speaks, under the names of their drivers."""
 
 def explain(document: str) -> str:

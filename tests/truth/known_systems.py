@@ -19,7 +19,7 @@ NullSystem = Callable[..., AbstractContextManager[Site]]
 
 PROGRAM = Path(sys.executable).parent / "assay"
 IN_PROCESS = "none"
-PROTOCOLS = [*_engine.null_protocols(), IN_PROCESS]
+PROTOCOLS = [*_engine.null_protocols("sql"), IN_PROCESS]
 
 
 class NullServer:

@@ -34,7 +34,7 @@ def test_nothing_listens_at_the_address(tmp_path: Path) -> None:
     assert [one["class"] for one in observation["errors"]] == ["connection refused"]
 
 
-@pytest.mark.parametrize("protocol", _engine.null_protocols())
+@pytest.mark.parametrize("protocol", _engine.null_protocols("sql"))
 def test_a_killed_server_leaves_unknown_transactions(protocol: str, tmp_path: Path) -> None:
     server = NullServer(protocol, tmp_path / "null.sock", {"delay": "constant:5ms"})
 

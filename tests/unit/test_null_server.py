@@ -24,7 +24,7 @@ from assay.provision.session import session
 from assay.provision.stage import provision
 from assay.systems.null import NULL
 
-PROTOCOLS = _engine.null_protocols()
+PROTOCOLS = _engine.null_protocols("sql")
 
 
 @pytest.fixture(autouse=True)

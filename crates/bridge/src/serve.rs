@@ -24,8 +24,12 @@ pub fn serve(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResu
     ended(caller, served.map_err(raise))
 }
 
-/// The protocols that a null server speaks.
+/// The protocols that a null server speaks: all, or those whose statements are in a language (`sql`, `json`).
 #[pyfunction]
-pub fn null_protocols() -> Vec<&'static str> {
-    assay_engine::null_protocols()
+#[pyo3(signature = (language=None))]
+pub fn null_protocols(language: Option<&str>) -> Vec<&'static str> {
+    match language {
+        Some(language) => assay_engine::null_protocols_in(language),
+        None => assay_engine::null_protocols(),
+    }
 }

@@ -3,24 +3,37 @@
 
 use crate::null::ResultSize;
 use crate::server::{ServerEvent, WireServer};
-use crate::{SystemError, cassandra, msql, mysql, postgresql};
+use crate::{SystemError, cassandra, mongodb, msql, mysql, postgresql};
 
 /// Makes the server side of a session: from its number, or from the error that refuses it.
 pub type NewServer = fn(Result<u32, SystemError>) -> AnyServer;
 
+/// The server side of a protocol.
+#[derive(Clone, Copy, Debug)]
+pub struct NullProtocol {
+    /// The name of the protocol's driver.
+    pub name: &'static str,
+    /// The language of its statements: `sql`, which is all that the null servers know of CQL too, or `json`.
+    pub language: &'static str,
+    /// How a session is made.
+    pub new_server: NewServer,
+}
+
 /// Makes [`SERVERS`], and an enum on which the hot path dispatches without a virtual call.
 macro_rules! servers {
-    ($($name:ident = $server:ident;)*) => {
+    ($($name:ident = $server:ident, $language:ident;)*) => {
         /// The server side of any of the protocols.
         pub enum AnyServer {
             $(#[doc = concat!("Of the protocol or library `", stringify!($name), "`.")] $server($name::$server),)*
         }
 
-        /// Every protocol: its name, and how a session is made.
-        pub const SERVERS: &[(&str, NewServer)] = &[
-            $((stringify!($name), |admission| {
-                AnyServer::$server($name::$server::new(admission))
-            }),)*
+        /// Every protocol.
+        pub const SERVERS: &[NullProtocol] = &[
+            $(NullProtocol {
+                name: stringify!($name),
+                language: stringify!($language),
+                new_server: |admission| AnyServer::$server($name::$server::new(admission)),
+            },)*
         ];
 
         impl WireServer for AnyServer {
@@ -50,8 +63,9 @@ macro_rules! servers {
 }
 
 servers! {
-    postgresql = PostgresqlServer;
-    mysql = MysqlServer;
-    cassandra = CassandraServer;
-    msql = MsqlServer;
+    postgresql = PostgresqlServer, sql;
+    mysql = MysqlServer, sql;
+    cassandra = CassandraServer, sql;
+    msql = MsqlServer, sql;
+    mongodb = MongodbServer, json;
 }

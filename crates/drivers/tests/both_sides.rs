@@ -56,8 +56,11 @@ fn parts(variant: &str) -> (AnyWire, NewServer) {
         options: words.map(option).collect(),
         ..ConnectOptions::default()
     };
-    let server = SERVERS.iter().find(|(name, _)| *name == protocol);
-    (begin(options), server.expect("it is in both lists").1)
+    let server = SERVERS.iter().find(|known| known.name == protocol);
+    (
+        begin(options),
+        server.expect("it is in both lists").new_server,
+    )
 }
 
 impl Session {
@@ -193,9 +196,10 @@ const VARIANTS: [&str; 4] = [
     "cassandra page_size=1",
 ];
 
-/// Every protocol, and its variants.
+/// Every protocol of SQL, and its variants.
 fn protocols() -> impl Iterator<Item = &'static str> {
-    SERVERS.iter().map(|(name, _)| *name).chain(VARIANTS)
+    let sql = SERVERS.iter().filter(|known| known.language == "sql");
+    sql.map(|known| known.name).chain(VARIANTS)
 }
 
 /// Whether it takes several statements in one text, has transactions, and says how many rows were changed.

@@ -50,7 +50,7 @@ fn run(body: fn(&str, &[u8]), protocol: &str, conversation: &[u8]) {
 }
 
 fn protocols() -> impl Iterator<Item = &'static str> {
-    SERVERS.iter().map(|(name, _)| *name).chain(wire::VARIANTS)
+    SERVERS.iter().map(|known| known.name).chain(wire::VARIANTS)
 }
 
 /// Returns the conversation; writes it to a file if `ASSAY_TEST_SEEDS` is set.

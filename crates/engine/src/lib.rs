@@ -41,7 +41,7 @@ pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive};
 pub use error::EngineError;
 pub use limits::check_load_sessions;
 pub use load::{LoadProgress, LoadReport, LoadSource, TableReport, load, load_parts};
-pub use null_server::{Listening, Served, null_protocols, serve};
+pub use null_server::{Listening, Served, null_protocols, null_protocols_in, serve};
 pub use observation::{
     AllOk, Arrival, ArrivalKind, CarriedOver, Certainty, ClientCost, ClientEnd, ClientState,
     EndedBy, ErrorReport, GroupReport, InFlight, Interval, Latency, LittlesLaw, Observation,

@@ -6,16 +6,24 @@
 use super::constants::{
     HEADER_BYTES, MAX_ENVELOPE_BYTES, MAX_MESSAGE_BYTES, OPCODE, flag, section,
 };
-use super::scan::Malformed;
+use super::scan::{self, Malformed};
 use super::write;
 use crate::SystemError;
 
 /// A message, without its checksum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Message<'a> {
+    pub(super) id: i32,
     pub(super) response_to: i32,
     pub(super) flags: u32,
     sections: &'a [u8],
+}
+
+/// One section of a message.
+pub(super) enum Section<'a> {
+    Body(&'a [u8]),
+    /// Documents one after the other.
+    Documents(&'a [u8]),
 }
 
 /// The next message, if it has come as a whole, and how many bytes it has.
@@ -58,6 +66,7 @@ pub(super) fn next(input: &[u8]) -> Result<Option<(usize, Message<'_>)>, SystemE
     };
     let end = (size - checksum_bytes).max(HEADER_BYTES + 4);
     let message = Message {
+        id: number(4),
         response_to: number(8),
         flags,
         sections: &input[HEADER_BYTES + 4..end],
@@ -73,6 +82,38 @@ impl<'a> Message<'a> {
             [section::BODY, document @ ..] => Ok(document),
             _ => Err(Malformed),
         }
+    }
+
+    /// Every section.
+    pub(super) fn sections(
+        &self,
+    ) -> impl Iterator<Item = Result<Section<'a>, Malformed>> + use<'a> {
+        let mut rest = self.sections;
+        std::iter::from_fn(move || {
+            if rest.is_empty() {
+                return None;
+            }
+            let section = split_section(&mut rest);
+            if section.is_none() {
+                rest = &[];
+            }
+            Some(section.ok_or(Malformed))
+        })
+    }
+}
+
+fn split_section<'a>(rest: &mut &'a [u8]) -> Option<Section<'a>> {
+    let (&kind, behind) = rest.split_first()?;
+    let size = scan::length(behind).filter(|&size| size >= 4)?;
+    let (bytes, behind) = behind.split_at_checked(size)?;
+    *rest = behind;
+    match kind {
+        section::BODY => Some(Section::Body(bytes)),
+        section::DOCUMENTS => {
+            let (_, documents) = scan::cstring(&bytes[4..])?;
+            Some(Section::Documents(documents))
+        }
+        _ => None,
     }
 }
 

@@ -29,9 +29,13 @@ mod reply;
 mod rows;
 mod scan;
 mod scram;
+mod server;
+mod server_reply;
+mod server_request;
 mod session;
 mod settings;
 mod wire;
 mod write;
 
+pub use server::MongodbServer;
 pub use wire::MongodbWire;

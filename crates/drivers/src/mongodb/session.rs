@@ -152,7 +152,7 @@ impl Session {
         fields(out);
         write::string_element("$db", database, out);
         message::end_body(start, out);
-        message::end(start, &mut out[start..]);
+        message::end(start, out);
     }
 
     /// The head of a message of the next id; gives where it begins.
@@ -175,7 +175,7 @@ impl Session {
             out.truncate(start);
             return Err(too_long(bytes, self.max_message_bytes));
         }
-        message::end(start, &mut out[start..]);
+        message::end(start, out);
         Ok(())
     }
 

@@ -84,6 +84,11 @@ pub(super) fn int64_element(name: &str, number: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(&number.to_le_bytes());
 }
 
+pub(super) fn double_element(name: &str, number: f64, out: &mut Vec<u8>) {
+    head(kind::DOUBLE, name.as_bytes(), out);
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
 pub(super) fn binary_element(name: &str, subtype: u8, bytes: &[u8], out: &mut Vec<u8>) {
     head(kind::BINARY, name.as_bytes(), out);
     binary(subtype, bytes, out);

@@ -5,6 +5,7 @@
 //! it is written down under that name.
 
 mod conversation;
+mod null_server;
 mod peer;
 #[path = "../pieces/mod.rs"]
 mod pieces;

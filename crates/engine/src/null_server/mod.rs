@@ -26,7 +26,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_drivers::null::ServerModel;
-use assay_drivers::servers::{NewServer, SERVERS};
+use assay_drivers::servers::{NewServer, NullProtocol, SERVERS};
 
 use crate::EngineError;
 use crate::document::ServeDocument;
@@ -43,7 +43,15 @@ const MOST_THREADS: usize = 4;
 /// The names of the protocols that [`serve`] speaks.
 #[must_use]
 pub fn null_protocols() -> Vec<&'static str> {
-    SERVERS.iter().map(|(name, _)| *name).collect()
+    SERVERS.iter().map(|known| known.name).collect()
+}
+
+/// Those whose statements are in the language: `sql` or `json`.
+#[must_use]
+pub fn null_protocols_in(language: &str) -> Vec<&'static str> {
+    let speaks = |known: &&NullProtocol| known.language == language;
+    let found = SERVERS.iter().filter(speaks);
+    found.map(|known| known.name).collect()
 }
 
 /// Serves until `go_on`, which is called ten times a second, breaks. `ready` gets the address, and may break
@@ -98,8 +106,8 @@ pub fn serve(
 }
 
 fn new_server(protocol: &str) -> Result<NewServer, EngineError> {
-    let found = SERVERS.iter().find(|(name, _)| *name == protocol);
-    found.map(|(_, new_server)| *new_server).ok_or_else(|| {
+    let found = SERVERS.iter().find(|known| known.name == protocol);
+    found.map(|known| known.new_server).ok_or_else(|| {
         EngineError::Document(format!(
             "the serve document, key `protocol`: unknown protocol `{protocol}`, expected one of {}",
             null_protocols().join(", ")

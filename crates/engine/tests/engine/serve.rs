@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use assay_engine::{ServeDocument, Served, Session, SiteDocument, null_protocols, serve};
+use assay_engine::{ServeDocument, Served, Session, SiteDocument, null_protocols_in, serve};
 use serde_json::{Value, json};
 
 use crate::support::{document, observe, outcomes};
@@ -57,7 +57,7 @@ pub fn served(protocol: &str, options: Value, act: impl FnOnce(Value)) -> Served
 
 #[test]
 fn every_statement_of_many_clients_is_answered() {
-    for protocol in null_protocols() {
+    for protocol in null_protocols_in("sql") {
         let served = served(protocol, json!({ "delay": "uniform:0ms..2ms" }), |site| {
             let more = json!({ "clients": 100, "threads": 2, "stop": { "transactions": 20 },
                                "protocol": "prepared" });
@@ -73,7 +73,7 @@ fn every_statement_of_many_clients_is_answered() {
 /// More rows than a socket buffers: the server waits until they are read, and continues.
 #[test]
 fn a_large_answer_is_sent_as_fast_as_it_is_read() {
-    for protocol in null_protocols() {
+    for protocol in null_protocols_in("sql") {
         served(protocol, json!({ "rows": "500000" }), |site| {
             let site = SiteDocument::parse(&site.to_string()).unwrap();
             let mut session = Session::open(&site).unwrap();
@@ -89,7 +89,7 @@ fn a_large_answer_is_sent_as_fast_as_it_is_read() {
 /// Neither the client nor the server may copy the statement again with each piece: that took minutes.
 #[test]
 fn a_statement_of_200_megabytes_is_sent_and_received_fast() {
-    for protocol in null_protocols() {
+    for protocol in null_protocols_in("sql") {
         served(protocol, json!({}), |site| {
             let site = SiteDocument::parse(&site.to_string()).unwrap();
             let mut session = Session::open(&site).unwrap();
@@ -106,7 +106,7 @@ fn a_statement_of_200_megabytes_is_sent_and_received_fast() {
 
 #[test]
 fn a_client_that_disconnects_in_a_long_statement_frees_its_place() {
-    for protocol in null_protocols() {
+    for protocol in null_protocols_in("sql") {
         let options = json!({ "delay": "constant:60s", "refuse_after": "1" });
         served(protocol, options, |site| {
             let impatient = json!({ "statement_timeout_s": 0.1, "stop": { "transactions": 1 } });

@@ -9,7 +9,7 @@ use crate::support::server::Server;
 use crate::support::{document, null_site, observe, outcomes, the_error};
 use crate::typed_values::are_sent_and_read_back;
 use assay_drivers::registry::DRIVERS;
-use assay_engine::{Certainty, Session, SiteDocument, null_protocols};
+use assay_engine::{Certainty, Session, SiteDocument, null_protocols_in};
 
 /// Statements that look like the end of a transaction and are not.
 const NO_ENDS: [&str; 2] = ["SELECT 'x; commit it'", "SELECT 'a;\nROLLBACK'"];
@@ -31,7 +31,7 @@ fn protocols_with_transactions() -> Vec<&'static str> {
         let driver = DRIVERS.iter().find(|driver| driver.name == *protocol);
         driver.expect("it has a driver").has_transactions
     };
-    let found: Vec<_> = null_protocols()
+    let found: Vec<_> = null_protocols_in("sql")
         .into_iter()
         .filter(has_transactions)
         .collect();
@@ -257,7 +257,7 @@ fn an_unknown_statement_is_never_retried() {
     }
 
     // A statement by itself, also where there are no transactions.
-    for protocol in null_protocols() {
+    for protocol in null_protocols_in("sql") {
         served(protocol, json!({ "unknown": "timeout@#1" }), |site| {
             let again = json!({ "retries": { "most": 5, "classes": ["timeout"] } });
             let run = observe(&document(site, &["UPDATE t SET a = 1;"], again));
