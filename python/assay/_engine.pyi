@@ -59,6 +59,10 @@ class Rows:
     """The answer to one statement, in text form."""
 
     @property
+    def is_query(self) -> bool:
+        """Whether the statement is a query, even one without rows. An answer of documents has
+        columns only where it has rows."""
+    @property
     def columns(self) -> list[str]: ...
     @property
     def rows(self) -> list[tuple[str | None, ...]]: ...

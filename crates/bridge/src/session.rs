@@ -16,6 +16,8 @@ use crate::progress::ProgressCallback;
 #[pyclass(frozen, module = "assay._engine")]
 pub struct Rows {
     #[pyo3(get)]
+    is_query: bool,
+    #[pyo3(get)]
     columns: Vec<String>,
     rows: Vec<Vec<Option<Box<[u8]>>>>,
     #[pyo3(get)]
@@ -51,6 +53,7 @@ pub fn query(py: Python<'_>, document: &str) -> PyResult<Vec<(String, Rows)>> {
     }
     let rows = |answered: assay_engine::Answered| {
         let rows = Rows {
+            is_query: answered.is_query,
             columns: answered.columns,
             rows: answered.rows,
             affected: 0,
@@ -90,6 +93,7 @@ impl Session {
     fn execute(&self, py: Python<'_>, statement: &str) -> PyResult<Rows> {
         let mut answer = self.query(py, statement, Keep::Rows)?;
         Ok(Rows {
+            is_query: answer.is_query,
             columns: std::mem::take(&mut answer.columns),
             rows: std::mem::take(&mut answer.kept),
             affected: answer.affected,

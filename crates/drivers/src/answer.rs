@@ -35,6 +35,8 @@ pub struct Answer {
     /// State of the session's transaction after this answer; within a pipeline it is known only after the
     /// last answer.
     pub transaction: TransactionStatus,
+    /// Whether the statement is a query, even one without rows; known where rows are kept.
+    pub is_query: bool,
     /// Column names, where rows are kept.
     pub columns: Vec<String>,
     /// Column types as far as known, where rows are kept.
@@ -73,6 +75,7 @@ impl Answer {
         self.affected = 0;
         self.digest = 0;
         self.error = None;
+        self.is_query = false;
         self.forget_columns();
         self.kept.clear();
     }
@@ -97,9 +100,15 @@ impl Answer {
     /// Names the next column, and says how the text of its cells is to be read.
     pub fn typed_column(&mut self, name: &str, cell_type: CellType) {
         if self.wants_columns() {
+            self.is_query = true;
             self.columns.push(name.to_owned());
             self.cell_types.push(cell_type);
         }
+    }
+
+    /// Reports a query whose columns are named by its rows, of which there may be none.
+    pub fn result(&mut self) {
+        self.is_query = true;
     }
 
     /// Clears the columns: those of another result follow.
@@ -145,5 +154,23 @@ impl Answer {
         if self.keep == Keep::Rows {
             self.kept.push(std::mem::take(&mut self.row));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, Keep};
+
+    #[test]
+    fn a_query_without_columns_and_rows_is_one_until_the_answer_is_cleared() {
+        let mut answer = Answer::new(Keep::Rows);
+        assert!(!answer.is_query, "a write");
+        answer.result();
+        assert!(answer.is_query && answer.columns.is_empty());
+        answer.clear(Keep::Rows);
+        assert!(!answer.is_query);
+        answer.column("a");
+        answer.forget_columns();
+        assert!(answer.is_query, "of several results each is one of a query");
     }
 }

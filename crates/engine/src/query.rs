@@ -17,6 +17,8 @@ use crate::session::{CHECK_EVERY, Session};
 pub struct Answered {
     /// The script that contains it.
     pub transaction: String,
+    /// Whether the statement is a query, even one without rows.
+    pub is_query: bool,
     /// The names of the columns, in order.
     pub columns: Vec<String>,
     /// In text form, `None` for NULL.
@@ -132,6 +134,7 @@ fn of(program: &Program, statement: u32, answer: Answer) -> Answered {
     let script = program.statements[statement as usize].script;
     Answered {
         transaction: program.scripts[script as usize].name.clone(),
+        is_query: answer.is_query,
         columns: answer.columns,
         rows: answer.kept,
     }

@@ -21,10 +21,13 @@ from assay.workload.values import Script
 
 
 def chosen(checks: Iterable[Script], globs: Iterable[str]) -> list[Script]:
-    """The checks whose path within the workload matches any of ``globs``."""
+    """The checks whose path within the workload matches any of ``globs``. A check in another
+    language is chosen as the one of SQL that it stands for."""
     globs = list(globs)
     return [
-        check for check in checks if any(glob and Path(check.path).match(glob) for glob in globs)
+        check
+        for check in checks
+        if any(glob and Path(check.path).with_suffix(".sql").match(glob) for glob in globs)
     ]
 
 
@@ -82,7 +85,7 @@ def _check(
 
 def _counted(answers: Sequence[query.Answer]) -> tuple[int | None, str]:
     """The rows of all statements, and the first of them; None where no statement is a query."""
-    if not any(answer.columns for answer in answers):
+    if not any(answer.is_query for answer in answers):
         return None, "expected a query, found none"
     broken = [answer for answer in answers if answer.rows]
     if not broken:

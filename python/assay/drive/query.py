@@ -23,6 +23,7 @@ Row = tuple[str | None, ...]
 class Answer:
     """What a statement answered, in text form."""
 
+    is_query: bool
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
@@ -56,7 +57,7 @@ def ask(
 ) -> Answer:
     """The answer of the script's last statement; as `ask_each`."""
     answers = ask_each(deployment, script, variables, identifiers, session_statements)
-    return answers[-1] if answers else Answer((), ())
+    return answers[-1] if answers else Answer(False, (), ())
 
 
 def ask_each(
@@ -79,4 +80,4 @@ def ask_each(
         answers = _engine.query(json.dumps({**document, "site": address.for_engine()}))
     except _engine.EngineError as error:
         raise_as_ours(error)
-    return [Answer(tuple(one.columns), tuple(one.rows)) for _, one in answers]
+    return [Answer(one.is_query, tuple(one.columns), tuple(one.rows)) for _, one in answers]
