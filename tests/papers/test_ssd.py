@@ -12,7 +12,7 @@ SYSTEMS = ["sqlite", "postgresql", "mariadb", "mysql"]
 IN_MEMORY = ("--storage", "tmpfs")
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", [*SYSTEMS, "ferretdb"])
 def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
     assay: Assay, system: str
 ) -> None:
@@ -27,7 +27,7 @@ def test_inserts_of_many_clients_into_few_tables_are_never_duplicates(
     assert run.driven.outcomes.ok == run.driven.outcomes.scheduled > 0
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", [*SYSTEMS, "ferretdb"])
 def test_every_row_is_found_by_each_of_its_keys(assay: Assay, system: str) -> None:
     """`select.sql` computes the generated keys, and expects one row."""
     need(system)

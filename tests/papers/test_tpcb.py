@@ -43,6 +43,21 @@ def test_all_sums_agree_after_concurrent_clients(assay: Assay, system: str) -> N
         assert run.driven.outcomes.ok > 0
 
 
+def test_without_transactions_only_single_reads_run(assay: Assay) -> None:
+    need("ferretdb")
+    ended = assay(
+        "run", "tpcb.tpcb-like,simple-update,select-only,strict", "--on", "ferretdb",
+        "--clients", "4", *BRIEFLY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    states = {run.test: run.state for run in ended.runs}
+    assert states == dict.fromkeys(states, "refused") | {"select-only": "done"}
+    (select,) = (run for run in ended.runs if run.state == "done")
+    assert rules(select) == {"balances": True, "rows": True}
+    assert select.driven is not None
+    assert select.driven.outcomes.ok > 0
+
+
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_the_strict_form_keeps_each_branch_in_balance(assay: Assay, system: str) -> None:
     need(system)

@@ -19,12 +19,10 @@ impl ColumnType {
     #[must_use]
     pub fn comparable(self, value: &[u8]) -> Cow<'_, [u8]> {
         match self {
-            Self::SmallInt
-            | Self::Int
-            | Self::BigInt
-            | Self::Varchar(_)
-            | Self::Text
-            | Self::Date => Cow::Borrowed(value),
+            Self::SmallInt | Self::Int | Self::BigInt | Self::Varchar(_) | Self::Text => {
+                Cow::Borrowed(value)
+            }
+            Self::Date => Cow::Borrowed(without_midnight(value)),
             Self::Char(_) => Cow::Borrowed(without_ending(value, b' ')),
             Self::Timestamp => Cow::Borrowed(without_zeros(value)),
             Self::Bool => Cow::Borrowed(match value {
@@ -85,6 +83,13 @@ fn without_ending(mut text: &[u8], ending: u8) -> &[u8] {
         text = rest;
     }
     text
+}
+
+/// Systems without dates store a time at midnight.
+fn without_midnight(text: &[u8]) -> &[u8] {
+    without_zeros(text)
+        .strip_suffix(b" 00:00:00")
+        .unwrap_or(text)
 }
 
 /// Removes zeros after the decimal point, and the point if nothing follows it.
@@ -221,6 +226,16 @@ mod tests {
                 vec!["2026-01-02 03:04:00", "2026-01-02 03:04:00.000000"],
                 "2026-01-02 03:04:00",
             ),
+            (
+                "date",
+                vec![
+                    "2026-01-02",
+                    "2026-01-02 00:00:00",
+                    "2026-01-02 00:00:00.000",
+                ],
+                "2026-01-02",
+            ),
+            ("date", vec!["2026-01-02 00:00:01"], "2026-01-02 00:00:01"),
             ("bytes", vec!["\\x6869", "hi"], "hi"),
             ("int", vec!["10"], "10"),
             ("text", vec!["1.50 "], "1.50 "),

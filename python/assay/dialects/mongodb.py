@@ -1,31 +1,19 @@
 """Takes neutral tables; returns the commands of MongoDB for them, as documents of JSON: a table is
 a collection, a row a document, a column a field.
 
-A collection has no columns and checks no types: what is not a type of BSON is stored as the nearest
-one (`STORED_AS`).
+A collection has no columns, no types, no maximum lengths and no NOT NULL. Types that BSON lacks are
+stored as the nearest one: smallint as a 32-bit number, float as a 64-bit one, date as a time at
+midnight UTC, timestamp in whole milliseconds.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.protocol import Index, Table
-
-STORED_AS: Mapping[str, str] = MappingProxyType(
-    {
-        "smallint": "a 32-bit number",
-        "float": "a 64-bit number",
-        "char": "a text, without a greatest length and without blanks at its end",
-        "varchar": "a text, without a greatest length",
-        "date": "a time, at midnight UTC",
-        "timestamp": "a time in whole milliseconds",
-    }
-)
-"""Neutral types that BSON lacks, and what a value of them becomes."""
 
 _PRIMARY = "primary_key"
 """The index of a declared primary key. The field ``_id``, which every document has besides, is the

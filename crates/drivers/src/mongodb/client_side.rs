@@ -141,6 +141,7 @@ impl ClientSide {
             return Ok(true);
         }
         if let Some(cursor) = reply.cursor {
+            answer.result();
             self.rows.batch(cursor.batch, answer).map_err(malformed)?;
             if cursor.id != 0 {
                 self.session.get_more(cursor.id, cursor.namespace, out)?;

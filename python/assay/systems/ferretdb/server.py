@@ -36,10 +36,10 @@ _OF_DOCUMENTDB = {
     "shared_preload_libraries": "pg_cron,pg_documentdb_core,pg_documentdb",
     "cron.database_name": postgresql.DATABASE,
 }
-_CONNECTIONS_OF_ITS_OWN = ("cron.host", "documentdb.localhost_connection_string")
+CONNECTIONS_OF_ITS_OWN = ("cron.host", "documentdb.localhost_connection_string")
 """By which DocumentDB's own jobs reach the server that they run in; `localhost` by default, which
 would ask for a password."""
-_OURS = frozenset({*postgresql.OURS, *_OF_DOCUMENTDB, *_CONNECTIONS_OF_ITS_OWN})
+_OURS = frozenset({*postgresql.OURS, *_OF_DOCUMENTDB, *CONNECTIONS_OF_ITS_OWN})
 
 _PORT_TRIES = 3
 _PORT_IS_TAKEN = "address already in use"

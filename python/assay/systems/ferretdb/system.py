@@ -19,6 +19,7 @@ from assay.install.prefix import Prefix, Report
 from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node
 from assay.provision.session import brief_session, session
+from assay.server_url import Resolved
 from assay.systems.abilities import IN_THE_TESTS, Found
 from assay.systems.answers import number_of, rows_of
 from assay.systems.ferretdb import installation, server
@@ -55,7 +56,7 @@ class Ferretdb:
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT)
     url_schemes: tuple[str, ...] = ("ferretdb",)
-    url_variables: tuple[EnvVar, ...] = (url.PASSWORD,)
+    url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
     installable_version = "2.7.0"
     install_source = (
@@ -119,6 +120,9 @@ class Ferretdb:
 
     def check_url(self, text: str) -> None:
         url.address_of(text, self.name)
+
+    def complete_url(self, text: str) -> Resolved:
+        return url.complete(text, self.name)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
@@ -189,7 +193,12 @@ def _deployment(
     if found is None or not versions:
         raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
     settings.insist(found, choice.settings, source="command line")
-    effective = settings.effective(found, choice.settings)
+    of_this_run_only = server.CONNECTIONS_OF_ITS_OWN
+    effective = {
+        name: value
+        for name, value in settings.effective(found, choice.settings).items()
+        if name not in of_this_run_only
+    }
     address = _address(running)
     with session(address) as opened:
         opened.execute(DIALECT.count("assay_is_here"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from assay.errors import Bug, SystemRefused
+from assay.errors import Bug, PasswordNeeded, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import Deployment, Node, StorageFacts
 from assay.systems import urls
@@ -17,6 +17,8 @@ FERRETDB = "ferretdb"
 MONGODB = "mongodb"
 _TITLES = {FERRETDB: "FerretDB", MONGODB: "MongoDB"}
 
+ASKS_FOR_A_LOGIN = '{"listCollections": 1, "nameOnly": true, "authorizedCollections": true}'
+
 UNKNOWN = "a server by URL does not report them to every user"
 
 
@@ -26,8 +28,15 @@ def deployment(choice: SystemChoice, name: str) -> Deployment:
     if choice.url is None:
         raise Bug("attach() needs the URL of a server")
     address = urls.with_origins(url.address_of(choice.url, name), choice.url_origins)
+    if address.user and address.password is None:
+        raise PasswordNeeded(
+            f"{choice.label}: expected a password for the user {address.user!r}, found none",
+            hint=f"write it into the URL, USER:PASSWORD@, or into {url.PASSWORD.name}",
+        )
     with first_session(choice.url, address, url.expected(_TITLES[name])) as opened:
         built = command(opened, {"buildInfo": 1})
+        # Which every server answers, also to those who may do nothing else.
+        opened.execute(ASKS_FOR_A_LOGIN)
     found = FERRETDB if built.get(FERRETDB) else MONGODB
     version = f"{_TITLES[found]} {_own_version(found, built)}"
     if found != name:

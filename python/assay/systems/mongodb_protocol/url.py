@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.deployment import Address
+from assay.server_url import Resolved
 from assay.systems import urls
 from assay.systems.first_session import Server
 from assay.systems.sourced import URL, Sourced
 
 PASSWORD = EnvVar("ASSAY_MONGODB_PASSWORD", "The password for a mongodb:// URL that holds none.")
+
+VARIABLES = (PASSWORD,)
+"""All that a URL is completed with."""
 
 DEFAULT_PORT = 27017
 
@@ -98,6 +102,11 @@ def address_of(url: str, scheme: str) -> Address:
         options=_driver_options(found),
         origins=_origins(found, unix),
     )
+
+
+def complete(url: str, scheme: str) -> Resolved:
+    """The URL as it is: of an address only the password is looked for elsewhere."""
+    return Resolved(url, address_of(url, scheme).origins)
 
 
 def _tls(found: Sourced) -> str:
