@@ -18,7 +18,7 @@ import pytest
 from assay import _engine
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.dialects.protocol import Column, Index, Table
-from assay.errors import ArgumentError, RunFailed, SystemRefused
+from assay.errors import ArgumentError, PasswordNeeded, RunFailed, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.load.digest import verify
 from assay.load.fill import fill
@@ -27,6 +27,7 @@ from assay.provision.directory import server_directory
 from assay.provision.process import has_stopped_cleanly
 from assay.provision.session import session
 from assay.systems.ferretdb import FERRETDB
+from assay.systems.mongodb import MONGODB
 from commands import need
 from servers import ask, provisioned
 
@@ -76,6 +77,19 @@ def test_over_tcp_it_requires_the_password_and_is_reached_by_url(storage: Storag
             assert reached.version == deployment.version.partition(" (")[0]
             ask(reached, '{"insert": "t", "documents": [{"a": 1}]}')
             assert FERRETDB.data_bytes(reached) > 0
+        other = SystemChoice("mongodb", url=url.replace("ferretdb://", "mongodb://"))
+        with (
+            pytest.raises(SystemRefused, match=r"expected MongoDB, found FerretDB 2\.") as refused,
+            MONGODB.attach(other),
+        ):
+            pass
+        assert refused.value.hint == "the same URL with ferretdb://"
+        nobody = SystemChoice("ferretdb", url=f"ferretdb://{to.user}@{to.host}:{to.port}/assay")
+        with (
+            pytest.raises(PasswordNeeded, match="expected a password for the user 'postgres'"),
+            FERRETDB.attach(nobody),
+        ):
+            pass
         wrong = url.replace(quote(to.password, safe=""), "wrong")
         with (
             pytest.raises(SystemRefused, match="expected a FerretDB server") as refused,

@@ -43,7 +43,10 @@ class Mongodb:
     name = "mongodb"
     dialect: Dialect = DIALECT
     driver = "mongodb"
-    capabilities = frozenset({"tables", "prepared statements", "bulk load", "restart"})
+    capabilities = frozenset({
+        "tables", "stored rows", "unique keys", "exact decimals", "prepared statements",
+        "bulk load", "restart",
+    })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL)
     url_schemes: tuple[str, ...] = ("mongodb",)
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
