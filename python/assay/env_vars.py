@@ -61,6 +61,10 @@ RECORD_PATIENCE = EnvVar(
     "Seconds that a run waits for a record file which another process has locked, before it goes "
     "on in a rescue file beside it (default: 600).",
 )
+DBAPI_PASSWORD = EnvVar(
+    "ASSAY_DBAPI_PASSWORD",
+    "The password that a system `dbapi:MODULE` gives to the module's connect().",
+)
 COLUMNS = EnvVar(
     "COLUMNS",
     "How many columns reports and tables may take, also in a pipe or a file (default: those of the "

@@ -23,6 +23,7 @@ from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
     from assay.storages.protocol import Storage
+    from assay.systems.families import SystemFamily
     from assay.systems.protocol import System
 
 WORKLOADS_FOLDER = Path(__file__).parent / "workloads"
@@ -114,14 +115,32 @@ def package_of(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}"
 
 
+_FAMILIES = "assay.system_families"
+
+
 def systems() -> tuple[str, ...]:
     """Names of the systems under test, in alphabetical order."""
     return tuple(sorted(_entries("assay.systems")))
 
 
 def system(name: str) -> System:
-    """The system of that name; raises `ArgumentError` with the nearest known name."""
+    """The system of that name, or the member of a family (``FAMILY:MEMBER``); raises
+    `ArgumentError` with the nearest known name."""
+    family_name, colon, member = name.partition(":")
+    if colon:
+        return family(family_name).member(member)
     found: System = _get("assay.systems", "system", name)
+    return found
+
+
+def families() -> tuple[str, ...]:
+    """Names of the families of systems, in alphabetical order."""
+    return tuple(sorted(_entries(_FAMILIES)))
+
+
+def family(name: str) -> SystemFamily:
+    """The family of systems of that name; raises `ArgumentError` with the nearest known name."""
+    found: SystemFamily = _get(_FAMILIES, "family of systems", name)
     return found
 
 

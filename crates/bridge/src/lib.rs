@@ -2,6 +2,7 @@
 //! that depends on Python. The interpreter lock is released while the engine works.
 
 mod bibliography;
+mod dbapi;
 mod descriptor;
 mod expression;
 mod failure;
@@ -17,6 +18,12 @@ use pyo3::prelude::*;
 
 #[pymodule]
 mod _engine {
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        assay_drivers::dbapi::opened_by(crate::dbapi::open);
+        Ok(())
+    }
+
     #[pymodule_export]
     use crate::bibliography::{bib_replicate, bib_scan, bib_synthesize, bib_write_sql};
     #[pymodule_export]

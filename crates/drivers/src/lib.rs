@@ -8,6 +8,7 @@
 
 mod answer;
 pub mod cassandra;
+pub mod dbapi;
 pub mod duckdb;
 mod error;
 mod insert_text;

@@ -211,6 +211,7 @@ drivers! {
     blocking {
         sqlite = SqliteConnection, transactions: true;
         duckdb = DuckdbConnection, transactions: true;
+        dbapi = DbapiConnection, transactions: true;
         null = NullConnection, transactions: true;
         null_documents = NullDocumentsConnection, transactions: false;
     }

@@ -96,10 +96,12 @@ pub struct ConnectOptions {
 
 /// What a [`crate::Blocking`] driver needs to open a connection; each such driver has an
 /// `open(&LocalOptions)`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct LocalOptions<'a> {
     /// The database file, if any.
     pub file: Option<&'a str>,
+    /// The password, if there is one.
+    pub password: Option<&'a str>,
     /// Statements that each new session runs first.
     pub session_statements: &'a [String],
     /// The driver's own options, from the site document.

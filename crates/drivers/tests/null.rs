@@ -18,6 +18,7 @@ fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
     NullConnection::open(&LocalOptions {
+        password: None,
         file: None,
         session_statements: &[],
         options: &options,

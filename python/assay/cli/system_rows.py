@@ -10,8 +10,13 @@ from assay.systems.protocol import System
 
 
 def system_rows() -> list[Row]:
-    """In the order of the alphabet."""
-    return [_row(name, registry.system(name)) for name in registry.systems()]
+    """In the order of the alphabet; behind them the known members of families."""
+    families = [registry.family(name) for name in registry.families()]
+    members = [f"{one.name}:{member}" for one in families for member in one.known_members]
+    return [
+        *(_row(name, registry.system(name)) for name in registry.systems()),
+        *({**_row(name, registry.system(name)), "urls": [f"{name}[…]"]} for name in members),
+    ]
 
 
 def _row(name: str, system: System) -> Row:

@@ -51,6 +51,23 @@ _RESERVED_WORDS = """
 """
 
 
+_ERROR_NUMBERS: Mapping[str, str] = {
+    "lost connection": "1053 1927 2006 2013 2055 4031",
+    "deadlock": "1213 1614",
+    "timeout": "1205 1969 3024 3572 1317",
+    "serialization": "1020 3101",
+    "constraint": "1022 1048 1062 1169 1216 1217 1364 1451 1452 3819 4025",
+    "syntax": "1064 1065 1136 1149 1222",
+    "unknown object": "1046 1051 1054 1072 1091 1146 1176 1193 1305",
+    "permission": "1142 1143 1227 1290 1370 1792 1836",
+    "data": "1264 1265 1292 1366 1367 1406 1411 1690",
+    "authentication": "1044 1045 1049 1698",
+    "too many connections": "1040 1203",
+    "resources": "1021 1114 1135 1206",
+}
+"""The numbers of each class, of server and client, that a run can meet."""
+
+
 class MysqlDialect(StandardSql):
     name = "mysql"
     read_only_codes: tuple[str, ...] = ("1792",)
@@ -59,6 +76,9 @@ class MysqlDialect(StandardSql):
         "write COMMIT, as standard SQL has it; pgbench's own scripts write END",
     )
     server_names: tuple[str, ...] = ("MySQL", "MariaDB")
+    error_classes: Mapping[str, str] = {
+        number: found for found, numbers in _ERROR_NUMBERS.items() for number in numbers.split()
+    }
     literal_style = "backslash"
     carriage_return: str | None = r"'\r'"
     quote = "`"

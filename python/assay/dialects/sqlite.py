@@ -28,6 +28,24 @@ class SqliteDialect(StandardSql):
     carriage_return: str | None = "char(13)"
     read_only_codes: tuple[str, ...] = ("8",)
     server_names: tuple[str, ...] = ("SQLite",)
+    error_classes: Mapping[str, str] = {
+        "5": "timeout",
+        "6": "timeout",
+        "517": "serialization",
+        "9": "timeout",
+        "8": "permission",
+        "13": "resources",
+        "10": "resources",
+        "26": "data",
+    }
+    error_phrases: Mapping[str, str] = {
+        "syntax error": "syntax",
+        "incomplete input": "syntax",
+        "unrecognized token": "syntax",
+        "no such ": "unknown object",
+        "has no column named": "unknown object",
+        "database is locked": "timeout",
+    }
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {
         **StandardSql.type_words,

@@ -23,6 +23,14 @@ class StandardSql(MinimalDialect):
     read_only_codes: tuple[str, ...] = ("25006",)
     isolation_levels: tuple[str, ...] = ISOLATION_LEVELS
 
+    error_classes: Mapping[str, str] = {}
+    """The engine's class of an error by the system's own code, where that is no SQLSTATE of the
+    standard. For drivers that know no system: DB-API."""
+    error_phrases: Mapping[str, str] = {}
+    """The same by words of the message, in lower case, where the system has no code for it."""
+    begins_implicitly: bool = False
+    """There is no statement that begins a transaction: the first statement after its end does."""
+
     quote = '"'
     reserved_words: frozenset[str] = frozenset()
     """Words, in lower case, that cannot stand unquoted as the name of a table or of a column."""

@@ -42,6 +42,9 @@ def system_choice(word: str) -> SystemChoice:
         return SystemChoice(name, url=found.url, url_origins=found.origins)
     name, bracket, rest = word.partition("[")
     name = name.strip()
+    family, colon, member = name.partition(":")
+    if colon and family in registry.families():
+        return _member_choice(family, member, _given(word, name, rest) if bracket else {})
     if name not in registry.systems():
         if is_connection_string(name):
             raise ArgumentError(
@@ -55,8 +58,21 @@ def system_choice(word: str) -> SystemChoice:
             )
         raise registry.unknown("system", name, registry.systems())
     choice = SystemChoice(name)
-    if not bracket:
-        return choice
+    return varied([choice], name, _given(word, name, rest))[0] if bracket else choice
+
+
+def _member_choice(family: str, member: str, given: Levels) -> SystemChoice:
+    """The choice of a family's member: what is no option of it says where it is."""
+    name = f"{family}:{member}"
+    specs = {spec.name for spec in registry.system(name).option_specs}
+    options = {key: values for key, values in given.items() if key in specs}
+    place = {key: values[0] for key, values in given.items() if key not in specs}
+    choice = SystemChoice(name, url=registry.family(family).url(member, place))
+    return varied([choice], name, options)[0]
+
+
+def _given(word: str, name: str, rest: str) -> Levels:
+    """What stands in the brackets of a word, one value of each key."""
     if not rest.endswith("]"):
         raise ArgumentError(f"{word}: the bracket is not closed", hint=f"{word}]")
     given: Levels = {}
@@ -68,7 +84,7 @@ def system_choice(word: str) -> SystemChoice:
                 hint=f"--set {name}.{key}={','.join(values)} measures each value",
             )
         given[key] = values
-    return varied([choice], name, given)[0]
+    return given
 
 
 def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:

@@ -48,7 +48,12 @@ def _url(text: str) -> tuple[str, str]:
 
 
 def _next_system() -> re.Pattern[str]:
-    names = "|".join(map(re.escape, registry.systems()))
+    names = "|".join(
+        [
+            *map(re.escape, registry.systems()),
+            *(rf"{re.escape(family)}:[\w.+]+" for family in registry.families()),
+        ]
+    )
     schemes = "|".join(map(re.escape, _schemes()))
     return re.compile(rf",\s*(?:(?:{schemes})://|(?:{names})\s*(?=[,\[]|$))", re.IGNORECASE)
 

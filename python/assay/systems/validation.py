@@ -18,7 +18,8 @@ from assay.experiment.values import SystemChoice
 from assay.systems.abilities import ABILITIES, ReachedByUrl, Restartable, VaryingCapabilities
 from assay.systems.protocol import OptionSpec, System
 
-_NAME = re.compile(r"[a-z][a-z0-9_-]*")
+_NAME = re.compile(r"[a-z][a-z0-9_-]*(:[A-Za-z0-9_.+]+)?")
+"""Behind a colon stands the member of a family."""
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*")
 _SHOWN = 3
 """How many members that a dialect lacks are named."""

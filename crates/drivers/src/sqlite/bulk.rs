@@ -2,7 +2,7 @@
 //!
 //! Column affinity converts text that looks like a number, just as for the literals of a script.
 
-use assay_values::{Cell, Row};
+use assay_values::{Cell, ColumnType, Row};
 use rusqlite::types::{Null, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
 
@@ -18,6 +18,8 @@ pub(super) struct Bulk {
     columns: usize,
     /// By column, whether integers may be bound as such; empty: none.
     is_integer: Vec<bool>,
+    /// By column, whether its values are bound as a BLOB: other libraries cannot read bytes from a TEXT.
+    is_bytes: Vec<bool>,
     /// Buffered rows; only the first `gathered` are valid, the rest is reused memory.
     rows: Vec<Row>,
     gathered: usize,
@@ -28,12 +30,19 @@ pub(super) struct Bulk {
 
 impl Bulk {
     /// `text` is the INSERT of one row, with a `?` for each column.
-    pub(super) fn begin(connection: &Connection, text: &str) -> Result<Self, Failure> {
+    pub(super) fn begin(
+        connection: &Connection,
+        text: &str,
+        types: &[ColumnType],
+    ) -> Result<Self, Failure> {
         let columns = connection.prepare_cached(text)?.parameter_count();
         Ok(Self {
             text: text.into(),
             columns,
             is_integer: affinity::integer_columns(connection, text),
+            is_bytes: (types.iter())
+                .map(|kind| *kind == ColumnType::Bytes)
+                .collect(),
             rows: Vec::new(),
             gathered: 0,
             inserted: 0,
@@ -87,7 +96,7 @@ impl Bulk {
                     format!("expected {} cells, found {}", self.columns, row.len()),
                 ));
             }
-            insert_row(&mut statement, row, &self.is_integer).map_err(library)?;
+            insert_row(&mut statement, row, &self.is_integer, &self.is_bytes).map_err(library)?;
             self.inserted += 1;
         }
         Ok(())
@@ -98,6 +107,7 @@ fn insert_row(
     statement: &mut CachedStatement<'_>,
     row: &Row,
     is_integer: &[bool],
+    is_bytes: &[bool],
 ) -> rusqlite::Result<()> {
     for (index, cell) in row.cells().enumerate() {
         let parameter = index + 1;
@@ -106,6 +116,10 @@ fn insert_row(
             Cell::Int(integer) => statement.raw_bind_parameter(parameter, integer)?,
             Cell::Double(real) => statement.raw_bind_parameter(parameter, real)?,
             Cell::Bool(truth) => statement.raw_bind_parameter(parameter, truth)?,
+            Cell::Text(bytes) if is_bytes.get(index).copied().unwrap_or(false) => {
+                let bytes = ToSqlOutput::Borrowed(ValueRef::Blob(bytes));
+                statement.raw_bind_parameter(parameter, bytes)?;
+            }
             Cell::Text(text) => {
                 let may_be_integer = is_integer.get(index).copied().unwrap_or(false);
                 match may_be_integer.then(|| affinity::integer(text)).flatten() {

@@ -163,8 +163,8 @@ impl Blocking for SqliteConnection {
             Request::Bulk {
                 text,
                 form: BulkForm::Native,
-                ..
-            } => Bulk::begin(&self.connection, text).map(|bulk| self.bulk = Some(bulk)),
+                types,
+            } => Bulk::begin(&self.connection, text, types).map(|bulk| self.bulk = Some(bulk)),
             Request::Bulk {
                 form: BulkForm::MultiRow,
                 ..

@@ -77,6 +77,7 @@ pub fn try_open(
     options.entry("library".to_owned()).or_insert(library);
     let statements: Vec<String> = statements.iter().map(|&one| one.to_owned()).collect();
     DuckdbConnection::open(&LocalOptions {
+        password: None,
         file: file.to_str(),
         session_statements: &statements,
         options: &options,

@@ -200,6 +200,7 @@ fn a_session_that_cannot_open_reports_the_reason() {
         );
     }
     let error = SqliteConnection::open(&LocalOptions {
+        password: None,
         file: folder.file().to_str(),
         session_statements: &["PRAGMA cache_size = 10".to_owned(), "PRAGMA".to_owned()],
         options: &BTreeMap::new(),

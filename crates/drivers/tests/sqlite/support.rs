@@ -33,6 +33,7 @@ pub fn try_open(file: &Path, options: &[(&str, &str)]) -> Result<SqliteConnectio
         .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
         .collect();
     SqliteConnection::open(&LocalOptions {
+        password: None,
         file: file.to_str(),
         session_statements: &[],
         options: &options,

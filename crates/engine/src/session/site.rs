@@ -164,6 +164,7 @@ impl LocalSite {
     pub fn open(&self) -> Result<AnyBlocking, SystemError> {
         (self.open)(&LocalOptions {
             file: self.document.file.as_deref(),
+            password: (self.document.password.as_ref()).map(|password| password.0.as_str()),
             session_statements: &self.document.session_statements,
             options: &self.document.options,
         })

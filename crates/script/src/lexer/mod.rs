@@ -46,7 +46,8 @@ impl Lexer {
     }
 
     /// What a statement does, by its first words.
-    pub(crate) fn kind(self, text: &str) -> StatementKind {
+    #[must_use]
+    pub fn kind(self, text: &str) -> StatementKind {
         match self {
             Self::Sql => kind::of_sql(text),
             Self::Cql => kind::of_cql(text),

@@ -1,0 +1,13 @@
+//! The driver `dbapi`: takes requests; calls any Python module that follows DB-API 2.0 (PEP 249), and returns
+//! its answers. The interpreter lock is held during each call; a module releases it while it waits.
+
+mod bulk;
+mod cell;
+mod connection;
+mod error;
+mod fetch;
+mod opening;
+mod parameter;
+mod style;
+
+pub use opening::open;

@@ -1,0 +1,141 @@
+//! Takes values of scripts and cells of rows; returns the Python objects that a module binds.
+
+use std::collections::BTreeMap;
+
+use assay_values::{Cell, ColumnType, Value};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyString};
+
+/// The options of a site document.
+pub type Options = BTreeMap<String, String>;
+
+/// The classes of Python for values that have none built in, and what a module cannot bind.
+pub struct Binder {
+    decimal: Py<PyAny>,
+    date: Py<PyAny>,
+    time: Py<PyAny>,
+    timestamp: Py<PyAny>,
+    /// Types that the module takes as text: it has none for them.
+    decimals_as_text: bool,
+    dates_as_text: bool,
+    /// The system has no truth values.
+    bools_as_int: bool,
+}
+
+impl Binder {
+    pub fn new(py: Python<'_>, options: &Options) -> PyResult<Self> {
+        let datetime = py.import("datetime")?;
+        let bound_as = |what: &str| {
+            let words = options.get("bound_as").map_or("", String::as_str);
+            words.split(',').any(|word| word == what)
+        };
+        Ok(Self {
+            decimal: py.import("decimal")?.getattr("Decimal")?.unbind(),
+            date: datetime.getattr("date")?.getattr("fromisoformat")?.unbind(),
+            time: datetime.getattr("time")?.getattr("fromisoformat")?.unbind(),
+            timestamp: (datetime.getattr("datetime")?)
+                .getattr("fromisoformat")?
+                .unbind(),
+            decimals_as_text: bound_as("decimal=text"),
+            dates_as_text: bound_as("date=text"),
+            bools_as_int: bound_as("bool=int"),
+        })
+    }
+
+    /// The object of a script's value.
+    pub fn value<'py>(&self, py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match value {
+            Value::Null => py.None().into_bound(py),
+            Value::Bool(truth) => self.truth(py, *truth),
+            Value::Int(number) => PyInt::new(py, *number).into_any(),
+            Value::Double(number) => PyFloat::new(py, *number).into_any(),
+            Value::Text(text) | Value::Document(text) => PyString::new(py, text).into_any(),
+            Value::Bytes(bytes) => PyBytes::new(py, bytes).into_any(),
+            Value::Decimal(_) => self.decimal(py, &value.to_text())?,
+            Value::Date(_) => self.of_text(py, &self.date, &value.to_text())?,
+            Value::Time(_) => self.of_text(py, &self.time, &value.to_text())?,
+            Value::Timestamp(_) => self.of_text(py, &self.timestamp, &value.to_text())?,
+            Value::List(_) => PyString::new(py, &value.to_text()).into_any(),
+        })
+    }
+
+    /// The object of a cell of a bulk load, whose column has this type. A text that is none of the type is
+    /// passed as it is: the system refuses it.
+    pub fn cell<'py>(
+        &self,
+        py: Python<'py>,
+        cell: Cell<'_>,
+        kind: Option<ColumnType>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Ok(match cell {
+            Cell::Null => py.None().into_bound(py),
+            Cell::Bool(truth) => self.truth(py, truth),
+            Cell::Int(number) => PyInt::new(py, number).into_any(),
+            Cell::Double(number) => PyFloat::new(py, number).into_any(),
+            Cell::Text(bytes) => match (kind, std::str::from_utf8(bytes)) {
+                (Some(ColumnType::Bytes), _) | (_, Err(_)) => PyBytes::new(py, bytes).into_any(),
+                (Some(kind), Ok(text)) => match self.typed(py, kind, text) {
+                    Some(object) => object,
+                    None => PyString::new(py, text).into_any(),
+                },
+                (None, Ok(text)) => PyString::new(py, text).into_any(),
+            },
+        })
+    }
+
+    fn typed<'py>(
+        &self,
+        py: Python<'py>,
+        kind: ColumnType,
+        text: &str,
+    ) -> Option<Bound<'py, PyAny>> {
+        match kind {
+            ColumnType::SmallInt | ColumnType::Int | ColumnType::BigInt => {
+                let number: i64 = text.parse().ok()?;
+                Some(PyInt::new(py, number).into_any())
+            }
+            ColumnType::Float | ColumnType::Double => {
+                let number: f64 = text.parse().ok()?;
+                Some(PyFloat::new(py, number).into_any())
+            }
+            ColumnType::Bool => match text {
+                "1" | "t" | "true" => Some(self.truth(py, true)),
+                "0" | "f" | "false" => Some(self.truth(py, false)),
+                _ => None,
+            },
+            ColumnType::Decimal { .. } => self.decimal(py, text).ok(),
+            ColumnType::Date => self.of_text(py, &self.date, text).ok(),
+            ColumnType::Timestamp => self.of_text(py, &self.timestamp, text).ok(),
+            ColumnType::Char(_) | ColumnType::Varchar(_) | ColumnType::Text | ColumnType::Bytes => {
+                None
+            }
+        }
+    }
+
+    fn truth<'py>(&self, py: Python<'py>, truth: bool) -> Bound<'py, PyAny> {
+        match self.bools_as_int {
+            true => PyInt::new(py, i64::from(truth)).into_any(),
+            false => PyBool::new(py, truth).to_owned().into_any(),
+        }
+    }
+
+    fn decimal<'py>(&self, py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        match self.decimals_as_text {
+            true => Ok(PyString::new(py, text).into_any()),
+            false => self.decimal.bind(py).call1((text,)),
+        }
+    }
+
+    /// A date or a time, of its text.
+    fn of_text<'py>(
+        &self,
+        py: Python<'py>,
+        parse: &Py<PyAny>,
+        text: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.dates_as_text {
+            true => Ok(PyString::new(py, text).into_any()),
+            false => parse.bind(py).call1((text,)),
+        }
+    }
+}

@@ -1,0 +1,5 @@
+"""Any Python DB-API 2.0 module as a system under test: ``--on 'dbapi:MODULE[keyword=value,…]'``."""
+
+from assay.systems.dbapi.family import DBAPI
+
+__all__ = ["DBAPI"]

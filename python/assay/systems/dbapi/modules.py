@@ -1,0 +1,56 @@
+"""What is known of DB-API modules beside PEP 249: their dialect, and how each differs.
+
+A module that is not listed speaks standard SQL, or the dialect named behind it:
+``dbapi:MODULE+DIALECT``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+Setting = str | int | bool
+
+
+@dataclass(frozen=True)
+class Module:
+    """What one module does in its own way."""
+
+    dialect: str
+    """A name of `assay.systems.dbapi.dialects.DIALECTS`."""
+    package: str
+    """What `pip install` gets it by; empty: it comes with Python."""
+    password: str = "password"
+    """The keyword argument of the password."""
+    keywords: Mapping[str, Setting] = field(default_factory=dict)
+    """Given to ``connect()`` where nothing else is said."""
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    """Attributes of the module that are set first."""
+    code_attribute: str = ""
+    """The attribute of its exceptions that has the system's code; empty: ``sqlstate``, or one of
+    the arguments."""
+    bound_as: tuple[str, ...] = ()
+    """Types that it cannot bind, and what is bound for them: ``date=text``, ``decimal=text``,
+    ``bool=int``."""
+    is_verified: bool = False
+    """Whether the tests run it against a server."""
+
+
+KNOWN: Final[Mapping[str, Module]] = {
+    "sqlite3": Module(
+        "sqlite",
+        "",
+        # A session is used by one thread at a time, and not always by the same.
+        keywords={"check_same_thread": False, "timeout": 60},
+        code_attribute="sqlite_errorcode",
+        bound_as=("date=text", "decimal=text"),
+        is_verified=True,
+    ),
+    "psycopg2": Module("postgresql", "psycopg2-binary", code_attribute="pgcode", is_verified=True),
+    "psycopg": Module("postgresql", "psycopg[binary]"),
+    "pg8000.dbapi": Module("postgresql", "pg8000", is_verified=True),
+    "pymysql": Module("mysql", "pymysql", is_verified=True),
+    "MySQLdb": Module("mysql", "mysqlclient"),
+    "mysql.connector": Module("mysql", "mysql-connector-python"),
+}

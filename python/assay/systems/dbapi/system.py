@@ -1,0 +1,152 @@
+"""A Python DB-API 2.0 module behind the protocol of every system under test.
+
+Whatever it reaches is there already: Assay starts and stops nothing, and the module is imported in
+the process that measures.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+
+from assay.capabilities import CAPABILITIES
+from assay.dialects.protocol import Dialect
+from assay.env_vars import DBAPI_PASSWORD
+from assay.errors import ArgumentError, Bug, PasswordNeeded, SystemMissing, SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.session import session
+from assay.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
+from assay.systems.dbapi import keywords
+from assay.systems.dbapi.dialects import VERSION_QUERIES, begin_statement, loaded_by_insert
+from assay.systems.dbapi.modules import Module
+from assay.systems.protocol import OptionSpec, ServerDirectory
+
+_SETTINGS_UNKNOWN = "DB-API 2.0 has no way to ask for them"
+_NEVER = frozenset({"restart", "prepared statements", "bulk load"})
+"""DB-API 2.0 knows nothing of these; what a module does by itself is not promised."""
+
+
+class DbapiSystem:
+    driver = "dbapi"
+    option_specs: tuple[OptionSpec, ...] = ()
+    url_schemes: tuple[str, ...] = (keywords.SCHEME,)
+
+    def __init__(self, module: str, facts: Module, dialect: str, *, named_dialect: bool) -> None:
+        self._module = module
+        self._facts = facts
+        self.name = f"{keywords.SCHEME}:{module}" + (f"+{dialect}" if named_dialect else "")
+        self.dialect: Dialect = loaded_by_insert(dialect)
+        is_usual = dialect == facts.dialect
+        self.verified = IN_THE_TESTS if facts.is_verified and is_usual else NOT_VERIFIED
+        lacking = set(_NEVER)
+        if not self.dialect.isolation_levels:
+            lacking.add("isolation levels")
+        if not self.dialect.session_read_only():
+            lacking.add("read only sessions")
+        self.capabilities = frozenset(CAPABILITIES) - lacking
+
+    def find(self) -> Found:
+        """The module; the server behind it is not asked."""
+        try:
+            module = importlib.import_module(self._module)
+        except ImportError as error:
+            raise SystemMissing(
+                f"the Python module {self._module} cannot be imported: {error}", hint=self._install
+            ) from error
+        own = getattr(module, "__version__", None) or getattr(module, "version", "")
+        place = getattr(module, "__file__", None) or "built into Python"
+        return Found(str(own) if isinstance(own, str) else "", place)
+
+    @property
+    def _install(self) -> str:
+        package = self._facts.package
+        if not package:
+            return "it comes with Python: this Python was built without it"
+        return f"install it into the environment that Assay runs in: pip install {package}"
+
+    def check_url(self, text: str) -> None:
+        keywords.of_url(text)
+
+    def check(self, choice: SystemChoice) -> None:
+        if choice.settings:
+            raise ArgumentError(
+                f"{self.name} has no settings, found {', '.join(choice.settings)}",
+                hint=f"keyword arguments of connect() stand in brackets: '{self.name}[host=…]'",
+            )
+
+    @contextlib.contextmanager
+    def provision(
+        self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
+    ) -> Iterator[Deployment]:
+        del choice, directory, connections
+        raise Bug(f"{self.name} is reached and not started")
+        yield
+
+    @contextlib.contextmanager
+    def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
+        self.check(choice)
+        if choice.url is None:
+            raise Bug("attach() needs the keywords of a connection")
+        self._insist_on_dbapi()
+        address = self._address(choice.url)
+        try:
+            with session(address) as opened:
+                version = opened.server_version
+        except SystemRefused as error:
+            raise self._refused(error, choice, address) from error
+        storage = StorageFacts(name="not seen", kind="url", directory="")
+        yield Deployment(
+            system=self.name,
+            label=choice.label,
+            nodes=(Node("server", storage),),
+            endpoints=(address,),
+            version=version,
+            options={},
+            settings_asked={},
+            settings={},
+            settings_unknown=_SETTINGS_UNKNOWN,
+            is_private=False,
+        )
+
+    def _insist_on_dbapi(self) -> None:
+        self.find()
+        module = importlib.import_module(self._module)
+        lacking = [name for name in ("connect", "paramstyle") if not hasattr(module, name)]
+        if lacking:
+            raise ArgumentError(
+                f"the Python module {self._module} follows no DB-API 2.0: it has no "
+                f"{' and no '.join(lacking)}",
+                hint="some packages have the interface in a module of its own (pg8000.dbapi)",
+            )
+
+    def _address(self, url: str) -> Address:
+        options: dict[str, str] = {
+            "module": self._module,
+            "keywords": json.dumps({**self._facts.keywords, **keywords.of_url(url)}),
+            "password_keyword": self._facts.password,
+            "begin": begin_statement(self.dialect),
+            "version_query": VERSION_QUERIES.get(self.dialect.name, ""),
+            "module_settings": json.dumps(dict(self._facts.settings)),
+            "code_attribute": self._facts.code_attribute,
+            "bound_as": ",".join(self._facts.bound_as),
+            "error_classes": json.dumps(dict(_table(self.dialect, "error_classes"))),
+            "error_phrases": json.dumps(dict(_table(self.dialect, "error_phrases"))),
+        }
+        return Address(driver=self.driver, password=keywords.password(url), options=options)
+
+    def _refused(
+        self, error: SystemRefused, choice: SystemChoice, address: Address
+    ) -> SystemRefused:
+        message = f"{choice.label}: {error.message}"
+        is_login = error.error_class == "authentication"
+        kind = PasswordNeeded if is_login and address.password is None else SystemRefused
+        hint = f"set the password in {DBAPI_PASSWORD.name}" if is_login else error.hint
+        return kind(message, error_class=error.error_class, code=error.code, hint=hint)
+
+
+def _table(dialect: Dialect, name: str) -> Mapping[str, str]:
+    found: Mapping[str, str] = getattr(dialect, name, {})
+    return found

@@ -1,0 +1,30 @@
+"""A family of systems, which are named in two parts: ``FAMILY:MEMBER``.
+
+Its members are not known beforehand (any Python module), so none of them is in the registry's list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from assay.systems.protocol import System
+
+
+class SystemFamily(Protocol):
+    """Found by the entry-point group ``assay.system_families``."""
+
+    name: str
+    """As before the colon."""
+    known_members: Sequence[str]
+    """What lists show; others can be named too."""
+
+    def member(self, word: str) -> System:
+        """The system of that name, which is ``FAMILY:WORD``. Raises `ArgumentError`."""
+        ...
+
+    def url(self, word: str, given: Mapping[str, str]) -> str:
+        """The URL of a choice from what stands in brackets and is no option of the system: systems
+        of a family are reached, not started. Raises `ArgumentError`, also for a password, which
+        belongs in no command line."""
+        ...

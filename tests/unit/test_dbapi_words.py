@@ -1,0 +1,140 @@
+"""How systems through DB-API modules are named, and what exceptions of modules mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from assay import registry
+from assay.dbapi.describing import Describer
+from assay.dialects.mysql import MYSQL
+from assay.dialects.sqlite import SQLITE
+from assay.errors import ArgumentError
+from assay.experiment.settings import system_choice
+from assay.experiment.system_words import split_systems
+from assay.systems.dbapi import keywords
+from assay.systems.validation import validate
+
+PASSWORD = "a secret"
+
+
+def test_brackets_become_keyword_arguments_of_their_types() -> None:
+    choice = system_choice('dbapi:pymysql[host=db.example,port=3307,user=u,ssl=true,x="a,b"]')
+    assert choice.name == "dbapi:pymysql"
+    assert choice.url is not None
+    assert keywords.of_url(choice.url) == {
+        "host": "db.example",
+        "port": 3307,
+        "user": "u",
+        "ssl": True,
+        "x": "a,b",
+    }
+    assert choice.label == "dbapi:pymysql at db.example"
+    file = system_choice("dbapi:sqlite3[database=/tmp/a b%?.db]")
+    assert keywords.of_url(file.url or "") == {"database": "/tmp/a b%?.db"}
+    assert file.label == "dbapi:sqlite3 at /tmp/a b%?.db"
+
+
+def test_a_typed_password_is_in_no_text_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    from assay import server_url
+
+    url = server_url.with_password(keywords.url({"user": "u", "host": "h"}), PASSWORD)
+    assert keywords.password(url) == PASSWORD
+    assert keywords.of_url(url) == {"user": "u", "host": "h"}
+    assert "secret" not in server_url.without_password(url)
+    monkeypatch.setenv("ASSAY_DBAPI_PASSWORD", "of the environment")
+    assert keywords.password(keywords.url({})) == "of the environment"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["password=secret1", "pwd=secret1", '"dsn=host=h;PWD=secret1"', "user_password=secret1"],
+)
+def test_a_password_among_the_keywords_is_refused_and_not_repeated(words: str) -> None:
+    with pytest.raises(ArgumentError, match="password") as raised:
+        system_choice(f"dbapi:pymysql[{words}]")
+    assert "secret1" not in str(raised.value) + str(raised.value.hint)
+    assert "ASSAY_DBAPI_PASSWORD" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("dbapi:", "name of a Python module"),
+        ("dbapi:a b", "name of a Python module"),
+        ("dbapi:sqlite3+sqlit", "unknown dialect 'sqlit'"),
+        ("dbapi:sqlite3[database=/x", "bracket is not closed"),
+    ],
+)
+def test_a_word_that_cannot_be_a_module_is_refused(word: str, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        system_choice(word)
+
+
+def test_a_list_of_systems_is_divided_at_members_of_families() -> None:
+    words = ["postgresql://u@h/d", "dbapi:pg8000.dbapi[host=h,port=1]", "sqlite", "dbapi:a+mysql"]
+    assert split_systems(",".join(words)) == words
+
+
+@pytest.mark.parametrize("member", registry.family("dbapi").known_members)
+def test_each_known_module_is_a_system(member: str) -> None:
+    validate(registry.system(f"dbapi:{member}"))
+
+
+def test_a_module_that_is_not_known_can_name_its_dialect() -> None:
+    assert registry.system("dbapi:some.module").dialect.name == "standard"
+    named = registry.system("dbapi:some.module+mysql")
+    assert (named.name, named.dialect.name) == ("dbapi:some.module+mysql", "mysql")
+
+
+class Error(Exception):
+    """As modules have it: with a code in one place or another."""
+
+    def __init__(self, *args: object, **more: object) -> None:
+        super().__init__(*args)
+        self.__dict__.update(more)
+
+
+class Full:
+    full_code = "ORA-00060"
+
+
+class Closed:
+    closed = 2
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (Error("dup", pgcode="23505"), ("constraint", "23505", "dup", False)),
+        (Error("x", sqlstate="40P01"), ("deadlock", "40P01", "x", False)),
+        (Error({"C": "42P01", "M": "no table"}), ("unknown object", "42P01", "no table", False)),
+        (Error(1213, "Deadlock found"), ("deadlock", "1213", "Deadlock found", False)),
+        (Error(2013, "Lost connection"), ("lost connection", "2013", "Lost connection", True)),
+        (Error(1045, "denied"), ("permission", "1045", "denied", False)),
+        (
+            Error("40001", "[40001] (1205)"),
+            ("serialization", "40001", "40001: [40001] (1205)", False),
+        ),
+        (Error("SQL0911N SQLSTATE=40001 SQLCODE=-911"), ("serialization", "SQL0911N", ..., False)),
+        (Error(Full()), ("other", "ORA-00060", ..., False)),
+        (Error(f"password {PASSWORD} is wrong"), ("other", "", "password *** is wrong", False)),
+        (ConnectionResetError(104, "reset"), ("lost connection", "", ..., True)),
+        (OverflowError("too large"), ("data", "", "too large", False)),
+    ],
+)
+def test_the_code_of_an_exception_decides_its_class(error: Exception, expected: Any) -> None:
+    describe = Describer("builtins", MYSQL.error_classes, {}, PASSWORD, "pgcode")
+    found = describe(error, object())
+    assert found == tuple(
+        is_ if should is ... else should for is_, should in zip(found, expected, strict=True)
+    )
+
+
+def test_a_closed_connection_is_not_mistaken_for_one_that_never_was() -> None:
+    describe = Describer("builtins", MYSQL.error_classes, SQLITE.error_phrases, None)
+    assert describe(Error("gone"), Closed())[0] == "lost connection"
+    assert describe(Error(1045, "denied"), None)[0] == "authentication"
+    assert describe(Error("no route"), None)[0] == "connection refused"
+    assert describe(Error("no such table: t"), object())[0] == "unknown object"
