@@ -7,6 +7,8 @@ from typing import final
 
 __all__ = [
     "EngineError",
+    "NullDbapiConnection",
+    "NullDbapiCursor",
     "Rows",
     "Session",
     "bib_replicate",
@@ -81,6 +83,36 @@ class Session:
     @property
     def server_version(self) -> str: ...
     def close(self) -> None: ...
+
+@final
+class NullDbapiConnection:
+    """A connection of a DB-API module that does nothing."""
+
+    def __new__(cls) -> NullDbapiConnection: ...
+    autocommit: bool
+    @staticmethod
+    def cursor() -> NullDbapiCursor: ...
+    @staticmethod
+    def commit() -> None: ...
+    @staticmethod
+    def rollback() -> None: ...
+    @staticmethod
+    def close() -> None: ...
+
+@final
+class NullDbapiCursor:
+    """Its cursor: a query has one row, every other statement none."""
+
+    @property
+    def description(self) -> Sequence[tuple[object, ...]] | None: ...
+    @property
+    def rowcount(self) -> int: ...
+    def execute(self, operation: str, parameters: object = None) -> None: ...
+    @staticmethod
+    def executemany(operation: str, parameters: object) -> None: ...
+    def fetchmany(self, size: int = 1) -> list[tuple[int]]: ...
+    @staticmethod
+    def close() -> None: ...
 
 def build_info() -> str:
     """JSON: version, profile, drivers."""

@@ -35,7 +35,17 @@ def _script() -> str:
 
 def protocols() -> tuple[str, ...]:
     """The protocols that can be calibrated."""
-    return (*_engine.null_protocols(), IN_PROCESS)
+    return (*_engine.null_protocols(), *registry.families(), IN_PROCESS)
+
+
+def _choice(protocol: str) -> SystemChoice:
+    """The system that does nothing behind this protocol."""
+    if protocol not in registry.families():
+        return SystemChoice(_NULL, options={"protocol": protocol, "rows": "1"})
+    family = registry.family(protocol)
+    return SystemChoice(
+        f"{family.name}:{family.null_member}", url=family.url(family.null_member, {})
+    )
 
 
 def calibrate(
@@ -47,7 +57,7 @@ def calibrate(
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> CalibrationRecord:
     """One measurement; ``threads`` 0: as many as the load needs. Raises as `provision` does."""
-    choice = SystemChoice(_NULL, options={"protocol": protocol, "rows": "1"})
+    choice = _choice(protocol)
     document = {
         "scripts": [{"name": "point-select", "path": "calibration", "text": _script()}],
         "order": "sequence",

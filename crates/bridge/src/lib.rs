@@ -27,6 +27,8 @@ mod _engine {
     #[pymodule_export]
     use crate::bibliography::{bib_replicate, bib_scan, bib_synthesize, bib_write_sql};
     #[pymodule_export]
+    use crate::dbapi::{NullDbapiConnection, NullDbapiCursor};
+    #[pymodule_export]
     use crate::expression::evaluate;
     #[pymodule_export]
     use crate::failure::EngineError;

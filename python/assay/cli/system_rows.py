@@ -15,8 +15,15 @@ def system_rows() -> list[Row]:
     members = [f"{one.name}:{member}" for one in families for member in one.known_members]
     return [
         *(_row(name, registry.system(name)) for name in registry.systems()),
-        *({**_row(name, registry.system(name)), "urls": [f"{name}[…]"]} for name in members),
+        *(_member_row(name, registry.system(name)) for name in members),
     ]
+
+
+def _member_row(name: str, system: System) -> Row:
+    """A member of a family is reached by what stands in its brackets."""
+    row = _row(name, system)
+    here = "found" if row["here"] == "found" else "missing"
+    return {**row, "here": here, "urls": [f"{name}[…]"]}
 
 
 def _row(name: str, system: System) -> Row:

@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from assay import _engine
+from assay.drive.parts import of_processes
+from assay.drive.processes import drive_in_processes
 from assay.observation import Observation, read_observation
+from assay.observation.merging import merge
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
 
@@ -30,6 +33,10 @@ def observe(
             progress(json.loads(text))
 
     document = {**document, "site": deployment.for_engine(session_statements)}
+    if deployment.client_processes is not None:
+        parts = of_processes(document, deployment.client_processes)
+        found = drive_in_processes(parts, progress or (lambda _: None))
+        return merge(found, on_one_machine=True)
     try:
         text = _engine.drive(json.dumps(document), on_progress)
     except _engine.EngineError as error:

@@ -41,8 +41,9 @@ from assay.observation.transactions import AllOk, Passes, StatementReport, Trans
 One = TypeVar("One", bound=Shape)
 
 
-def merge(parts: Sequence[Observation]) -> Observation:
-    """Of all machines. Raises `ValueError` where two say to have driven the same client."""
+def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Observation:
+    """Of all machines, or of processes ``on_one_machine``. Raises `ValueError` where two drove the
+    same client."""
     if len(parts) < 2:
         return parts[0]
     ends = sorted((end for part in parts for end in part.client_ends), key=attrgetter("client"))
@@ -90,7 +91,9 @@ def merge(parts: Sequence[Observation]) -> Observation:
         outages=spans.common([part.outages for part in parts], Outage),
         results=_by(parts, "results", _place, _result),
         answer_sums=_by(parts, "answer_sums", attrgetter("transaction"), _answer_sum),
-        client_cost=_client_cost([part.client_cost for part in parts], outcomes.ended),
+        client_cost=_client_cost(
+            [part.client_cost for part in parts], outcomes.ended, on_one_machine
+        ),
         driver_counters=dict(sum((Counter(part.driver_counters) for part in parts), Counter())),
         unfinished=_unfinished([part.unfinished for part in parts if part.unfinished]),
         ended_by=_ended_by([part.ended_by for part in parts]),
@@ -255,14 +258,15 @@ def _two_results(first: ResultReport, other: ResultReport) -> ResultReport:
     )
 
 
-def _client_cost(parts: Sequence[ClientCost], ended: int) -> ClientCost:
-    """Each machine had its own processors and memory: all costs are sums."""
+def _client_cost(parts: Sequence[ClientCost], ended: int, on_one_machine: bool) -> ClientCost:
+    """All costs are sums. How busy the processors were is seen by every process of a machine."""
     whole = _sum_of([replace(part, machine_busy_ns=None) for part in parts])
     busy_ns = [part.machine_busy_ns for part in parts if part.machine_busy_ns is not None]
+    whole_busy_ns = max(busy_ns, default=0) if on_one_machine else sum(busy_ns)
     return replace(
         whole,
         per_transaction_ns=(whole.user_ns + whole.system_ns) / ended if ended else 0.0,
-        machine_busy_ns=sum(busy_ns) if len(busy_ns) == len(parts) else None,
+        machine_busy_ns=whole_busy_ns if len(busy_ns) == len(parts) else None,
     )
 
 

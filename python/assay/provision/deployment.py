@@ -134,6 +134,9 @@ class Deployment:
     """None: the system has none."""
     is_embedded: bool = False
     """A library that works in the client's own process, not a server."""
+    client_processes: int | None = None
+    """The most processes among which clients are distributed, for a driver that only one client of
+    a process can use at a time; None: they are threads of this process."""
     is_private: bool = True
     """Started by Assay, which stops it; False: reached by URL."""
     durability_lowered_by: tuple[str, ...] = ()

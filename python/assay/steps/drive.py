@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from assay.check.answers import Check, check_answers
 from assay.check.questions import what_is_asked
 from assay.drive.document import document_of, scripts_of
+from assay.drive.parts import number_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
 from assay.drive.sampler import TimedSample
 from assay.drive.watched import observe_watched
@@ -17,9 +18,11 @@ from assay.errors import RunFailed
 from assay.files.toml_file import Section
 from assay.observation import Observation
 from assay.plan.drives import PlannedDrive, drive
+from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 from assay.steps.context import RunState
 from assay.systems.abilities import SessionLimit
+from assay.text import units
 from assay.workload.declared_drives import read_drive
 from assay.workload.steps import Drive, Names, Step
 from assay.workload.values import Script, Workload
@@ -77,7 +80,7 @@ def observe(
     context, pooled, cell = state.context, state.up(), planned.run.cell
     dialect = pooled.system.dialect
     name = "" if step.label == step.do else f", {step.label}"
-    context.progress.stage(f"drive {cell.test_name}{name}")
+    context.progress.stage(f"drive {cell.test_name}{name}{_processes(pooled.deployment, document)}")
     isolation = cell.driving.isolation
     reading = session_statements(state.workload, state.planned, dialect)
     statements = [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
@@ -100,6 +103,15 @@ def observe(
         raise
     warned = tuple(context.compiled.warnings(planned))
     return replace(observation, script_warnings=warned), samples
+
+
+def _processes(deployment: Deployment, document: Mapping[str, Any]) -> str:
+    """In how many processes the clients work, where they are not in this one."""
+    if deployment.client_processes is None:
+        return ""
+    number = number_of(document, deployment.client_processes)
+    client_processes = units.counted(number, "client process", "client processes")
+    return f" in {client_processes}"
 
 
 def _expected(

@@ -19,6 +19,9 @@ class SystemFamily(Protocol):
     known_members: Sequence[str]
     """What lists show; others can be named too."""
 
+    null_member: str
+    """One that answers every statement at once with one row, for calibration."""
+
     def member(self, word: str) -> System:
         """The system of that name, which is ``FAMILY:WORD``. Raises `ArgumentError`."""
         ...

@@ -6,8 +6,10 @@ mod cell;
 mod connection;
 mod error;
 mod fetch;
+mod null_module;
 mod opening;
 mod parameter;
 mod style;
 
+pub use null_module::{NullDbapiConnection, NullDbapiCursor};
 pub use opening::open;

@@ -21,6 +21,8 @@ class DbapiFamily:
     name = keywords.SCHEME
     known_members: Sequence[str] = tuple(KNOWN)
 
+    null_member = "assay.dbapi.null"
+
     def member(self, word: str) -> System:
         return _member(word)
 

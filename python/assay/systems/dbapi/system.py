@@ -22,16 +22,28 @@ from assay.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
 from assay.systems.dbapi import keywords
 from assay.systems.dbapi.dialects import VERSION_QUERIES, begin_statement, loaded_by_insert
 from assay.systems.dbapi.modules import Module
+from assay.systems.options import values
 from assay.systems.protocol import OptionSpec, ServerDirectory
+from assay.text.quantities import Whole
 
 _SETTINGS_UNKNOWN = "DB-API 2.0 has no way to ask for them"
 _NEVER = frozenset({"restart", "prepared statements", "bulk load"})
 """DB-API 2.0 knows nothing of these; what a module does by itself is not promised."""
 
 
+CLIENT_PROCESSES = OptionSpec(
+    name="client_processes",
+    default="32",
+    levels=(),
+    help="The most processes among which clients are distributed: Python runs one client of a "
+    "process at a time. Each takes about 30 MB of memory.",
+    quantity=Whole(1, 1024),
+)
+
+
 class DbapiSystem:
     driver = "dbapi"
-    option_specs: tuple[OptionSpec, ...] = ()
+    option_specs: tuple[OptionSpec, ...] = (CLIENT_PROCESSES,)
     url_schemes: tuple[str, ...] = (keywords.SCHEME,)
 
     def __init__(self, module: str, facts: Module, dialect: str, *, named_dialect: bool) -> None:
@@ -97,6 +109,7 @@ class DbapiSystem:
                 version = opened.server_version
         except SystemRefused as error:
             raise self._refused(error, choice, address) from error
+        options = values(self.option_specs, choice)
         storage = StorageFacts(name="not seen", kind="url", directory="")
         yield Deployment(
             system=self.name,
@@ -104,10 +117,11 @@ class DbapiSystem:
             nodes=(Node("server", storage),),
             endpoints=(address,),
             version=version,
-            options={},
+            options=options,
             settings_asked={},
             settings={},
             settings_unknown=_SETTINGS_UNKNOWN,
+            client_processes=int(options[CLIENT_PROCESSES.name]),
             is_private=False,
         )
 
