@@ -114,8 +114,8 @@ class Closed:
         (Error(2013, "Lost connection"), ("lost connection", "2013", "Lost connection", True)),
         (Error(1045, "denied"), ("permission", "1045", "denied", False)),
         (
-            Error("40001", "[40001] (1205)"),
-            ("serialization", "40001", "40001: [40001] (1205)", False),
+            Error("40001", "[40001] (3960)"),
+            ("serialization", "40001", "40001: [40001] (3960)", False),
         ),
         (Error("SQL0911N SQLSTATE=40001 SQLCODE=-911"), ("serialization", "SQL0911N", ..., False)),
         (Error(Full()), ("other", "ORA-00060", ..., False)),

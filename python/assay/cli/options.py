@@ -91,10 +91,16 @@ def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -
             "assay run FILE.sql --on SYSTEM --clients 8 --duration 30\n"
             "assay run FILE.toml\n"
             f"workloads: {', '.join(registry.workloads())} (tests: `assay list workloads`)\n"
-            f"systems: {', '.join(registry.systems())}, or the URL of a running server",
+            f"systems: {', '.join([*registry.systems(), *_families()])}, or the URL of a running "
+            "server",
             context,
         )
     return value
+
+
+def _families() -> list[str]:
+    families = [registry.family(name) for name in registry.families()]
+    return [f"{one.name}:{one.member_word}" for one in families]
 
 
 def is_typed(name: str) -> bool:

@@ -57,7 +57,8 @@ _IN_A_SESSION: Mapping[str, str] = {
 
 _SQLSTATE = re.compile(r"[0-9A-Z]{5}")
 _IN_MESSAGE = re.compile(
-    r"SQLSTATE[=: ]*([0-9A-Z]{5})|\b(ORA-\d{5})\b|\b(DP[YI]-\d{4})\b|\b(SQL\d{4,5}N)\b"
+    r"SQLSTATE[=: ]*([0-9A-Z]{5})|\b(ORA-\d{5})\b|\b(DP[YI]-\d{4})\b|\b(SQL\d{4,5}[CNW])\b"
+    r"|\((\d{3,5})\)"
 )
 
 
@@ -129,7 +130,11 @@ class Describer:
 
 def _words(error: BaseException) -> str:
     """What the exception says; of several arguments those that are texts."""
-    texts = [one for one in error.args if isinstance(one, str)]
+    texts = [
+        one.decode("utf-8", "replace") if isinstance(one, bytes) else one
+        for one in error.args
+        if isinstance(one, str | bytes)
+    ]
     first = error.args[0] if error.args else ""
     if isinstance(first, Mapping):  # the fields of a server's message
         return str(first.get("M") or first)

@@ -215,10 +215,13 @@ class StandardSql(MinimalDialect):
         return f"'{doubled}'"
 
     def _column(self, column: Column) -> str:
-        word, parenthesis, rest = column.type.partition("(")
         default = "" if column.default is None else f" DEFAULT {self.default(column)}"
         ending = default + (" NOT NULL" if column.not_null else "")
-        return f"{self.identifier(column.name)} {self.type_words[word]}{parenthesis}{rest}{ending}"
+        return f"{self.identifier(column.name)} {self.type_of(column)}{ending}"
+
+    def type_of(self, column: Column) -> str:
+        word, parenthesis, rest = column.type.partition("(")
+        return f"{self.type_words[word]}{parenthesis}{rest}"
 
     def default(self, column: Column) -> str:
         """The column's default as a literal: numbers and truth values stand bare."""

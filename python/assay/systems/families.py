@@ -16,6 +16,8 @@ class SystemFamily(Protocol):
 
     name: str
     """As before the colon."""
+    member_word: str
+    """What stands behind the colon, for messages: ``MODULE``."""
     known_members: Sequence[str]
     """What lists show; others can be named too."""
 

@@ -7,20 +7,41 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, cast
 
+from assay.dialects.cubrid import CUBRID
+from assay.dialects.db2 import DB2
+from assay.dialects.ingres import INGRES
 from assay.dialects.mysql import MYSQL
 from assay.dialects.only_standard import ONLY_STANDARD
+from assay.dialects.oracle import ORACLE
 from assay.dialects.postgresql import POSTGRESQL
 from assay.dialects.protocol import Dialect, Table
 from assay.dialects.sqlite import SQLITE
+from assay.dialects.sqlserver import SQL_SERVER
 from assay.dialects.standard import StandardSql
 
 DIALECTS: Final[Mapping[str, StandardSql]] = {
-    one.name: one for one in (MYSQL, ONLY_STANDARD, POSTGRESQL, SQLITE)
+    one.name: one
+    for one in (
+        CUBRID,
+        DB2,
+        INGRES,
+        MYSQL,
+        ONLY_STANDARD,
+        ORACLE,
+        POSTGRESQL,
+        SQL_SERVER,
+        SQLITE,
+    )
 }
 
 VERSION_QUERIES: Final[Mapping[str, str]] = {
+    "cubrid": "SELECT 'CUBRID ' || version()",
+    "db2": "SELECT service_level FROM TABLE(sysproc.env_get_inst_info()) AS found",
+    "ingres": "SELECT dbmsinfo('_version')",
     "mysql": "SELECT version()",
+    "oracle": "SELECT banner_full FROM v$version",
     "postgresql": "SELECT version()",
+    "sqlserver": "SELECT @@VERSION",
     "sqlite": "SELECT 'SQLite ' || sqlite_version()",
 }
 """What asks a server for its name and version."""

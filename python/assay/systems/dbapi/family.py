@@ -19,6 +19,7 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 class DbapiFamily:
     name = keywords.SCHEME
+    member_word = "MODULE"
     known_members: Sequence[str] = tuple(KNOWN)
 
     null_member = "assay.dbapi.null"

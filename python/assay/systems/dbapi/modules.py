@@ -53,4 +53,16 @@ KNOWN: Final[Mapping[str, Module]] = {
     "pymysql": Module("mysql", "pymysql", is_verified=True),
     "MySQLdb": Module("mysql", "mysqlclient"),
     "mysql.connector": Module("mysql", "mysql-connector-python"),
+    "pycubrid": Module("cubrid", "pycubrid"),
+    "oracledb": Module(
+        "oracle",
+        "oracledb",
+        # Large objects as texts and bytes, and numbers without loss.
+        settings={"defaults.fetch_lobs": False, "defaults.fetch_decimals": True},
+        bound_as=("bool=int",),
+    ),
+    "ibm_db_dbi": Module("db2", "ibm_db"),
+    "mssql_python": Module("sqlserver", "mssql-python", password="pwd"),
+    "pymssql": Module("sqlserver", "pymssql"),
+    "pyodbc": Module("standard", "pyodbc", password="pwd"),
 }

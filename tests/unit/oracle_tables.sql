@@ -1,0 +1,256 @@
+-- bibsql
+DROP TABLE bibtab PURGE;
+CREATE TABLE bibtab (
+  authorcount NUMBER(10),
+  editorcount NUMBER(10),
+  pagecount NUMBER(10),
+  bibtype CLOB,
+  filename CLOB,
+  label CLOB,
+  author CLOB,
+  editor CLOB,
+  booktitle CLOB,
+  title CLOB,
+  crossref CLOB,
+  chapter CLOB,
+  journal CLOB,
+  volume CLOB,
+  type CLOB,
+  "number" CLOB,
+  institution CLOB,
+  organization CLOB,
+  publisher CLOB,
+  school CLOB,
+  address CLOB,
+  edition CLOB,
+  pages CLOB,
+  day CLOB,
+  month CLOB,
+  monthnumber CLOB,
+  year CLOB,
+  CODEN CLOB,
+  DOI CLOB,
+  ISBN CLOB,
+  ISBN13 CLOB,
+  ISSN CLOB,
+  LCCN CLOB,
+  MRclass CLOB,
+  MRnumber CLOB,
+  MRreviewer CLOB,
+  bibdate CLOB,
+  bibsource CLOB,
+  bibtimestamp CLOB,
+  note CLOB,
+  series CLOB,
+  URL CLOB,
+  abstract CLOB,
+  keywords CLOB,
+  remark CLOB,
+  subject CLOB,
+  TOC CLOB,
+  ZMnumber CLOB,
+  entry CLOB NOT NULL
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'bibtab');
+DROP TABLE strtab PURGE;
+CREATE TABLE strtab (
+  key CLOB,
+  value CLOB,
+  entry CLOB NOT NULL
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'strtab');
+DROP TABLE namtab PURGE;
+CREATE TABLE namtab (
+  name CLOB NOT NULL,
+  count NUMBER(10)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'namtab');
+-- e831
+DROP TABLE data PURGE;
+CREATE TABLE data (
+  name CHAR(16 CHAR) NOT NULL,
+  "start" NUMBER(10) NOT NULL,
+  exp NUMBER(10) NOT NULL,
+  val NUMBER(10) NOT NULL,
+  lo NUMBER(10) NOT NULL,
+  hi NUMBER(10) NOT NULL
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'data');
+-- glidemon
+DROP TABLE users PURGE;
+CREATE TABLE users (
+  user_id NUMBER(10) NOT NULL,
+  name VARCHAR2(32 CHAR) NOT NULL,
+  dn VARCHAR2(120 CHAR) NOT NULL,
+  PRIMARY KEY (user_id),
+  UNIQUE (name)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'users');
+DROP TABLE sites PURGE;
+CREATE TABLE sites (
+  site_id NUMBER(10) NOT NULL,
+  name VARCHAR2(32 CHAR) NOT NULL,
+  PRIMARY KEY (site_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'sites');
+DROP TABLE states PURGE;
+CREATE TABLE states (
+  state_id NUMBER(10) NOT NULL,
+  name VARCHAR2(16 CHAR) NOT NULL,
+  PRIMARY KEY (state_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'states');
+DROP TABLE tasks PURGE;
+CREATE TABLE tasks (
+  task_id NUMBER(10) NOT NULL,
+  user_id NUMBER(10) NOT NULL,
+  name VARCHAR2(64 CHAR) NOT NULL,
+  type VARCHAR2(10 CHAR) NOT NULL,
+  n_jobs NUMBER(10) NOT NULL,
+  first_job_id NUMBER(19) NOT NULL,
+  created TIMESTAMP NOT NULL,
+  updated TIMESTAMP NOT NULL,
+  tool VARCHAR2(16 CHAR) NOT NULL,
+  dataset VARCHAR2(80 CHAR) NOT NULL,
+  PRIMARY KEY (task_id),
+  UNIQUE (name)
+);
+CREATE INDEX tasks_user_id_updated ON tasks (user_id, updated);
+CREATE INDEX tasks_type_created ON tasks (type, created);
+ALTER TABLE tasks ADD CONSTRAINT tasks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users (user_id);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'tasks');
+DROP TABLE jobs PURGE;
+CREATE TABLE jobs (
+  job_id NUMBER(19) NOT NULL,
+  task_id NUMBER(10) NOT NULL,
+  job_index NUMBER(10) NOT NULL,
+  last_update TIMESTAMP NOT NULL,
+  state_id NUMBER(10) NOT NULL,
+  site_id NUMBER(10) NOT NULL,
+  submit_time TIMESTAMP NOT NULL,
+  start_time TIMESTAMP,
+  end_time TIMESTAMP,
+  exit_code NUMBER(10),
+  retries NUMBER(10) NOT NULL,
+  log_url VARCHAR2(120 CHAR) NOT NULL,
+  PRIMARY KEY (job_id),
+  UNIQUE (task_id, job_index)
+);
+CREATE INDEX jobs_last_update ON jobs (last_update);
+CREATE INDEX jobs_task_id_state_id ON jobs (task_id, state_id);
+ALTER TABLE jobs ADD CONSTRAINT jobs_task_id_fkey FOREIGN KEY (task_id) REFERENCES tasks (task_id);
+ALTER TABLE jobs ADD CONSTRAINT jobs_state_id_fkey FOREIGN KEY (state_id) REFERENCES states (state_id);
+ALTER TABLE jobs ADD CONSTRAINT jobs_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites (site_id);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'jobs');
+DROP TABLE task_summary PURGE;
+CREATE TABLE task_summary (
+  task_id NUMBER(10) NOT NULL,
+  state_id NUMBER(10) NOT NULL,
+  jobs NUMBER(10) NOT NULL,
+  PRIMARY KEY (task_id, state_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'task_summary');
+DROP TABLE user_summary PURGE;
+CREATE TABLE user_summary (
+  user_id NUMBER(10) NOT NULL,
+  state_id NUMBER(10) NOT NULL,
+  jobs NUMBER(10) NOT NULL,
+  PRIMARY KEY (user_id, state_id)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'user_summary');
+-- ssd
+DROP TABLE tbl_200 PURGE;
+CREATE TABLE tbl_200 (
+  id VARCHAR2(20 CHAR) NOT NULL,
+  seq NUMBER(10) NOT NULL,
+  col3 VARCHAR2(16 CHAR) NOT NULL,
+  col4 VARCHAR2(5 CHAR) NOT NULL,
+  col5 VARCHAR2(50 CHAR) NOT NULL,
+  col6 VARCHAR2(1000 CHAR),
+  col7 VARCHAR2(300 CHAR) NOT NULL,
+  col8 VARCHAR2(150 CHAR),
+  col9 TIMESTAMP NOT NULL,
+  col10 NUMBER(5) DEFAULT 0 NOT NULL,
+  col11 TIMESTAMP NOT NULL,
+  col12 VARCHAR2(15 CHAR) NOT NULL,
+  col13 CHAR(1 CHAR) NOT NULL,
+  col14 CHAR(1 CHAR) NOT NULL,
+  col15 TIMESTAMP DEFAULT TIMESTAMP '2010-07-30 16:25:44' NOT NULL,
+  PRIMARY KEY (id, seq),
+  UNIQUE (id, col3, col4, col5)
+);
+CREATE INDEX tbl_200_id_col9_desc_col14 ON tbl_200 (id, col9 DESC, col14);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'tbl_200');
+-- tpcb
+DROP TABLE pgbench_branches PURGE;
+CREATE TABLE pgbench_branches (
+  bid NUMBER(10) NOT NULL,
+  bbalance NUMBER(10),
+  filler CHAR(88 CHAR),
+  PRIMARY KEY (bid)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'pgbench_branches');
+DROP TABLE pgbench_tellers PURGE;
+CREATE TABLE pgbench_tellers (
+  tid NUMBER(10) NOT NULL,
+  bid NUMBER(10),
+  tbalance NUMBER(10),
+  filler CHAR(84 CHAR),
+  PRIMARY KEY (tid)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'pgbench_tellers');
+DROP TABLE pgbench_accounts PURGE;
+CREATE TABLE pgbench_accounts (
+  aid NUMBER(10) NOT NULL,
+  bid NUMBER(10),
+  abalance NUMBER(10),
+  filler CHAR(84 CHAR),
+  PRIMARY KEY (aid)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'pgbench_accounts');
+DROP TABLE pgbench_history PURGE;
+CREATE TABLE pgbench_history (
+  tid NUMBER(10),
+  bid NUMBER(10),
+  aid NUMBER(10),
+  delta NUMBER(10),
+  mtime TIMESTAMP,
+  filler CHAR(22 CHAR)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'pgbench_history');
+DROP TABLE branches PURGE;
+CREATE TABLE branches (
+  bid NUMBER(10) NOT NULL,
+  bbalance NUMBER(19) NOT NULL,
+  filler CHAR(88 CHAR) NOT NULL,
+  PRIMARY KEY (bid)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'branches');
+DROP TABLE tellers PURGE;
+CREATE TABLE tellers (
+  tid NUMBER(10) NOT NULL,
+  bid NUMBER(10) NOT NULL,
+  tbalance NUMBER(19) NOT NULL,
+  filler CHAR(84 CHAR) NOT NULL,
+  PRIMARY KEY (tid)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'tellers');
+DROP TABLE accounts PURGE;
+CREATE TABLE accounts (
+  aid NUMBER(10) NOT NULL,
+  bid NUMBER(10) NOT NULL,
+  abalance NUMBER(19) NOT NULL,
+  filler CHAR(84 CHAR) NOT NULL,
+  PRIMARY KEY (aid)
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'accounts');
+DROP TABLE history PURGE;
+CREATE TABLE history (
+  tid NUMBER(10) NOT NULL,
+  bid NUMBER(10) NOT NULL,
+  aid NUMBER(10) NOT NULL,
+  delta NUMBER(10) NOT NULL,
+  mtime TIMESTAMP NOT NULL,
+  filler CHAR(28 CHAR) NOT NULL
+);
+CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'history');

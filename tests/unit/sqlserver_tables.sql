@@ -1,0 +1,256 @@
+-- bibsql
+DROP TABLE bibtab;
+CREATE TABLE bibtab (
+  authorcount INT,
+  editorcount INT,
+  pagecount INT,
+  bibtype NVARCHAR(MAX),
+  filename NVARCHAR(MAX),
+  label NVARCHAR(MAX),
+  author NVARCHAR(MAX),
+  editor NVARCHAR(MAX),
+  booktitle NVARCHAR(MAX),
+  title NVARCHAR(MAX),
+  crossref NVARCHAR(MAX),
+  chapter NVARCHAR(MAX),
+  journal NVARCHAR(MAX),
+  volume NVARCHAR(MAX),
+  type NVARCHAR(MAX),
+  number NVARCHAR(MAX),
+  institution NVARCHAR(MAX),
+  organization NVARCHAR(MAX),
+  publisher NVARCHAR(MAX),
+  school NVARCHAR(MAX),
+  address NVARCHAR(MAX),
+  edition NVARCHAR(MAX),
+  pages NVARCHAR(MAX),
+  day NVARCHAR(MAX),
+  month NVARCHAR(MAX),
+  monthnumber NVARCHAR(MAX),
+  year NVARCHAR(MAX),
+  CODEN NVARCHAR(MAX),
+  DOI NVARCHAR(MAX),
+  ISBN NVARCHAR(MAX),
+  ISBN13 NVARCHAR(MAX),
+  ISSN NVARCHAR(MAX),
+  LCCN NVARCHAR(MAX),
+  MRclass NVARCHAR(MAX),
+  MRnumber NVARCHAR(MAX),
+  MRreviewer NVARCHAR(MAX),
+  bibdate NVARCHAR(MAX),
+  bibsource NVARCHAR(MAX),
+  bibtimestamp NVARCHAR(MAX),
+  note NVARCHAR(MAX),
+  series NVARCHAR(MAX),
+  URL NVARCHAR(MAX),
+  abstract NVARCHAR(MAX),
+  keywords NVARCHAR(MAX),
+  remark NVARCHAR(MAX),
+  subject NVARCHAR(MAX),
+  TOC NVARCHAR(MAX),
+  ZMnumber NVARCHAR(MAX),
+  entry NVARCHAR(MAX) NOT NULL
+);
+UPDATE STATISTICS bibtab;
+DROP TABLE strtab;
+CREATE TABLE strtab (
+  "key" NVARCHAR(MAX),
+  value NVARCHAR(MAX),
+  entry NVARCHAR(MAX) NOT NULL
+);
+UPDATE STATISTICS strtab;
+DROP TABLE namtab;
+CREATE TABLE namtab (
+  name NVARCHAR(MAX) NOT NULL,
+  count INT
+);
+UPDATE STATISTICS namtab;
+-- e831
+DROP TABLE data;
+CREATE TABLE data (
+  name NCHAR(16) NOT NULL,
+  start INT NOT NULL,
+  exp INT NOT NULL,
+  val INT NOT NULL,
+  lo INT NOT NULL,
+  hi INT NOT NULL
+);
+UPDATE STATISTICS data;
+-- glidemon
+DROP TABLE users;
+CREATE TABLE users (
+  user_id INT NOT NULL,
+  name NVARCHAR(32) NOT NULL,
+  dn NVARCHAR(120) NOT NULL,
+  PRIMARY KEY (user_id),
+  UNIQUE (name)
+);
+UPDATE STATISTICS users;
+DROP TABLE sites;
+CREATE TABLE sites (
+  site_id INT NOT NULL,
+  name NVARCHAR(32) NOT NULL,
+  PRIMARY KEY (site_id)
+);
+UPDATE STATISTICS sites;
+DROP TABLE states;
+CREATE TABLE states (
+  state_id INT NOT NULL,
+  name NVARCHAR(16) NOT NULL,
+  PRIMARY KEY (state_id)
+);
+UPDATE STATISTICS states;
+DROP TABLE tasks;
+CREATE TABLE tasks (
+  task_id INT NOT NULL,
+  user_id INT NOT NULL,
+  name NVARCHAR(64) NOT NULL,
+  type NVARCHAR(10) NOT NULL,
+  n_jobs INT NOT NULL,
+  first_job_id BIGINT NOT NULL,
+  created DATETIME2(6) NOT NULL,
+  updated DATETIME2(6) NOT NULL,
+  tool NVARCHAR(16) NOT NULL,
+  dataset NVARCHAR(80) NOT NULL,
+  PRIMARY KEY (task_id),
+  UNIQUE (name)
+);
+CREATE INDEX tasks_user_id_updated ON tasks (user_id, updated);
+CREATE INDEX tasks_type_created ON tasks (type, created);
+ALTER TABLE tasks ADD CONSTRAINT tasks_user_id_fkey FOREIGN KEY (user_id) REFERENCES users (user_id);
+UPDATE STATISTICS tasks;
+DROP TABLE jobs;
+CREATE TABLE jobs (
+  job_id BIGINT NOT NULL,
+  task_id INT NOT NULL,
+  job_index INT NOT NULL,
+  last_update DATETIME2(6) NOT NULL,
+  state_id INT NOT NULL,
+  site_id INT NOT NULL,
+  submit_time DATETIME2(6) NOT NULL,
+  start_time DATETIME2(6),
+  end_time DATETIME2(6),
+  exit_code INT,
+  retries INT NOT NULL,
+  log_url NVARCHAR(120) NOT NULL,
+  PRIMARY KEY (job_id),
+  UNIQUE (task_id, job_index)
+);
+CREATE INDEX jobs_last_update ON jobs (last_update);
+CREATE INDEX jobs_task_id_state_id ON jobs (task_id, state_id);
+ALTER TABLE jobs ADD CONSTRAINT jobs_task_id_fkey FOREIGN KEY (task_id) REFERENCES tasks (task_id);
+ALTER TABLE jobs ADD CONSTRAINT jobs_state_id_fkey FOREIGN KEY (state_id) REFERENCES states (state_id);
+ALTER TABLE jobs ADD CONSTRAINT jobs_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites (site_id);
+UPDATE STATISTICS jobs;
+DROP TABLE task_summary;
+CREATE TABLE task_summary (
+  task_id INT NOT NULL,
+  state_id INT NOT NULL,
+  jobs INT NOT NULL,
+  PRIMARY KEY (task_id, state_id)
+);
+UPDATE STATISTICS task_summary;
+DROP TABLE user_summary;
+CREATE TABLE user_summary (
+  user_id INT NOT NULL,
+  state_id INT NOT NULL,
+  jobs INT NOT NULL,
+  PRIMARY KEY (user_id, state_id)
+);
+UPDATE STATISTICS user_summary;
+-- ssd
+DROP TABLE tbl_200;
+CREATE TABLE tbl_200 (
+  id NVARCHAR(20) NOT NULL,
+  seq INT NOT NULL,
+  col3 NVARCHAR(16) NOT NULL,
+  col4 NVARCHAR(5) NOT NULL,
+  col5 NVARCHAR(50) NOT NULL,
+  col6 NVARCHAR(1000),
+  col7 NVARCHAR(300) NOT NULL,
+  col8 NVARCHAR(150),
+  col9 DATETIME2(6) NOT NULL,
+  col10 SMALLINT DEFAULT 0 NOT NULL,
+  col11 DATETIME2(6) NOT NULL,
+  col12 NVARCHAR(15) NOT NULL,
+  col13 NCHAR(1) NOT NULL,
+  col14 NCHAR(1) NOT NULL,
+  col15 DATETIME2(6) DEFAULT N'2010-07-30 16:25:44' NOT NULL,
+  PRIMARY KEY (id, seq),
+  UNIQUE (id, col3, col4, col5)
+);
+CREATE INDEX tbl_200_id_col9_desc_col14 ON tbl_200 (id, col9 DESC, col14);
+UPDATE STATISTICS tbl_200;
+-- tpcb
+DROP TABLE pgbench_branches;
+CREATE TABLE pgbench_branches (
+  bid INT NOT NULL,
+  bbalance INT,
+  filler NCHAR(88),
+  PRIMARY KEY (bid)
+);
+UPDATE STATISTICS pgbench_branches;
+DROP TABLE pgbench_tellers;
+CREATE TABLE pgbench_tellers (
+  tid INT NOT NULL,
+  bid INT,
+  tbalance INT,
+  filler NCHAR(84),
+  PRIMARY KEY (tid)
+);
+UPDATE STATISTICS pgbench_tellers;
+DROP TABLE pgbench_accounts;
+CREATE TABLE pgbench_accounts (
+  aid INT NOT NULL,
+  bid INT,
+  abalance INT,
+  filler NCHAR(84),
+  PRIMARY KEY (aid)
+);
+UPDATE STATISTICS pgbench_accounts;
+DROP TABLE pgbench_history;
+CREATE TABLE pgbench_history (
+  tid INT,
+  bid INT,
+  aid INT,
+  delta INT,
+  mtime DATETIME2(6),
+  filler NCHAR(22)
+);
+UPDATE STATISTICS pgbench_history;
+DROP TABLE branches;
+CREATE TABLE branches (
+  bid INT NOT NULL,
+  bbalance BIGINT NOT NULL,
+  filler NCHAR(88) NOT NULL,
+  PRIMARY KEY (bid)
+);
+UPDATE STATISTICS branches;
+DROP TABLE tellers;
+CREATE TABLE tellers (
+  tid INT NOT NULL,
+  bid INT NOT NULL,
+  tbalance BIGINT NOT NULL,
+  filler NCHAR(84) NOT NULL,
+  PRIMARY KEY (tid)
+);
+UPDATE STATISTICS tellers;
+DROP TABLE accounts;
+CREATE TABLE accounts (
+  aid INT NOT NULL,
+  bid INT NOT NULL,
+  abalance BIGINT NOT NULL,
+  filler NCHAR(84) NOT NULL,
+  PRIMARY KEY (aid)
+);
+UPDATE STATISTICS accounts;
+DROP TABLE history;
+CREATE TABLE history (
+  tid INT NOT NULL,
+  bid INT NOT NULL,
+  aid INT NOT NULL,
+  delta INT NOT NULL,
+  mtime DATETIME2(6) NOT NULL,
+  filler NCHAR(28) NOT NULL
+);
+UPDATE STATISTICS history;

@@ -1,0 +1,107 @@
+"""Statements of the dialects that only DB-API modules reach, for the tables of all workloads. None
+was tried on a server; ``NAME_tables.sql`` beside this file has what was checked by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay import registry
+from assay.dialects.bounded_indexes import BoundedIndexes
+from assay.dialects.db2 import DB2
+from assay.dialects.ingres import INGRES
+from assay.dialects.oracle import ORACLE
+from assay.dialects.protocol import Column, ForeignKey, Index, Table
+from assay.dialects.sqlserver import SQL_SERVER
+from assay.errors import ArgumentError
+from assay.workload.reader import read
+
+ERROR_CLASSES = {
+    "too many connections", "authentication", "lost connection", "timeout", "deadlock",
+    "serialization", "constraint", "syntax", "unknown object", "permission", "data", "resources",
+}  # fmt: skip
+DIALECTS = (DB2, INGRES, ORACLE, SQL_SERVER)
+TABLE = Table(
+    "order",
+    (
+        Column("id", "int", not_null=True, default="7"),
+        Column("is_good", "bool", default="true"),
+        Column("born", "date", default="2000-01-31"),
+        Column("name", "varchar(9)"),
+        Column("story", "text"),
+    ),
+    primary_key=("id",),
+    unique=(("name",), ("story",)),
+    indexes=(Index("by_name", ("name",)), Index("by_story", ("story",)), Index("b", ("born",))),
+    foreign_keys=(
+        ForeignKey("f1", ("id",), "t", ("id",)),
+        ForeignKey("f2", ("name",), "u", ("n",)),
+    ),
+)
+
+
+def _statements(dialect: BoundedIndexes) -> Iterator[str]:
+    for name in sorted(registry.workloads()):
+        workload = read(name)
+        yield f"-- {name}"
+        # Of tables that differ only in their numbers the first is enough.
+        seen = set()
+        for table in workload.tables_for({}, "sql"):
+            stem = table.name.rstrip("0123456789")
+            if stem not in seen:
+                seen.add(stem)
+                yield from (f"{one};" for one in dialect.drop_table(table))
+                yield from (f"{one};" for one in dialect.create_table(table, {}))
+                yield from (f"{one};" for one in dialect.create_indexes(table))
+                yield from (f"{one};" for one in dialect.add_foreign_keys(table, {}))
+                yield from (f"{one};" for one in dialect.after_load([table]))
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
+def test_the_tables_of_all_workloads_are_spelled_as_expected(dialect: BoundedIndexes) -> None:
+    expected = Path(__file__).with_name(f"{dialect.name}_tables.sql")
+    assert "\n".join([*_statements(dialect), ""]) == expected.read_text("utf-8")
+
+
+def test_types_defaults_and_reserved_names() -> None:
+    assert ORACLE.create_table(TABLE, {}) == [
+        'CREATE TABLE "order" (\n  id NUMBER(10) DEFAULT 7 NOT NULL,\n'
+        "  is_good NUMBER(1) DEFAULT 1,\n  born DATE DEFAULT DATE '2000-01-31',\n"
+        "  name VARCHAR2(9 CHAR),\n  story CLOB,\n  PRIMARY KEY (id),\n  UNIQUE (name)\n)"
+    ]
+    assert DB2.create_table(TABLE, {}) == [
+        "CREATE TABLE order (\n  id INTEGER DEFAULT 7 NOT NULL,\n"
+        "  is_good BOOLEAN DEFAULT TRUE,\n  born DATE DEFAULT '2000-01-31',\n"
+        "  name VARCHAR(9 CODEUNITS32),\n  story CLOB(16M CODEUNITS32),\n  PRIMARY KEY (id)\n)"
+    ]
+    assert SQL_SERVER.create_table(TABLE, {}) == [
+        'CREATE TABLE "order" (\n  id INT DEFAULT 7 NOT NULL,\n  is_good BIT DEFAULT 1,\n'
+        "  born DATE DEFAULT N'2000-01-31',\n  name NVARCHAR(9),\n  story NVARCHAR(MAX),\n"
+        "  PRIMARY KEY (id),\n  UNIQUE (name)\n)"
+    ]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
+def test_indexes_stand_only_where_the_system_can_have_them(dialect: BoundedIndexes) -> None:
+    made = " ".join(dialect.create_indexes(TABLE))
+    assert "by_story" not in made, "a large object"
+    assert "INDEX b ON" in made
+    assert ("by_name" in made) == dialect.needs_not_null_in_keys, "UNIQUE is an index already"
+    assert len(dialect.add_foreign_keys(TABLE, {})) == 2
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda one: one.name)
+def test_each_code_has_one_class_that_the_engine_knows(dialect: BoundedIndexes) -> None:
+    assert set(dialect.error_classes.values()) <= ERROR_CLASSES
+    assert all(code.strip() == code for code in dialect.error_classes)
+
+
+def test_a_level_that_a_system_lacks_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="read uncommitted"):
+        ORACLE.session_isolation("read uncommitted")
+    assert DB2.session_isolation("serializable") == ["SET CURRENT ISOLATION = RR"]
+    assert ORACLE.begin_at("serializable") == [
+        "START TRANSACTION", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+    ]  # fmt: skip
