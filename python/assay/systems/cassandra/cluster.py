@@ -32,9 +32,9 @@ START_S = 300.0
 _READY = "Startup complete"
 _PORT_TRIES = 3
 _PORT_IS_TAKEN = re.compile(r"Address already in use|is in use by another process|Failed to bind")
-_ERROR = re.compile(
-    r"^(?:ERROR \S+ \S+ |Caused by: |Exception \(.*?\) encountered during startup: )(.*)$", re.M
-)
+_ERROR = re.compile(r"^ERROR \S+ \S+ \w+: (.*)$", re.MULTILINE)
+_CAUSE = re.compile(r"^(?:Caused by: )?[\w.$]+(?:Exception|Error): (.*)$", re.MULTILINE)
+_SAYS_NOTHING = "Exception encountered during startup"
 STOP = ((signal.SIGTERM, 120.0),)
 """Memory is written to files, then the process ends."""
 _STOPPED_STATUS = 128 + signal.SIGTERM
@@ -210,10 +210,11 @@ def _why_not_ready(node: RunningNode) -> str | None:
 
 
 def _last_words(log: Path) -> str:
-    """What a node says of its end: lines of rank ERROR, and the causes of an exception."""
+    """What a node says of its end: its lines of rank ERROR, and the innermost cause."""
     text = programs.last_lines(log, lines=200)
-    said = [match[1] for match in _ERROR.finditer(text)]
-    return "; ".join(dict.fromkeys(said)) or programs.last_lines(log)
+    errors = [words for words in _ERROR.findall(text) if words != _SAYS_NOTHING]
+    said = dict.fromkeys([*errors, *_CAUSE.findall(text)[-1:]])
+    return "; ".join(said) or programs.last_lines(log)
 
 
 def _refused(words: str, settings: Mapping[str, str]) -> SystemRefused:

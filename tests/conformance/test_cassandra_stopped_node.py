@@ -1,0 +1,83 @@
+"""A cluster of three nodes, of which one stands still under load: a write that timed out may have
+happened, and a later read says how many had."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+
+import pytest
+
+from assay import _engine
+from assay.provision import process
+from assay.provision.deployment import Deployment, StorageFacts
+from assay.provision.session import session
+from assay.systems.cassandra import CASSANDRA
+from commands import need
+from servers import provisioned
+
+pytestmark = pytest.mark.server
+
+CLIENTS = 6
+SCRIPT = """\
+\\set id :client_id * 1000000 + :transaction_number
+INSERT INTO t (id, client) VALUES (:id, :client_id);
+"""
+
+
+@pytest.mark.timeout(600)
+def test_a_write_that_timed_out_is_unknown_until_it_is_read(storage: StorageFacts) -> None:
+    need("cassandra")
+    options = {"nodes": "3", "consistency": "all"}
+    # Shorter than the time after which the nodes hold the still one for dead, and refuse.
+    settings = {"write_request_timeout": "1000ms"}
+    with provisioned(CASSANDRA, storage, settings, options) as deployment:
+        assert [one.name for one in deployment.nodes] == ["node-1", "node-2", "node-3"]
+        assert len({one.host for one in deployment.endpoints}) == 3
+        with session(deployment.address) as opened:
+            opened.execute("CREATE TABLE t (id int PRIMARY KEY, client int)")
+        CASSANDRA.wait_for_schema(deployment)
+        outcomes = _outcomes_with_a_node_that_stands_still(deployment)
+        with session(deployment.address) as opened:
+            rows = int(opened.execute("SELECT count(*) FROM t").rows[0][0] or 0)
+    ok, unknown = outcomes["ok"], outcomes["unknown"]
+    assert unknown >= CLIENTS, f"each client was in a write when the node stopped: {outcomes}"
+    assert ok <= rows <= ok + unknown, f"{rows} rows of {outcomes}"
+    assert rows > ok, "the two other nodes have taken writes that timed out"
+    assert ok + unknown + outcomes["failed"] == outcomes["scheduled"]
+    print(f"{rows - ok} of {unknown} writes with an unknown outcome had happened; {outcomes}")
+
+
+def _outcomes_with_a_node_that_stands_still(deployment: Deployment) -> dict[str, int]:
+    """For some seconds in the middle; then it goes on, so that all nodes can be read again."""
+    document = {
+        # The clients are those of the two nodes that go on.
+        "site": {
+            **deployment.for_engine(),
+            "endpoints": deployment.for_engine()["endpoints"][:2],
+        },
+        "scripts": [{"name": "insert", "path": "insert.cql", "text": SCRIPT, "lexer": "cql"}],
+        "order": "mix",
+        "clients": CLIENTS,
+        "threads": 1,
+        "protocol": "prepared",
+        "stop": {"duration_s": 8},
+        "seed": 1,
+    }
+    still = process.find(deployment.nodes[2].pid)
+    assert still is not None
+    timers = [
+        threading.Timer(seconds, still.send, [number])
+        for seconds, number in ((2, signal.SIGSTOP), (6, signal.SIGCONT))
+    ]
+    for timer in timers:
+        timer.start()
+    try:
+        observation = json.loads(_engine.drive(json.dumps(document)))
+    finally:
+        for timer in timers:
+            timer.cancel()
+        still.send(signal.SIGCONT)
+    outcomes: dict[str, int] = observation["outcomes"]
+    return outcomes
