@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay import registry
-from assay.provision.deployment import StorageFacts
+from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems import System
 from commands import BIN, Assay, Ended, need, why_missing
-from servers import SERVERS, directory_for_servers
+from servers import SERVERS, directory_for_servers, provisioned
 
 
 @pytest.fixture(scope="session")
@@ -83,3 +84,16 @@ def server(request: pytest.FixtureRequest) -> System:
     """Each system that is a server, one after another."""
     need(request.param)
     return registry.system(request.param)
+
+
+@pytest.fixture(scope="session")
+def cassandra(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """A private Cassandra that the tests of a session share, as it takes long to start."""
+    need("cassandra")
+    with ExitStack() as stack:
+        with pytest.MonkeyPatch.context() as environment:
+            environment.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path_factory.mktemp("state")))
+            storage = stack.enter_context(directory_for_servers())
+            up = provisioned(registry.system("cassandra"), storage, options={"nodes": "1"})
+            deployment = stack.enter_context(up)
+        yield deployment

@@ -1,9 +1,8 @@
-"""The CQL driver on a real server, where ``ASSAY_TEST_CASSANDRA=HOST:PORT`` names one."""
+"""The CQL driver on a real server."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,6 +11,9 @@ from typing import Any
 import pytest
 
 from assay import _engine
+from assay.provision.deployment import Deployment
+
+pytestmark = pytest.mark.server
 
 KEYSPACE = "assay_conformance"
 COLUMNS = {
@@ -32,15 +34,10 @@ ROWS = 5_000
 
 
 @pytest.fixture
-def site() -> Iterator[dict[str, Any]]:
-    address = os.environ.get("ASSAY_TEST_CASSANDRA")
-    if address is None:
-        pytest.skip("ASSAY_TEST_CASSANDRA=HOST:PORT names no server")
-    host, _, port = address.rpartition(":")
-    login = {"user": "cassandra", "password": "cassandra"}
-    place = {"driver": "cassandra", "host": host, "port": int(port), **login}
+def site(cassandra: Deployment) -> Iterator[dict[str, Any]]:
+    """A table in a keyspace of its own."""
+    place = {**cassandra.for_engine(), "database": ""}
     session = _engine.Session(json.dumps(place))
-    session.execute(f"DROP KEYSPACE IF EXISTS {KEYSPACE}")
     session.execute(
         f"CREATE KEYSPACE {KEYSPACE} "
         "WITH replication = {'class': 'SimpleStrategy', 'replication_factor': 1}"
@@ -70,7 +67,7 @@ def rows() -> Iterator[tuple[object, ...]]:
 
 @pytest.mark.parametrize("options", [{}, {"compression": "lz4"}, {"protocol": "4"}], ids=str)
 def test_what_was_loaded_is_read_back(site: dict[str, Any], options: dict[str, str]) -> None:
-    site = {**site, "options": {"page_size": "700", **options}}
+    site = {**site, "options": {**site["options"], "page_size": "700", **options}}
     marks = ", ".join("?" for _ in COLUMNS)
     bulk = f"INSERT INTO t ({', '.join(COLUMNS)}) VALUES ({marks})"
     table = {"name": "t", "bulk": bulk, "form": "native", "types": TYPES}

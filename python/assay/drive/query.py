@@ -60,6 +60,19 @@ def ask(
     return answers[-1] if answers else Answer(False, (), ())
 
 
+def ask_for_all(
+    deployment: Deployment,
+    script: Script,
+    variables: Mapping[str, Scalar],
+    identifiers: Mapping[str, list[str]] | None = None,
+) -> Answer:
+    """The rows of all statements of the script, one after the other, and the columns of the first:
+    not every language can say in one statement what belongs together. As `ask_each`."""
+    answers = ask_each(deployment, script, variables, identifiers)
+    rows = tuple(row for one in answers for row in one.rows)
+    return Answer(answers[0].columns if answers else (), rows)
+
+
 def ask_each(
     deployment: Deployment,
     script: Script,

@@ -62,7 +62,7 @@ def _answers(
     variables = workload.with_defaults(parameters)
     numbers = range(state.planned.cell.clients if step.each else 1)
     return tuple(
-        query.ask(
+        query.ask_for_all(
             pooled.deployment,
             script,
             {**variables, **({step.each: number} if step.each else {})},

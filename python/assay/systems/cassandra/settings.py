@@ -95,12 +95,6 @@ def durability_lowered_by(settings: Mapping[str, str], consistency: str) -> tupl
     return tuple(found)
 
 
-def bytes_of(text: str) -> int | None:
-    """The bytes that a setting says; None where it is no size."""
-    found = _meaning(text)
-    return int(found) if isinstance(found, float) else None
-
-
 def _meaning(text: str) -> str | float:
     word = " ".join(text.strip().lower().strip("\"'").split())
     if word in _NOTHING:

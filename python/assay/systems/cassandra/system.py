@@ -85,7 +85,11 @@ _OF_THE_DATA = (
     "storage_compatibility_mode",
     "sstable.selected_format",
 )
-_COUNTERS_QUERY = "SELECT name, hit_count, request_count FROM system_views.caches"
+_RESERVED_BYTES = 32 << 20
+"""Of the memory for pages, which the server keeps for other buffers."""
+_CACHES_QUERY = "SELECT name, capacity_bytes, hit_count, request_count FROM system_views.caches"
+_CHUNKS = "chunks"
+"""The cache of pages, as the server calls it; not among its caches where it is off."""
 
 
 class Cassandra:
@@ -235,22 +239,16 @@ class Cassandra:
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """The cache of pages of all nodes, where it is on. By default it is off, and the operating
         system's cache of files stands in for it."""
-        if deployment.settings.get("file_cache_enabled") != "true":
-            return None
-        one = settings.bytes_of(deployment.settings[_CACHE])
-        return None if one is None else one * len(deployment.nodes)
+        found = _caches_of_pages(deployment)
+        return sum(capacity for capacity, _, _ in found) if found else None
 
     def counters(self, deployment: Deployment) -> Mapping[str, int]:
         """Of the caches of pages of all nodes; none where they are off."""
-        hits = requests = 0
-        for address in deployment.endpoints:
-            with session(address) as opened:
-                found = {row[0]: row for row in rows_of(opened, _COUNTERS_QUERY, columns=3) or ()}
-            if "chunks" not in found:
-                return {}
-            _, of_hits, of_requests = found["chunks"]
-            hits, requests = hits + int(of_hits or 0), requests + int(of_requests or 0)
-        return {"buffer_hits": hits, "buffer_misses": requests - hits}
+        found = _caches_of_pages(deployment)
+        if not found:
+            return {}
+        hits = sum(hits for _, hits, _ in found)
+        return {"buffer_hits": hits, "buffer_misses": sum(one[2] for one in found) - hits}
 
     def sample(self, deployment: Deployment) -> ProcessSample | None:
         return sampling.sample_nodes(deployment)
@@ -269,7 +267,23 @@ _OF_A_PRIVATE_CLUSTER = (
 
 
 def _cache_settings(cache_bytes: int) -> dict[str, str]:
-    return {"file_cache_enabled": "true", _CACHE: f"{cache_bytes >> 20}MiB"}
+    size = cache_bytes + _RESERVED_BYTES
+    return {"file_cache_enabled": "true", _CACHE: f"{size >> 20}MiB"}
+
+
+def _caches_of_pages(deployment: Deployment) -> list[tuple[int, int, int]]:
+    """Capacity in bytes, hits and requests of each node; none where the nodes have no such
+    cache."""
+    found = []
+    for address in deployment.endpoints:
+        with session(address) as opened:
+            rows = rows_of(opened, _CACHES_QUERY, columns=4) or ()
+        found += [
+            (int(capacity or 0), int(hits or 0), int(requests or 0))
+            for name, capacity, hits, requests in rows
+            if name == _CHUNKS
+        ]
+    return found
 
 
 def _deployment(
