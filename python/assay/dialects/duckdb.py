@@ -54,7 +54,8 @@ class DuckdbDialect(StandardSql):
         comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"
         return [*self.begin(), *self.create_table(table, options), comment, *self.commit()]
 
-    def marks_query(self) -> str | None:
+    def marks_query(self, database: str) -> str | None:
+        del database
         return "SELECT table_name, comment FROM duckdb_tables() WHERE NOT internal"
 
     def add_foreign_keys(self, table: Table, options: Mapping[str, str]) -> list[str]:

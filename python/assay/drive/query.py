@@ -70,7 +70,8 @@ def ask_for_all(
     not every language can say in one statement what belongs together. As `ask_each`."""
     answers = ask_each(deployment, script, variables, identifiers)
     rows = tuple(row for one in answers for row in one.rows)
-    return Answer(answers[0].columns if answers else (), rows)
+    is_query = any(one.is_query for one in answers)
+    return Answer(is_query, answers[0].columns if answers else (), rows)
 
 
 def ask_each(
