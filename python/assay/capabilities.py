@@ -18,6 +18,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "stored rows": "what was written can be read again",
         "unique keys": "a second row of the same key is refused",
         "typed columns": "a column refuses a value that is not of its type",
+        "text lengths": "a column of varchar(n) refuses a longer text",
         "not null": "a column that is declared NOT NULL refuses NULL",
         "exact decimals": "decimals are kept to their last digit, however many there are",
         "microseconds": "timestamps are kept to the microsecond",

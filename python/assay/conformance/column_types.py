@@ -105,20 +105,29 @@ def timestamps_are_kept_to_the_microsecond(subject: Subject) -> None:
 @requirement(*_STORED, "typed columns", spellings=(SingleRows,))
 def a_value_beyond_its_column_is_refused_as_data(subject: Subject) -> None:
     """Inserted with a bound value, and loaded, where the engine may refuse it first."""
-    dialect = subject.dialect
-    assert isinstance(dialect, SingleRows)
     for word, value in [
         ("smallint", 1 << 15),
         ("int", 1 << 31),
         ("decimal(4,2)", "123.45"),
-        ("varchar(3)", "four"),
         ("date", "2026-02-30"),
     ]:
-        table = subject.made("limits", Column("c", word))
-        insert = dialect.insert_row(table, ["1", ":value"])
-        insist_on_class(subject.refusal_of_value(insert, {"value": value}), "data")
-        subject.refusal_of_load(table, [(1, value)])
-        subject.insist_on_count(table, 0)
+        _refuses(subject, word, value)
+
+
+@requirement(*_STORED, "text lengths", spellings=(SingleRows,))
+def a_text_beyond_its_column_is_refused_as_data(subject: Subject) -> None:
+    """As the requirement before it."""
+    _refuses(subject, "varchar(3)", "four")
+
+
+def _refuses(subject: Subject, word: str, value: object) -> None:
+    dialect = subject.dialect
+    assert isinstance(dialect, SingleRows)
+    table = subject.made("limits", Column("c", word))
+    insert = dialect.insert_row(table, ["1", ":value"])
+    insist_on_class(subject.refusal_of_value(insert, {"value": value}), "data")
+    subject.refusal_of_load(table, [(1, value)])
+    subject.insist_on_count(table, 0)
 
 
 REQUIREMENTS = (
@@ -131,4 +140,5 @@ REQUIREMENTS = (
     timestamps_are_kept_from_the_year_1_to_9999,
     timestamps_are_kept_to_the_microsecond,
     a_value_beyond_its_column_is_refused_as_data,
+    a_text_beyond_its_column_is_refused_as_data,
 )

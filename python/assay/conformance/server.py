@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import Any
 
 import psutil
 
@@ -93,9 +94,11 @@ def a_killed_server_keeps_what_was_committed(subject: Subject) -> None:
     subject.insist_on_a_private_server()
     table = _kept(subject, "killed")
     if subject.deployment.is_embedded:
+        # Some libraries let one process at a time have a file open.
+        site, statements = subject.address.for_engine(), _under_way(subject, table)
         subject.running.stop()
+        _killed_beside_us(site, statements)
         subject.running.start()
-        _killed_beside_us(subject, _under_way(subject, table))
     else:
         _kill_the_server(subject, _under_way(subject, table))
         subject.running.stop()
@@ -148,8 +151,8 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def _killed_beside_us(subject: Subject, statements: list[str]) -> None:
-    asked = {"site": subject.address.for_engine(), "statements": statements}
+def _killed_beside_us(site: dict[str, Any], statements: list[str]) -> None:
+    asked = {"site": site, "statements": statements}
     ended = subprocess.run(
         [sys.executable, "-c", _CHILD],
         input=json.dumps(asked),

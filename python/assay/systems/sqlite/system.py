@@ -46,7 +46,11 @@ class Sqlite:
     name = "sqlite"
     dialect: Dialect = DIALECT
     driver = "sqlite"
-    capabilities = frozenset(CAPABILITIES) - {"typed columns", "exact decimals"}
+    capabilities = frozenset(CAPABILITIES) - {
+        "typed columns",
+        "text lengths",
+        "exact decimals",
+    }
     option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
     url_schemes: tuple[str, ...] = url.SCHEMES
     verified = "in the tests"
