@@ -31,7 +31,9 @@ run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28
 
 test: $(ENGINE) ## install the servers, then run all tests
 	tools/servers $(BIN)
-	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/program.py mysql)" $(CARGO) test --workspace --exclude assay-bridge --$(PROFILE) --quiet
+	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/program.py mysql)" \
+	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/program.py duckdb)" \
+	$(CARGO) test --workspace --exclude assay-bridge --$(PROFILE) --quiet
 	$(BIN)/pytest
 
 check: $(ENGINE) ## formatters, linters and types, for both languages

@@ -121,7 +121,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> Rows:
     return Rows(tmp_path_factory.mktemp("every-type"))
 
 
-@pytest.fixture(params=["sqlite", "postgresql", "mariadb", "mysql"])
+@pytest.fixture(params=["sqlite", "duckdb", "postgresql", "mariadb", "mysql"])
 def system(request: pytest.FixtureRequest, available: list[str]) -> System:
     """Each system that stores rows, one after another."""
     if request.param not in available:

@@ -32,7 +32,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql", "sqlite"])
+@pytest.mark.parametrize("name", ["postgresql", "mariadb", "mysql", "sqlite", "duckdb"])
 def test_each_type_is_stored(name: str, storage: StorageFacts) -> None:
     need(name)
     system = registry.system(name)

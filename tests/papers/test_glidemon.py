@@ -87,7 +87,7 @@ def test_jobs_of_tasks_and_users_are_spread_as_published(assay: Assay) -> None:
     assert 15_000 < statistics.quantiles(of_user.values(), n=20)[-1] < 60_000
 
 
-@pytest.mark.parametrize("systems", ["sqlite,postgresql,mariadb"])
+@pytest.mark.parametrize("systems", ["sqlite,postgresql,mariadb,duckdb"])
 def test_all_systems_answer_every_question_with_the_same_rows(assay: Assay, systems: str) -> None:
     there = [one for one in systems.split(",") if why_missing(one) is None]
     tests = "aggregate,aggregate-cold,tasks,count,materialize,page,failures"

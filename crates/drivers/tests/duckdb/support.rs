@@ -1,6 +1,7 @@
 //! Opens sessions on temporary files, and formats their answers.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -17,7 +18,8 @@ impl Folder {
     /// `None`, and why, where there is no library to test.
     pub fn new(test: &str) -> Option<Self> {
         if let Err(reason) = library() {
-            println!("skipped: {reason}");
+            // Directly, because the test harness hides the output of passing tests.
+            writeln!(std::io::stderr(), "skipped: {reason}").expect("standard error is open");
             return None;
         }
         let path = std::env::temp_dir().join(format!("assay-duckdb-{test}-{}", std::process::id()));

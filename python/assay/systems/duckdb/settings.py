@@ -43,8 +43,12 @@ _OURS = {"autoinstall_known_extensions": "false"}
 _SECRET = frozenset({"password", "http_proxy_password"})
 _ALIASES = {"max_memory": MEMORY, "worker_threads": "threads"}
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
-_SIZE = re.compile(r"([\d.]+) (bytes|KiB|MiB|GiB|TiB)")
-_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(bytes|b|[kmgt]i?b)")
+_UNITS = {"b": 1, "bytes": 1} | {
+    letter + ending: unit**power
+    for ending, unit in (("b", 1000), ("ib", 1024))
+    for power, letter in enumerate("kmgt", 1)
+}
 
 
 def named(asked: Mapping[str, str]) -> dict[str, str]:
@@ -100,8 +104,8 @@ def read(session: Session) -> dict[str, str]:
 
 
 def size_bytes(text: str) -> int | None:
-    """The bytes of a size as DuckDB shows it (``953.6 MiB``)."""
-    found = _SIZE.fullmatch(text)
+    """The bytes of a size, in a spelling of DuckDB (``953.6 MiB``) or as asked (``1GB``)."""
+    found = _SIZE.fullmatch(text.strip().lower())
     return None if found is None else round(float(found[1]) * _UNITS[found[2]])
 
 

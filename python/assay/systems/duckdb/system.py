@@ -27,15 +27,19 @@ from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 FILE_NAME = "assay.duckdb"
-_LEAST_BUFFER_BYTES = 8 << 20
-"""Below it the library cannot open its catalogue."""
+_LEAST_BUFFER_BYTES = 128 << 20
+"""DuckDB's manual: 125 MB for each thread. Queries take their memory out of it too."""
 
 
 class Duckdb:
     name = "duckdb"
     dialect: Dialect = DIALECT
     driver = "duckdb"
-    capabilities = frozenset(CAPABILITIES) - {"read only sessions"}
+    capabilities = frozenset(CAPABILITIES) - {
+        "text lengths",
+        "isolation levels",
+        "read only sessions",
+    }
     option_specs: tuple[OptionSpec, ...] = (BUFFER,)
     url_schemes: tuple[str, ...] = url.SCHEMES
     verified = "in the tests"
@@ -94,8 +98,10 @@ class Duckdb:
         return Path(deployment.address.file or "").stat().st_size
 
     def buffer_bytes(self, deployment: Deployment) -> int | None:
-        """``memory_limit``, of which queries take their own memory as well."""
-        return settings.size_bytes(deployment.settings.get(settings.MEMORY, ""))
+        """``memory_limit``, of which queries take their own memory as well. What was asked for is
+        exact; DuckDB shows it rounded."""
+        asked = deployment.address.options.get(settings.MEMORY)
+        return settings.size_bytes(asked or deployment.settings.get(settings.MEMORY, ""))
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         return {

@@ -1,4 +1,4 @@
--- DuckDB has no serializable level: in its snapshots two updates of one name conflict on the row that both end
+-- DuckDB has no isolation levels: in its snapshots two updates of one name conflict on the row that both end
 -- contend: the next update of this client at full speed, at a time that no other update has
 \set at 1000000000 + 1000000 * :client_id + :transaction_number
 \set record :transaction_number % :records
@@ -8,7 +8,7 @@
 \set name format('X:%04d', :record)
 \set val (:record + :client_id) % 4096
 \if :sets = 'transactions'
-\begin repeatable read
+\begin
 \endif
 update data set exp = :at where name = :name and exp = 2000000000;
 insert into data (name, start, exp, val, lo, hi)
