@@ -85,7 +85,7 @@ def make(
 
 def _broker(home: Home, connections: int) -> list[str]:
     """A process of its own for each session from the beginning, none of which ends by itself. The
-    keys of shared memory are the ports, which nobody else has."""
+    keys of shared memory are the ports, which are not in use."""
     return [
         "[broker]",
         f"MASTER_SHM_ID={home.master_port}",

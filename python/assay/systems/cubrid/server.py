@@ -1,8 +1,8 @@
 """Makes a database and runs a private server on it until the end of the block: the master process,
 the server, and a broker with the processes that execute its sessions' statements.
 
-The server listens at all addresses of the machine and cannot be told otherwise: its user has a
-password that nobody knows.
+The server listens at all addresses of the machine, and has no setting for that: its user has a
+random password.
 """
 
 from __future__ import annotations
@@ -117,8 +117,19 @@ def _make_folder(directory: ServerDirectory) -> None:
 
 def _create(home: Home, directory: ServerDirectory) -> None:
     """The database, then a password for its user, which no list of processes shows."""
-    words = ["createdb", "--replace", "-F", directory.data, DATABASE, LOCALE]
-    programs.run([home.program("cubrid"), *words], directory, environment=home.environment)
+    programs.run(
+        [
+            home.program("cubrid"),
+            "createdb",
+            "--replace",
+            "-F",
+            directory.data,
+            DATABASE,
+            LOCALE,
+        ],
+        directory,
+        environment=home.environment,
+    )
     password = secrets.token_urlsafe(24)
     _run_sql(home, directory, f"ALTER USER {USER} PASSWORD '{password}';")
     file = directory.data / _PASSWORD_FILE

@@ -49,7 +49,7 @@ class Msql:
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> contextlib.AbstractContextManager[Deployment]:
-        """Raises `SystemMissing`: its licence lets nobody else hand it out."""
+        """Raises `SystemMissing`: its licence does not allow others to distribute it."""
         del directory, connections
         raise SystemMissing(f"{choice.label}: Assay does not start mSQL servers", hint=_HOW)
 
