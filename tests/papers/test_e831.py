@@ -11,7 +11,7 @@ import pytest
 from assay import registry
 from commands import Assay, need
 
-SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql"]
+SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]
 IN_MEMORY = ("--storage", "tmpfs")
 
 

@@ -8,7 +8,7 @@ import pytest
 from assay.record.records import RunRecord
 from commands import Assay, need
 
-SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql"]
+SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]
 IN_MEMORY = ("--storage", "tmpfs")
 
 

@@ -104,7 +104,7 @@ def parameters(home: Home, directory: ServerDirectory) -> dict[str, str]:
         environment=home.environment,
     )
     found: dict[str, str] = {}
-    for line in said.partition("Server parameters")[2].splitlines() or said.splitlines():
+    for line in said.rpartition("loaded by the server")[2].splitlines():
         name, equals, value = line.strip().partition("=")
         if equals and name.replace("_", "").isalnum():
             found[name] = value.strip('"')
