@@ -28,6 +28,7 @@ class _Refused(Exception):
 class MsqlServer(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     daemon_threads = True
+    request_queue_size = 64
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Session)
@@ -56,7 +57,10 @@ class _Session(socketserver.BaseRequestHandler):
 
     def handle(self) -> None:
         self._send("0:4:1.0.16\n")
-        assert self._packet().endswith("\n"), "the client sends its name and a newline"
+        name = self._packet()
+        if not name:
+            return
+        assert name.endswith("\n"), "the client sends its name and a newline"
         self._send("1")
         while text := self._packet():
             command, _, argument = text.partition(":")
