@@ -16,6 +16,7 @@ from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.systems.abilities import NOT_VERIFIED, Found
 from assay.systems.cubrid import installation, server, size, url
+from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
     BUFFER,
     buffer_bytes,
@@ -40,7 +41,7 @@ class Cubrid:
     dialect: Dialect = DIALECT
     driver = "dbapi"
     capabilities = frozenset(CAPABILITIES) - _LACKING
-    option_specs: tuple[OptionSpec, ...] = (BUFFER,)
+    option_specs: tuple[OptionSpec, ...] = (BUFFER, CLIENT_PROCESSES)
     url_schemes: tuple[str, ...] = url.SCHEMES
     verified = NOT_VERIFIED
 
@@ -91,6 +92,7 @@ class Cubrid:
                 settings=effective,
                 settings_confirmed=_confirmed(choice.settings, effective),
                 connection_limit=limit,
+                client_processes=int(options[CLIENT_PROCESSES.name]),
                 durability_lowered_by=_durability_lowered_by(effective),
             )
 
@@ -104,6 +106,7 @@ class Cubrid:
             raise Bug("attach() needs the URL of a server")
         self.check(choice)
         installation.insist_on_the_driver()
+        options = values(self.option_specs, choice)
         address = url.address_of(choice.url)
         try:
             version = _version(address)
@@ -123,9 +126,10 @@ class Cubrid:
             nodes=(Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),),
             endpoints=(address,),
             version=version,
-            options=dict(choice.options),
+            options=options,
             settings_asked={},
             settings={},
+            client_processes=int(options[CLIENT_PROCESSES.name]),
             settings_unknown="a CUBRID server reports them to its own programs alone",
             is_private=False,
         )

@@ -41,6 +41,7 @@ def address(
             "module": MODULE,
             "keywords": json.dumps(keywords),
             "password_keyword": "password",
+            "code_attribute": "errno",
             "version_query": "SELECT 'CUBRID ' || version()",
             "error_classes": json.dumps(dict(DIALECT.error_classes)),
             "error_phrases": json.dumps(dict(DIALECT.error_phrases)),
