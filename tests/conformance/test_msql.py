@@ -59,6 +59,12 @@ def test_what_it_cannot_express_is_refused_with_the_reason(
         assert not [text for text in server.statements if text.startswith("CREATE")]
 
 
+def test_what_it_can_do_it_does_as_every_system(assay: Assay, server: MsqlServer) -> None:
+    ended = assay("verify", _url(server))
+    assert ended.status == 0, ended.out
+    assert "14 met" in ended.err
+
+
 def test_values_are_read_back_as_they_were_written(server: MsqlServer) -> None:
     choice = SystemChoice("msql", url=_url(server))
     with MSQL.attach(choice) as deployment:

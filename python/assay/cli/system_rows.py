@@ -64,6 +64,6 @@ def _here(system: System, found: Found | None, schemes: list[str]) -> str:
         return "found"
     if isinstance(system, Installable):
         return "installable"
-    if not isinstance(system, Findable):
-        return ""
-    return "by URL" if schemes else "missing"
+    if schemes:
+        return "by URL"
+    return "missing" if isinstance(system, Findable) else ""
