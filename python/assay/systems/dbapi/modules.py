@@ -53,7 +53,7 @@ KNOWN: Final[Mapping[str, Module]] = {
     "pymysql": Module("mysql", "pymysql", is_verified=True),
     "MySQLdb": Module("mysql", "mysqlclient"),
     "mysql.connector": Module("mysql", "mysql-connector-python"),
-    "pycubrid": Module("cubrid", "pycubrid"),
+    "pycubrid": Module("cubrid", "pycubrid", code_attribute="errno"),
     "oracledb": Module(
         "oracle",
         "oracledb",
