@@ -263,16 +263,28 @@ pub(super) fn ask_version(session: &mut Session, out: &mut Vec<u8>) -> Opening {
     Opening::VersionAsked
 }
 
-/// The server's name and version.
+/// The server's name and version. What FerretDB calls its version is that of the MongoDB whose commands it has;
+/// its own is in a field of its own name.
 pub(super) fn version(document: &[u8]) -> Result<String, Malformed> {
-    let mut version = String::new();
+    let mut version = format!("MongoDB {}", version_field(Elements::of(document)?)?);
     for element in Elements::of(document)? {
         let element = element?;
-        if element.name == b"version" {
-            version = element.text_lossy().unwrap_or_default();
+        if let (b"ferretdb", Some(own)) = (element.name, element.elements()) {
+            let own = version_field(own?)?;
+            version = format!("FerretDB {}", own.trim_start_matches('v'));
         }
     }
-    Ok(format!("MongoDB {version}"))
+    Ok(version)
+}
+
+fn version_field(elements: Elements<'_>) -> Result<String, Malformed> {
+    for element in elements {
+        let element = element?;
+        if element.name == b"version" {
+            return Ok(element.text_lossy().unwrap_or_default());
+        }
+    }
+    Ok(String::new())
 }
 
 /// A UUID of version 4.
@@ -299,4 +311,29 @@ fn fill(bytes: &mut [u8]) -> Result<(), SystemError> {
 
 fn refused(message: &str) -> SystemError {
     SystemError::new(ErrorClass::Authentication, "", message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Malformed, version};
+    use crate::mongodb::write;
+
+    #[test]
+    fn a_server_with_a_version_of_its_own_is_not_taken_for_the_one_whose_commands_it_has() {
+        let mut reply = Vec::new();
+        write::document(&mut reply, |out| {
+            write::string_element("version", "7.0.77", out);
+        });
+        assert_eq!(version(&reply).ok().as_deref(), Some("MongoDB 7.0.77"));
+        reply.clear();
+        write::document(&mut reply, |out| {
+            write::string_element("version", "7.0.77", out);
+            write::document_element("ferretdb", out, |out| {
+                write::string_element("package", "unknown", out);
+                write::string_element("version", "v2.7.0", out);
+            });
+        });
+        assert_eq!(version(&reply).ok().as_deref(), Some("FerretDB 2.7.0"));
+        assert_eq!(version(&reply[1..]), Err(Malformed));
+    }
 }

@@ -41,6 +41,9 @@ CONNECTIONS_OF_ITS_OWN = ("cron.host", "documentdb.localhost_connection_string")
 would ask for a password."""
 _OURS = frozenset({*postgresql.OURS, *_OF_DOCUMENTDB, *CONNECTIONS_OF_ITS_OWN})
 
+LOG_LEVEL = "WARN"
+"""By default it writes a line for every command: hundreds of megabytes in a long run."""
+
 _PORT_TRIES = 3
 _PORT_IS_TAKEN = "address already in use"
 
@@ -155,7 +158,8 @@ def _arguments(found: Programs, own: Path, port: int | None) -> list[str | Path]
         if port is None
         else [f"--listen-addr=127.0.0.1:{port}", "--listen-unix=", "--auth"]
     )
-    return [found.ferretdb, *where, "--debug-addr=", "--state-dir=.", "--telemetry=disable"]
+    quiet = ["--debug-addr=", "--state-dir=.", "--telemetry=disable", f"--log-level={LOG_LEVEL}"]
+    return [found.ferretdb, *where, *quiet]
 
 
 def _url(directory: ServerDirectory, port: int, connections: int) -> str:

@@ -201,7 +201,7 @@ def _deployment(
     }
     address = _address(running)
     with session(address) as opened:
-        opened.execute(DIALECT.count("assay_is_here"))
+        version = opened.server_version
     of_postgresql, of_documentdb = versions[0]
     return Deployment(
         system=FERRETDB.name,
@@ -211,11 +211,14 @@ def _deployment(
             Node("ferretdb", directory.storage, running.process.pid),
         ),
         endpoints=(address,),
-        version=f"FerretDB {version_of(installation.find_programs().ferretdb)} "
-        f"(DocumentDB {of_documentdb} on PostgreSQL {of_postgresql})",
+        version=f"{version} (DocumentDB {of_documentdb} on PostgreSQL {of_postgresql})",
         options=options,
         settings_asked=dict(choice.settings),
-        settings={**effective, "ferretdb.pool_max_conns": str(pool)},
+        settings={
+            **effective,
+            "ferretdb.log_level": server.LOG_LEVEL,
+            "ferretdb.pool_max_conns": str(pool),
+        },
         settings_confirmed=tuple(choice.settings),
         durability_lowered_by=settings.durability_lowered_by(effective),
     )

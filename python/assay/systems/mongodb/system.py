@@ -136,7 +136,7 @@ def _deployment(
         options={"journal": options[JOURNAL.name]},
     )
     with session(replace(address, database="admin")) as opened:
-        version = command(opened, {"buildInfo": 1}).get("version")
+        version = opened.server_version
         started = json.loads(command(opened, {"getCmdLineOpts": 1}).get("parsed") or "{}")
         parameters = command(opened, {"getParameter": "*"})
     is_journaled = options[JOURNAL.name] == "true"
@@ -145,7 +145,7 @@ def _deployment(
         label=choice.label,
         nodes=(Node(MONGODB.name, directory.storage, running.process.pid, directory.data),),
         endpoints=(address,),
-        version=f"MongoDB {version}",
+        version=version,
         options=options,
         settings_asked=dict(choice.settings),
         settings=configuration.effective(started, parameters, choice.settings),

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-
 from assay.errors import Bug, PasswordNeeded, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import Deployment, Node, StorageFacts
 from assay.systems import urls
 from assay.systems.first_session import first_session
 from assay.systems.mongodb_protocol import url
-from assay.systems.mongodb_protocol.answers import command
 
-FERRETDB = "ferretdb"
-MONGODB = "mongodb"
-_TITLES = {FERRETDB: "FerretDB", MONGODB: "MongoDB"}
+_NAMES = {"FerretDB": "ferretdb", "MongoDB": "mongodb"}
+"""First word of the driver's version → name of the system, and scheme of its URLs."""
+_TITLES = {name: title for title, name in _NAMES.items()}
 
 ASKS_FOR_A_LOGIN = '{"listCollections": 1, "nameOnly": true, "authorizedCollections": true}'
 
@@ -34,11 +30,10 @@ def deployment(choice: SystemChoice, name: str) -> Deployment:
             hint=f"write it into the URL, USER:PASSWORD@, or into {url.PASSWORD.name}",
         )
     with first_session(choice.url, address, url.expected(_TITLES[name])) as opened:
-        built = command(opened, {"buildInfo": 1})
+        version = opened.server_version
         # Which every server answers, also to those who may do nothing else.
         opened.execute(ASKS_FOR_A_LOGIN)
-    found = FERRETDB if built.get(FERRETDB) else MONGODB
-    version = f"{_TITLES[found]} {_own_version(found, built)}"
+    found = _NAMES.get(version.partition(" ")[0], name)
     if found != name:
         raise SystemRefused(
             f"{choice.label}: expected {_TITLES[name]}, found {version}",
@@ -56,10 +51,3 @@ def deployment(choice: SystemChoice, name: str) -> Deployment:
         settings_unknown=UNKNOWN,
         is_private=False,
     )
-
-
-def _own_version(found: str, built: Mapping[str, str | None]) -> str:
-    """FerretDB's ``version`` is that of the MongoDB whose commands it has."""
-    if found == FERRETDB:
-        return str(json.loads(built[FERRETDB] or "{}").get("version", "")).removeprefix("v")
-    return built.get("version") or ""
