@@ -80,9 +80,10 @@ _LEAST_HEAP_BYTES = 256 << 20
 _CACHE = "file_cache_size"
 _LEAST_CACHE_BYTES = 4 << 20
 _OF_THE_DATA = (
+    "nodes",
+    "replication",
     "num_tokens",
     "partitioner",
-    "storage_compatibility_mode",
     "sstable.selected_format",
 )
 _RESERVED_BYTES = 32 << 20
@@ -219,11 +220,8 @@ class Cassandra:
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         """Also the nodes, and how many of them keep a row."""
-        made = {name: deployment.options[name] for name in (NODES.name, REPLICATION.name)}
-        found = {
-            name: deployment.settings[name] for name in _OF_THE_DATA if name in deployment.settings
-        }
-        return {**found, **made}
+        known = {**deployment.settings, **deployment.options}
+        return {name: known[name] for name in _OF_THE_DATA if name in known}
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private cluster the folders of all nodes, as allocated by the file system: tables,
