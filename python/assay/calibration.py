@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from assay import _engine, registry
+from assay.dialects.null_documents import NULL_DOCUMENTS
+from assay.dialects.protocol import Dialect
 from assay.drive.transactions import observe
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.stage import provision
@@ -28,8 +30,14 @@ _NULL = "null"
 """The system that does nothing."""
 
 
-def _script() -> str:
-    statement = registry.system(_NULL).dialect.read_by_key("data", ["value"], "id", ":id")
+def _dialect(protocol: str) -> Dialect:
+    """Of the null systems, in the language of the protocol's statements."""
+    has_documents = protocol in _engine.null_protocols(NULL_DOCUMENTS.language)
+    return NULL_DOCUMENTS if has_documents else registry.system(_NULL).dialect
+
+
+def _script(dialect: Dialect) -> str:
+    statement = dialect.read_by_key("data", ["value"], "id", ":id")
     return f"\\set id random(1, 1000000)\n{statement};\n"
 
 
@@ -57,9 +65,10 @@ def calibrate(
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> CalibrationRecord:
     """One measurement; ``threads`` 0: as many as the load needs. Raises as `provision` does."""
-    choice = _choice(protocol)
+    choice, dialect = _choice(protocol), _dialect(protocol)
     document = {
-        "scripts": [{"name": "point-select", "path": "calibration", "text": _script()}],
+        "scripts": [{"name": "point-select", "path": "calibration", "text": _script(dialect)}],
+        "lexer": dialect.language,
         "order": "sequence",
         "clients": clients,
         "threads": threads,

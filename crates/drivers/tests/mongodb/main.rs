@@ -5,8 +5,10 @@
 //! it is written down under that name.
 
 mod conversation;
+mod hostile;
 mod null_server;
 mod peer;
 #[path = "../pieces/mod.rs"]
 mod pieces;
 mod recorded;
+mod scripted;
