@@ -60,8 +60,8 @@ def test_settings_are_those_asked_for_in_every_session(storage: StorageFacts) ->
         assert DUCKDB.buffer_bytes(deployment) == 100_000_000
         asked_now = "SELECT current_setting('threads'), current_setting('streaming_buffer_size')"
         assert ask(deployment, asked_now) == [("1", "1.9 MiB")]
-    with provisioned(storage, options={"buffer": "150MiB"}) as deployment:
-        assert DUCKDB.buffer_bytes(deployment) == 150 << 20
+    with provisioned(storage, options={"buffer": "300MiB"}) as deployment:
+        assert DUCKDB.buffer_bytes(deployment) == 300 << 20
         assert deployment.durability_lowered_by == ()
 
 

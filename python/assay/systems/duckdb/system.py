@@ -27,7 +27,7 @@ from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
 FILE_NAME = "assay.duckdb"
-_LEAST_BUFFER_BYTES = 128 << 20
+_LEAST_BUFFER_BYTES = 256 << 20
 """DuckDB's manual: 125 MB for each thread. Queries take their memory out of it too."""
 
 
