@@ -8,7 +8,7 @@ import pytest
 
 from assay.record.records import RunRecord
 from assay.workload import reader
-from commands import Assay
+from commands import Assay, need
 
 ENGINES = "mariadb.engine=InnoDB,MyISAM"
 
@@ -41,6 +41,15 @@ def test_every_system_gives_the_same_rows(assay: Assay, beebe: Path, available: 
     for run in ended.runs:
         assert found(run) == COUNTS, run.system_label
         assert all(check["ok"] for check in run.checks)
+
+
+def test_documents_give_the_same_rows(assay: Assay, beebe: Path) -> None:
+    need("ferretdb")
+    ended = assay("run", "bibsql", "--on", "sqlite,ferretdb", "--bib", beebe, "--clients", "2")
+    assert ended.status == 0, ended.err
+    assert [run.system for run in ended.runs] == ["sqlite", "ferretdb"]
+    for run in ended.runs:
+        assert found(run) == COUNTS, run.system_label
 
 
 @pytest.mark.parametrize(("variant", "factor"), [("full", 3), ("clean", 1)])
