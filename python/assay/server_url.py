@@ -138,7 +138,15 @@ def without_password(url: str) -> str:
     end = re.search(r"[/?]", url[found.end() :])
     stop = len(url) if end is None else found.end() + end.start()
     user, at, host = url[found.end() : stop].rpartition("@")
-    return f"{found[1].lower()}://{user.partition(':')[0]}{at}{host}{url[stop:]}"
+    shown = host if at else _without_a_password_for_port(host)
+    return f"{found[1].lower()}://{user.partition(':')[0]}{at}{shown}{url[stop:]}"
+
+
+def _without_a_password_for_port(host: str) -> str:
+    """``user:password`` where the ``@`` and the host behind it were left out."""
+    name, colon, port = host.rpartition(":")
+    is_port = not colon or port == "" or port.isdigit() or port.endswith("]")
+    return host if is_port else f"{name}:{_HIDDEN}"
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,13 @@ def test_an_unreadable_url_is_reported_with_its_place_and_no_password() -> None:
         server_url.parts(url)
 
 
+def test_what_stands_for_a_port_and_is_none_is_not_shown() -> None:
+    """The ``@`` and the host were left out."""
+    assert server_url.without_password("sqlite://me:geheim%2F1") == "sqlite://me:***"
+    for url in ("mysql://host:3306/db", "postgresql://[::1]/db", "sqlite:///a:b"):
+        assert server_url.without_password(url) == url
+
+
 def test_an_at_sign_may_stand_behind_a_typed_password() -> None:
     typed = server_url.with_password("postgresql://me@host/d@b", "ge@heim")
     address = postgresql_address(typed)
