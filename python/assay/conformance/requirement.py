@@ -37,6 +37,8 @@ class Requirement:
     """Protocols of `assay.systems.abilities`, of which the system must have all."""
     spellings: tuple[type, ...]
     """Protocols of `assay.dialects.protocol`, of which the dialect must have all."""
+    isolation_level: str
+    """Of `assay.dialects.protocol.ISOLATION_LEVELS`, one that the dialect must have; empty: any."""
     attempt: Callable[[Subject], None]
     """Returns where the requirement is met. Raises `NotMet`, `CannotBeTried`, or whatever the
     system raises."""
@@ -53,6 +55,9 @@ class Requirement:
         for spelling in self.spellings:
             if not isinstance(system.dialect, spelling):
                 return f"the dialect {system.dialect.name} has no {spelling.__name__}"
+        levels = system.dialect.isolation_levels
+        if self.isolation_level and self.isolation_level not in levels:
+            return f"the isolation levels of {system.name} are: {', '.join(levels)}"
         return None
 
 
@@ -70,12 +75,15 @@ Attempt = Callable[["Subject"], None]
 
 
 def requirement(
-    *capabilities: str, abilities: tuple[type, ...] = (), spellings: tuple[type, ...] = ()
+    *capabilities: str,
+    abilities: tuple[type, ...] = (),
+    spellings: tuple[type, ...] = (),
+    isolation_level: str = "",
 ) -> Callable[[Attempt], Requirement]:
     """Makes a function a requirement; its name is the sentence."""
 
     def made(attempt: Attempt) -> Requirement:
         name = attempt.__name__.replace("_", " ")
-        return Requirement(name, capabilities, abilities, spellings, attempt)
+        return Requirement(name, capabilities, abilities, spellings, isolation_level, attempt)
 
     return made

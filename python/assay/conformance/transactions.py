@@ -79,14 +79,12 @@ def of_two_that_wait_for_each_other_one_gives_way(subject: Subject) -> None:
         raise NotMet(f"expected both values of one transaction, found {sorted(map(str, found))}")
 
 
-@requirement(*_NEEDS, "isolation levels", spellings=(SingleRows,))
+@requirement(*_NEEDS, "isolation levels", spellings=(SingleRows,), isolation_level="serializable")
 def serializable_transactions_have_an_order(subject: Subject) -> None:
     """Each reads both rows and then changes the one that the other leaves: in no order would both
     have found zeros."""
     table, rows = _table(subject, "serializable", 2)
     dialect = subject.dialect
-    if "serializable" not in dialect.isolation_levels:
-        raise NotMet("it has isolation levels, and not the one of standard SQL that is serial")
     read = dialect.read_all(table.name, ["id", "value"])
 
     def change(key: int) -> Transaction:

@@ -31,7 +31,7 @@ from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 _DEFAULT_CONNECTIONS = 40
 _PAGE_BYTES = 16 << 10
 _LEAST_BUFFER_BYTES = 16 << 20
-_LACKING = frozenset({"read only sessions", "bulk load", "prepared statements"})
+_LACKING = frozenset({"microseconds", "read only sessions", "bulk load", "prepared statements"})
 _SIZE_SETTING = "data_buffer_size"
 _PLACE = "path of the data"
 
