@@ -20,7 +20,7 @@ from assay.experiment.values import SystemChoice
 from assay.observation import schema as schema_of_observations
 from assay.record import schema
 from assay.report import tidy_schema
-from assay.systems.abilities import NOT_VERIFIED, CompletesUrls
+from assay.systems.abilities import NOT_VERIFIED, CompletesUrls, Verified
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 MARK = "<!-- Written by tools/references.py out of the program; not edited by hand. -->\n\n"
@@ -77,6 +77,15 @@ def systems() -> str:
                 for one in system.option_specs
             ]
             parts.append("")
+    for name in registry.families():
+        family = registry.family(name)
+        parts.append(f"## {name}:{family.member_word}\n\n{family.help}\n")
+        parts += ["| system | dialect | |", "|---|---|---|"]
+        for member in family.known_members:
+            system = registry.system(f"{name}:{member}")
+            verified = system.verified if isinstance(system, Verified) else ""
+            parts.append(f"| `{system.name}` | `{system.dialect.name}` | {verified} |")
+        parts.append("")
     return "\n".join(parts)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "null_protocols",
     "observation_schema",
     "probe",
+    "python_drivers",
     "query",
     "script_reference",
     "script_warnings",
@@ -125,6 +126,9 @@ def check_load_sessions(sessions: int) -> None:
     """Raises where this machine has not the threads and open files for so many sessions."""
 
 def drivers() -> list[str]: ...
+def python_drivers() -> list[str]:
+    """Those of them that call Python, of which a process runs one thread at a time."""
+
 def drive(
     document: str,
     progress: Callable[[str], None] | None = None,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -219,3 +220,32 @@ def test_a_run_with_its_own_tables_is_right_and_leaves_nothing(
     assert run.driven is not None and run.driven.outcomes.ok == 60
     with session(reached.native.address) as opened, pytest.raises(_engine.EngineError):
         opened.execute("SELECT * FROM pgbench_accounts")
+
+
+def test_answers_are_those_of_the_own_driver(reached: Reached, assay: Assay, beebe: Path) -> None:
+    """Two systems in one experiment are compared: the counts of bibsql, and every answer of
+    GlideMon's tasks."""
+    both = f"{reached.native.system},{reached.word}"
+    asked: list[tuple[str | Path, ...]] = [("bibsql", "--bib", beebe, "--clients", "2")]
+    if "pg8000" not in reached.word:  # it binds numbers without a type: `:a + :b` is ambiguous
+        asked.append(("glidemon.tasks", "--set", "scale=0.0005", "--clients", "3"))
+    for words in asked:
+        ended = assay("run", *words, "--on", both)
+        assert ended.status == 0, ended.err
+        own, through = ended.runs
+        assert through.checks and all(check["ok"] for check in through.checks)
+        assert [check["found"] for check in own.checks] == [
+            check["found"] for check in through.checks
+        ]
+
+
+def test_concurrent_sets_leave_the_rows_of_a_single_client(reached: Reached, assay: Assay) -> None:
+    ended = assay(
+        "run", "e831.reliability", "--on", reached.word, "--set", "updates=40", "--set",
+        "sets=disjoint,transactions", "--set", "records=200", "--clients", "4",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    for run in ended.runs:
+        found = run.driven
+        assert found is not None and found.outcomes.ok == 4 * 40
+        assert found.rules == {"unexpired": 0, "unmatched": 0}

@@ -27,7 +27,7 @@ mod _engine {
     #[pymodule_export]
     use crate::bibliography::{bib_replicate, bib_scan, bib_synthesize, bib_write_sql};
     #[pymodule_export]
-    use crate::dbapi::{NullDbapiConnection, NullDbapiCursor};
+    use crate::dbapi::{NullDbapiConnection, NullDbapiCursor, python_drivers};
     #[pymodule_export]
     use crate::expression::evaluate;
     #[pymodule_export]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -47,6 +48,8 @@ def open_session(options: Mapping[str, str], password: str | None) -> OpenSessio
         autocommit = _autocommit(connection)
         if autocommit is not None:
             autocommit(True)
+        if options.get("regexp_function"):
+            _define_regexp(connection, options["regexp_function"])
         version = _version(module, connection, options.get("version_query", ""))
     except BaseException:
         with contextlib.suppress(Exception):
@@ -120,6 +123,17 @@ def _autocommit(connection: Any) -> Callable[[bool], object] | None:
         # Such a module begins transactions by itself, unless it has no level.
         return lambda on: setattr(connection, "isolation_level", None if on else "")
     return None
+
+
+def _define_regexp(connection: Any, name: str) -> None:
+    """The operator REGEXP, for a library that has its syntax alone."""
+
+    def regexp(pattern: str | None, text: str | None) -> bool | None:
+        if pattern is None or text is None:
+            return None
+        return re.search(pattern, str(text), re.DOTALL) is not None
+
+    connection.create_function(name, 2, regexp, deterministic=True)
 
 
 def _version(module: ModuleType, connection: Any, query: str) -> str:

@@ -6,16 +6,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-
-def number_of(document: Mapping[str, Any], most: int) -> int:
-    """How many processes: one for each client as far as that goes, and with clients of every
-    group."""
-    return max(1, min(most, *_counts(document)))
+from assay import _engine
+from assay.provision.deployment import Deployment
 
 
-def of_processes(document: Mapping[str, Any], most: int) -> list[dict[str, Any]]:
-    """At most so many parts."""
-    number = number_of(document, most)
+def number_of(document: Mapping[str, Any], deployment: Deployment) -> int | None:
+    """How many processes: one for each client as far as that goes, and with clients of every group.
+    None where the driver does not call Python: threads of one process serve it."""
+    if deployment.address.driver not in _engine.python_drivers():
+        return None
+    return max(1, min(deployment.client_processes, *_counts(document)))
+
+
+def of_processes(document: Mapping[str, Any], number: int) -> list[dict[str, Any]]:
+    """So many parts."""
     return [_part(document, place, number) for place in range(number)]
 
 

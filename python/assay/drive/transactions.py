@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from assay import _engine
-from assay.drive.parts import of_processes
+from assay.drive.parts import number_of, of_processes
 from assay.drive.processes import drive_in_processes
 from assay.observation import Observation, read_observation
 from assay.observation.merging import merge
@@ -33,8 +33,8 @@ def observe(
             progress(json.loads(text))
 
     document = {**document, "site": deployment.for_engine(session_statements)}
-    if deployment.client_processes is not None:
-        parts = of_processes(document, deployment.client_processes)
+    if (processes := number_of(document, deployment)) is not None:
+        parts = of_processes(document, processes)
         found = drive_in_processes(parts, progress or (lambda _: None))
         return merge(found, on_one_machine=True)
     try:

@@ -9,6 +9,9 @@ from typing import Any
 
 from assay.errors import Bug
 
+CLIENT_PROCESSES = 32
+"""Each has a Python interpreter of its own, of about 30 MB."""
+
 
 @dataclass(frozen=True)
 class Address:
@@ -134,9 +137,9 @@ class Deployment:
     """None: the system has none."""
     is_embedded: bool = False
     """A library that works in the client's own process, not a server."""
-    client_processes: int | None = None
-    """The most processes among which clients are distributed, for a driver that only one client of
-    a process can use at a time; None: they are threads of this process."""
+    client_processes: int = CLIENT_PROCESSES
+    """The most processes among which clients are distributed, where their driver calls Python;
+    elsewhere they are threads of this process."""
     is_private: bool = True
     """Started by Assay, which stops it; False: reached by URL."""
     durability_lowered_by: tuple[str, ...] = ()

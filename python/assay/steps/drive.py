@@ -107,9 +107,9 @@ def observe(
 
 def _processes(deployment: Deployment, document: Mapping[str, Any]) -> str:
     """In how many processes the clients work, where they are not in this one."""
-    if deployment.client_processes is None:
+    number = number_of(document, deployment)
+    if number is None:
         return ""
-    number = number_of(document, deployment.client_processes)
     client_processes = units.counted(number, "client process", "client processes")
     return f" in {client_processes}"
 

@@ -16,6 +16,8 @@ class SystemFamily(Protocol):
 
     name: str
     """As before the colon."""
+    help: str
+    """What it is and how its members are named, for references."""
     member_word: str
     """What stands behind the colon, for messages: ``MODULE``."""
     known_members: Sequence[str]

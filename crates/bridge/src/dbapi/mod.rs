@@ -11,5 +11,13 @@ mod opening;
 mod parameter;
 mod style;
 
+use pyo3::prelude::*;
+
 pub use null_module::{NullDbapiConnection, NullDbapiCursor};
 pub use opening::open;
+
+/// Names of the drivers that call Python, of which a process runs one thread at a time.
+#[pyfunction]
+pub fn python_drivers() -> Vec<&'static str> {
+    vec!["dbapi"]
+}

@@ -60,6 +60,7 @@ impl NullDbapiCursor {
     }
 
     #[getter]
+    #[expect(clippy::unused_self, reason = "a getter is a method")]
     fn rowcount(&self) -> i64 {
         1
     }

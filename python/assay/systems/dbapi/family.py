@@ -19,6 +19,12 @@ _MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 
 class DbapiFamily:
     name = keywords.SCHEME
+    help = (
+        "Any Python module that follows DB-API 2.0 (PEP 249), with the keyword arguments of its "
+        "`connect()` in brackets: `dbapi:pymysql[host=h,user=u]`. Another dialect than "
+        "the module's stands behind a plus sign: `dbapi:pyodbc+ingres[dsn=bench]`. See "
+        "[the guide](../guides/dbapi.md)."
+    )
     member_word = "MODULE"
     known_members: Sequence[str] = tuple(KNOWN)
 

@@ -33,6 +33,8 @@ class Module:
     bound_as: tuple[str, ...] = ()
     """Types that it cannot bind, and what is bound for them: ``date=text``, ``decimal=text``,
     ``bool=int``."""
+    regexp_function: str = ""
+    """The name of the function that REGEXP calls, where the module leaves it to its caller."""
     is_verified: bool = False
     """Whether the tests run it against a server."""
 
@@ -45,6 +47,7 @@ KNOWN: Final[Mapping[str, Module]] = {
         keywords={"check_same_thread": False, "timeout": 60},
         code_attribute="sqlite_errorcode",
         bound_as=("date=text", "decimal=text"),
+        regexp_function="regexp",
         is_verified=True,
     ),
     "psycopg2": Module("postgresql", "psycopg2-binary", code_attribute="pgcode", is_verified=True),

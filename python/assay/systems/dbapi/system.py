@@ -16,6 +16,7 @@ from assay.dialects.protocol import Dialect
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import ArgumentError, Bug, PasswordNeeded, SystemMissing, SystemRefused
 from assay.experiment.values import SystemChoice
+from assay.provision.deployment import CLIENT_PROCESSES as MOST
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
@@ -33,7 +34,7 @@ _NEVER = frozenset({"restart", "prepared statements", "bulk load"})
 
 CLIENT_PROCESSES = OptionSpec(
     name="client_processes",
-    default="32",
+    default=str(MOST),
     levels=(),
     help="The most processes among which clients are distributed: Python runs one client of a "
     "process at a time. Each takes about 30 MB of memory.",
@@ -145,6 +146,7 @@ class DbapiSystem:
             "version_query": VERSION_QUERIES.get(self.dialect.name, ""),
             "module_settings": json.dumps(dict(self._facts.settings)),
             "code_attribute": self._facts.code_attribute,
+            "regexp_function": self._facts.regexp_function,
             "bound_as": ",".join(self._facts.bound_as),
             "error_classes": json.dumps(dict(_table(self.dialect, "error_classes"))),
             "error_phrases": json.dumps(dict(_table(self.dialect, "error_phrases"))),
