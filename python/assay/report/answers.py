@@ -51,12 +51,11 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
                 )
             )
         )
-    data = runs[0].data
-    replicas = f", {data.replicas} replicas" if data and data.replicas > 1 else ""
+    described = dict.fromkeys(_described(run.data) for run in runs)
     return Table(
         name=name,
         label_columns=2,
-        title=f"Rows found on {(data.description if data else '') or 'these data'}{replicas}",
+        title=f"Rows found on {'; '.join(described)}",
         columns=(
             Column("check"),
             Column("title"),
@@ -132,7 +131,16 @@ def _checks_by_id(
     return by_id
 
 
+def _described(data: DatasetFacts | None) -> str:
+    if data is None or not data.description:
+        return "these data"
+    return data.description + (f", {data.replicas} replicas" if data.replicas > 1 else "")
+
+
 def _data_of(run: RunRecord) -> tuple[object, ...]:
-    """Runs are asked the same only where their data are the same."""
+    """Runs are asked the same only where their data are the same. Those of a test that compares
+    systems are, also in the tables of another language, which have another fingerprint."""
+    if run.driven and run.driven.answer_sums:
+        return tuple(run.parameters.items())
     data: DatasetFacts | None = run.data
     return (data.fingerprint, data.replicas, data.variant, data.description) if data else ()
