@@ -24,6 +24,7 @@ from assay.load.fill import fill
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
 from assay.provision.stage import provision
+from assay.record import DEFAULT_FILE_NAME
 from commands import Assay
 from servers import directory_for_servers, provisioned
 
@@ -210,7 +211,7 @@ def test_a_foreign_table_is_not_replaced(reached: Reached, assay: Assay) -> None
 
 
 def test_a_run_with_its_own_tables_is_right_and_leaves_nothing(
-    reached: Reached, assay: Assay
+    reached: Reached, assay: Assay, tmp_path: Path
 ) -> None:
     done = assay(
         "run", "tpcb.tpcb-like", "--on", reached.word, "--clients", "3", "--transactions", "20",
@@ -218,6 +219,9 @@ def test_a_run_with_its_own_tables_is_right_and_leaves_nothing(
     assert done.status == 0, done.err
     (run,) = done.runs
     assert run.driven is not None and run.driven.outcomes.ok == 60
+    if password := reached.native.address.password:
+        assert password not in done.out + done.err
+        assert password.encode() not in (tmp_path / DEFAULT_FILE_NAME).read_bytes()
     with session(reached.native.address) as opened, pytest.raises(_engine.EngineError):
         opened.execute("SELECT * FROM pgbench_accounts")
 

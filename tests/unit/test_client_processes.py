@@ -14,7 +14,7 @@ import pytest
 
 from assay.drive import parts
 from assay.drive.transactions import observe
-from assay.errors import SystemDied
+from assay.errors import ArgumentError, SystemDied
 from assay.experiment import StorageChoice
 from assay.experiment.settings import system_choice
 from assay.observation import Observation
@@ -155,3 +155,13 @@ def test_no_password_is_in_a_list_of_processes(monkeypatch: pytest.MonkeyPatch) 
     assert running.returncode == 0
     assert "assay.drive.client_process" in seen
     assert "geheim" not in seen
+
+
+def test_a_keyword_that_connect_does_not_have_is_a_mistake_of_the_user() -> None:
+    word = "dbapi:sqlite3[databse=/tmp/x.db]"
+    with (
+        pytest.raises(ArgumentError, match="missing required argument 'database'") as raised,
+        provision(system_choice(word), StorageChoice(), connections=1),
+    ):
+        pass
+    assert "keyword arguments of sqlite3.connect()" in str(raised.value.hint)

@@ -112,6 +112,7 @@ class Closed:
         (Error({"C": "42P01", "M": "no table"}), ("unknown object", "42P01", "no table", False)),
         (Error(1213, "Deadlock found"), ("deadlock", "1213", "Deadlock found", False)),
         (Error(2013, "Lost connection"), ("lost connection", "2013", "Lost connection", True)),
+        (Error((1205, b"Lock wait")), ("timeout", "1205", "Lock wait", False)),
         (Error(1045, "denied"), ("permission", "1045", "denied", False)),
         (
             Error("40001", "[40001] (3960)"),

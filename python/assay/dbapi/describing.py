@@ -128,17 +128,24 @@ class Describer:
         return found
 
 
+def _arguments(error: BaseException) -> tuple[Any, ...]:
+    """Some modules put all of them into one tuple."""
+    is_tuple = len(error.args) == 1 and isinstance(error.args[0], tuple)
+    return tuple(error.args[0]) if is_tuple else error.args
+
+
 def _words(error: BaseException) -> str:
     """What the exception says; of several arguments those that are texts."""
+    arguments = _arguments(error)
     texts = [
         one.decode("utf-8", "replace") if isinstance(one, bytes) else one
-        for one in error.args
+        for one in arguments
         if isinstance(one, str | bytes)
     ]
-    first = error.args[0] if error.args else ""
+    first = arguments[0] if arguments else ""
     if isinstance(first, Mapping):  # the fields of a server's message
         return str(first.get("M") or first)
-    return ": ".join(texts) if len(error.args) > 1 and texts else str(error)
+    return ": ".join(texts) if len(arguments) > 1 and texts else str(error)
 
 
 def _codes(error: BaseException, attribute: str) -> Iterator[str]:
@@ -146,7 +153,7 @@ def _codes(error: BaseException, attribute: str) -> Iterator[str]:
     for name in (attribute, "sqlstate"):
         if name and (found := getattr(error, name, None)) is not None:
             yield str(found)
-    first = error.args[0] if error.args else None
+    first = next(iter(_arguments(error)), None)
     if (full := getattr(first, "full_code", None)) is not None:
         yield str(full)
     if isinstance(first, Mapping):

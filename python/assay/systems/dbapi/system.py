@@ -155,11 +155,17 @@ class DbapiSystem:
 
     def _refused(
         self, error: SystemRefused, choice: SystemChoice, address: Address
-    ) -> SystemRefused:
+    ) -> SystemRefused | ArgumentError:
         message = f"{choice.label}: {error.message}"
+        if error.error_class == "data":  # connect() did not take what it was given
+            return ArgumentError(
+                message, hint=f"the brackets hold keyword arguments of {self._module}.connect()"
+            )
         is_login = error.error_class == "authentication"
         kind = PasswordNeeded if is_login and address.password is None else SystemRefused
         hint = f"set the password in {DBAPI_PASSWORD.name}" if is_login else error.hint
+        if error.error_class == "connection refused":
+            hint = hint or "start the server, or correct what stands in the brackets"
         return kind(message, error_class=error.error_class, code=error.code, hint=hint)
 
 
