@@ -29,7 +29,7 @@ from assay.systems.protocol import ServerDirectory
 START_S = 300.0
 """For a node to become ready, on a machine that is busy with something else besides."""
 
-_READY = "Startup complete"
+_READY = b"Startup complete"
 _PORT_TRIES = 3
 _PORT_IS_TAKEN = re.compile(r"Address already in use|is in use by another process|Failed to bind")
 _ERROR = re.compile(r"^ERROR \S+ \S+ \w+: (.*)$", re.MULTILINE)
@@ -203,8 +203,8 @@ def _log_name(directory: ServerDirectory, facts: NodeFacts) -> str:
 
 
 def _why_not_ready(node: RunningNode) -> str | None:
-    words = programs.last_lines(node.process.log, lines=400)
-    if _READY in words:
+    # All of the log: a node that is ready goes on to write while another one is waited for.
+    if _READY in node.process.log.read_bytes():
         return None
     return f"{node.facts.name} has not said that its startup is complete"
 
