@@ -13,16 +13,19 @@ from assay.provision.programs import owner
 from assay.systems.cubrid.installation import Installation
 from assay.systems.protocol import ServerDirectory
 
+USER = "dba"
+DATABASE = "assay"
 BROKER = "assay"
+_ALLOWED, _ADDRESSES, _USERS = "allowed_servers.txt", "addresses.txt", "allowed_users.txt"
 _SHARED = ("bin", "lib", "cci", "share", "msg", "locales", "timezones", "include", "java")
 _OWN = ("conf", "log", "log/broker", "log/server", "tmp", "var", "var/CUBRID_SOCK")
+
+_FIRST_PROCESSES = 8
 
 _DEFAULTS: Mapping[str, str] = {
     # Volumes grow by themselves; by default each begins with half a gigabyte.
     "db_volume_size": "64M",
     "log_volume_size": "64M",
-    "java_stored_procedure": "no",
-    "stored_procedure": "no",
 }
 
 
@@ -72,6 +75,9 @@ def make(
     home = Home(folder, directory.data, free_port(), free_port())
     server = {
         **_DEFAULTS,
+        _java_setting(installation): "no",
+        "access_ip_control": "yes",
+        "access_ip_control_file": str(folder / "conf" / _ALLOWED),
         "max_clients": str(connections),
         **settings,
         "cubrid_port_id": str(home.master_port),
@@ -80,22 +86,40 @@ def make(
     lines += [f"{name}={value}" for name, value in server.items()]
     _write(folder / "conf" / "cubrid.conf", lines, uid, gid)
     _write(folder / "conf" / "cubrid_broker.conf", _broker(home, connections), uid, gid)
+    # Both of them listen at all addresses; they let in this machine alone.
+    this_machine = ["127.0.0.1"]
+    _write(folder / "conf" / _ALLOWED, [f"[@{DATABASE}]", *this_machine], uid, gid)
+    _write(folder / "conf" / _ADDRESSES, this_machine, uid, gid)
+    users = [f"[%{BROKER}]", f"{DATABASE}:{USER}:{_ADDRESSES}"]
+    _write(folder / "conf" / _USERS, users, uid, gid)
     return home
 
 
+def _java_setting(installation: Installation) -> str:
+    """What turns off the procedures in Java, which would need a JVM: versions know it by one of two
+    names, and refuse to start with the other."""
+    library = installation.folder / "lib" / "libcubrid.so"
+    words = library.read_bytes() if library.is_file() else b""
+    new = "stored_procedure"
+    return new if f"\0{new}\0".encode() in words else f"java_{new}"
+
+
 def _broker(home: Home, connections: int) -> list[str]:
-    """A process of its own for each session from the beginning, none of which ends by itself. The
-    keys of shared memory are the ports, which are not in use."""
+    """Each session has a process of its own; some are there from the beginning, more are started
+    for more sessions, and none ends by itself. The keys of shared memory are the ports, which are
+    not in use."""
     return [
         "[broker]",
         f"MASTER_SHM_ID={home.master_port}",
         "ADMIN_LOG_FILE=log/broker/cubrid_broker.log",
+        "ACCESS_CONTROL=ON",
+        f"ACCESS_CONTROL_FILE=conf/{_USERS}",
         "",
         f"[%{BROKER}]",
         "SERVICE=ON",
         "SSL=OFF",
         f"BROKER_PORT={home.broker_port}",
-        f"MIN_NUM_APPL_SERVER={connections}",
+        f"MIN_NUM_APPL_SERVER={min(connections, _FIRST_PROCESSES)}",
         f"MAX_NUM_APPL_SERVER={connections}",
         f"APPL_SERVER_SHM_ID={home.broker_port}",
         "LOG_DIR=log/broker/sql_log",

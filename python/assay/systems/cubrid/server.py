@@ -1,44 +1,43 @@
 """Makes a database and runs a private server on it until the end of the block: the master process,
 the server, and a broker with the processes that execute its sessions' statements.
 
-The server listens at all addresses of the machine, and has no setting for that: its user has a
-random password.
+The server listens at all addresses of the machine, and has no setting for that; it lets in sessions
+from this machine alone.
 """
 
 from __future__ import annotations
 
 import contextlib
-import secrets
 import signal
 import socket
+import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from assay.errors import ArgumentError, AssayError, SystemRefused
 from assay.provision import process, programs
 from assay.provision.process import ServerProcess
 from assay.systems.cubrid import home as homes
-from assay.systems.cubrid.home import Home
+from assay.systems.cubrid.home import DATABASE, Home
 from assay.systems.cubrid.installation import Installation
 from assay.systems.protocol import ServerDirectory
 
-USER = "dba"
-DATABASE = "assay"
 LOCALE = "en_US.utf8"
 """Texts compare byte by byte."""
 
-OURS = frozenset({"cubrid_port_id", "service", "server"})
+OURS = frozenset(
+    {"cubrid_port_id", "service", "server", "access_ip_control", "access_ip_control_file"}
+)
 """Settings by which we reach the server: not to be asked for."""
 
 _STOP_S = 60.0
-_PASSWORD_FILE = "password"
 
 
 @dataclass(frozen=True)
 class RunningServer:
     process: ServerProcess
     home: Home
-    password: str
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
@@ -68,7 +67,6 @@ def running(
     home = homes.make(installation, directory, settings, connections)
     if is_new:
         _create(home, directory)
-    password = _password(directory)
     with contextlib.ExitStack() as stack:
         master = stack.enter_context(
             process.start(
@@ -93,7 +91,7 @@ def running(
         _cubrid(home, directory, "broker", "start")
         stack.callback(_stop_broker, home, directory)
         server.wait_ready(lambda: _refuses(home.broker_port))
-        yield RunningServer(server, home, password)
+        yield RunningServer(server, home)
 
 
 def parameters(home: Home, directory: ServerDirectory) -> dict[str, str]:
@@ -116,7 +114,6 @@ def _make_folder(directory: ServerDirectory) -> None:
 
 
 def _create(home: Home, directory: ServerDirectory) -> None:
-    """The database, then a password for its user, which no list of processes shows."""
     programs.run(
         [
             home.program("cubrid"),
@@ -130,26 +127,6 @@ def _create(home: Home, directory: ServerDirectory) -> None:
         directory,
         environment=home.environment,
     )
-    password = secrets.token_urlsafe(24)
-    _run_sql(home, directory, f"ALTER USER {USER} PASSWORD '{password}';")
-    file = directory.data / _PASSWORD_FILE
-    file.write_text(password, encoding="ascii")
-    file.chmod(0o600)
-
-
-def _run_sql(home: Home, directory: ServerDirectory, statement: str) -> None:
-    """While the server is stopped."""
-    programs.run(
-        [home.program("csql"), "-S", "-u", USER, DATABASE],
-        directory,
-        environment=home.environment,
-        standard_input=f"{statement}\n;exit\n",
-    )
-
-
-def _password(directory: ServerDirectory) -> str:
-    """That with which the database was made."""
-    return (directory.data / _PASSWORD_FILE).read_text(encoding="ascii")
 
 
 def _cubrid(home: Home, directory: ServerDirectory, *words: str) -> None:
@@ -183,13 +160,22 @@ def _stop_server(home: Home, directory: ServerDirectory, server: ServerProcess) 
     """Ends its sessions and writes a checkpoint; a server that is gone already is none to stop."""
     if server.died() is not None:
         return
-    with contextlib.suppress(AssayError):
-        programs.run(
-            [home.program("cub_commdb"), "-S", DATABASE],
-            directory,
-            environment=home.environment,
-            timeout_s=_STOP_S,
-        )
+
+    def stop() -> None:
+        with contextlib.suppress(AssayError):
+            programs.run(
+                [home.program("cub_commdb"), "-S", DATABASE],
+                directory,
+                environment=home.environment,
+                timeout_s=_STOP_S,
+            )
+
+    # The program waits until there is no such process: somebody must ask how ours has ended.
+    with ThreadPoolExecutor(1) as threads:
+        stopping = threads.submit(stop)
+        while not stopping.done():
+            server.died()
+            time.sleep(0.02)
 
 
 def _stop_broker(home: Home, directory: ServerDirectory) -> None:

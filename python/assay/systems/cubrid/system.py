@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Mapping
 
 from assay.capabilities import CAPABILITIES
@@ -15,7 +16,7 @@ from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.systems.abilities import NOT_VERIFIED, Found
-from assay.systems.cubrid import installation, server, size, url
+from assay.systems.cubrid import home, installation, server, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
     BUFFER,
@@ -76,9 +77,9 @@ class Cubrid:
             address = url.address(
                 host="127.0.0.1",
                 port=running.home.broker_port,
-                database=server.DATABASE,
-                user=server.USER,
-                password=running.password,
+                database=home.DATABASE,
+                user=home.USER,
+                password=None,
             )
             effective = server.parameters(running.home, directory)
             yield Deployment(
@@ -178,12 +179,17 @@ def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, s
 
 
 def _confirmed(asked: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
-    def plain(value: str) -> str:
-        return {"yes": "y", "no": "n", "on": "y", "off": "n"}.get(value.lower(), value.lower())
-
     return tuple(
-        name for name, value in asked.items() if plain(effective.get(name, "")) == plain(value)
+        name for name, value in asked.items() if _plain(effective.get(name, "")) == _plain(value)
     )
+
+
+def _plain(value: str) -> str:
+    """As the server says it: ``64M`` is 64.0M, and ``yes`` is y."""
+    word = value.lower().removesuffix("b")
+    if number := re.fullmatch(r"(\d+)(?:\.0+)?([kmgt]?)", word):
+        return "".join(number.groups())
+    return {"yes": "y", "no": "n", "on": "y", "off": "n"}.get(word, word)
 
 
 def _durability_lowered_by(effective: Mapping[str, str]) -> tuple[str, ...]:
