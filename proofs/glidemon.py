@@ -17,7 +17,7 @@ from random import Random
 from assay.record import Store
 from proofs._proof import Found
 
-CASES = 12
+CASES = 5
 SHORT = 1
 
 _LEAST = 0.001

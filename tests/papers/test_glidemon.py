@@ -153,6 +153,14 @@ def test_other_languages_answer_as_sql_or_are_refused_with_the_reason(
     }
 
 
+def test_what_is_refused_is_explained_by_the_reason(assay: Assay) -> None:
+    ended = assay("explain", "glidemon.materialize,count", "--on", "cassandra")
+    assert ended.status == 0, ended.err
+    assert f"refused: cassandra: {REFUSED['cassandra']['materialize']}" in ended.out
+    assert "delete from" not in ended.out
+    assert "select count(*) as jobs from jobs_by_user" in ended.out
+
+
 def test_answers_do_not_depend_on_how_many_clients_share_the_list(assay: Assay) -> None:
     ended = assay(
         "run", "glidemon.tasks", "--on", "sqlite", "--set", "scale=0.001", "--set", "queries=40",

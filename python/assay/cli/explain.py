@@ -14,6 +14,7 @@ from assay.cli.options import Grouped, experiment_options, format_option
 from assay.drive.prepare import explained, scripts_of_all
 from assay.experiment import words as command_line
 from assay.plan import Plan, PlannedRun, plan
+from assay.steps.refusal import why_refused
 from assay.text.visible import for_terminal, visible, visible_lines
 from assay.workload.scripts import as_file
 from assay.workload.values import Script, Workload
@@ -68,6 +69,9 @@ def _first_runs(planned: Plan) -> list[PlannedRun]:
 
 
 def _scripts(workload: Workload, run: PlannedRun) -> tuple[Script, ...]:
+    """None where the run is refused: its system is sent nothing."""
+    if why_refused(workload, run) is not None:
+        return ()
     return scripts_of_all(workload, run, registry.system(run.cell.system.name).dialect)
 
 
@@ -86,6 +90,8 @@ def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:
 
 
 def _instructions(workload: Workload, run: PlannedRun) -> str:
+    if (reason := why_refused(workload, run)) is not None:
+        return f"refused: {reason}"
     test = workload.test(run.cell.test)
     return explained(workload, run) or f"{test.name} runs no scripts: {test.help}"
 
