@@ -22,7 +22,7 @@ SHORT = 1
 
 _LEAST = 0.001
 _SCALE_OF_THE_PAPER = 1.0
-_DRAWN = 0.05
+_DRAWN = 0.02
 """The largest scale that is drawn."""
 
 
