@@ -9,6 +9,7 @@ mod mysql_server;
 mod support;
 
 mod closed_loop;
+mod document_server;
 mod document_system;
 mod documents;
 mod failures;
