@@ -64,12 +64,12 @@ def test_names_types_and_keys_that_differ_from_standard_sql() -> None:
 
 
 def test_levels_of_isolation() -> None:
-    assert CUBRID.begin_at("serializable") == [
-        "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+    assert CUBRID.begin_at("repeatable read") == [
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
         "START TRANSACTION",
     ]
-    with pytest.raises(ArgumentError, match="read uncommitted"):
-        CUBRID.session_isolation("read uncommitted")
+    with pytest.raises(ArgumentError, match="serializable"):
+        CUBRID.session_isolation("serializable")
 
 
 def test_a_code_has_one_class() -> None:

@@ -54,7 +54,6 @@ CODES: Mapping[str, tuple[int, ...]] = {
     "permission": (-157, -159, -160, -161, -163, -581, -10018),
     "resources": (-3, -14, -15, -80, -614, -706, -707, -714, -10002),
     "serialization": (-1158,),
-    "syntax": (-493,),
     "timeout": (-4, -73, -74, -75, -76, -10019),
     "too many connections": (-669, -831, -10017),
     "unknown object": (-64,),
@@ -65,15 +64,20 @@ CODES: Mapping[str, tuple[int, ...]] = {
 class CubridDialect(StandardSql):
     name = "cubrid"
     read_only_codes: tuple[str, ...] = ()
-    isolation_levels: tuple[str, ...] = ("read committed", "repeatable read", "serializable")
+    # Its SERIALIZABLE lets two transactions commit of which each has read what the other changed.
+    isolation_levels: tuple[str, ...] = ("read committed", "repeatable read")
     begins_implicitly = True
     """A transaction begins with its first statement; there is no other word for it."""
     error_classes: Mapping[str, str] = {
         str(code): found for found, codes in CODES.items() for code in codes
     }
+    # The codes -493 and -494 are of every statement that cannot be compiled, whatever is wrong.
     error_phrases: Mapping[str, str] = {
         "unknown class": "unknown object",
         "is not defined": "unknown object",
+        "cannot coerce": "data",
+        "invalid date": "data",
+        "null byte": "data",
     }
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {
