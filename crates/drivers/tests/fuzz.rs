@@ -5,8 +5,10 @@
 #[path = "../../../fuzz/src/wire.rs"]
 mod wire;
 
+use assay_drivers::registry::{DRIVERS, SessionKind};
 use assay_drivers::servers::SERVERS;
 use assay_values::Random;
+use std::path::Path;
 
 const ROUNDS: u64 = 4_000;
 
@@ -56,12 +58,47 @@ fn protocols() -> impl Iterator<Item = &'static str> {
 /// Returns the conversation; writes it to a file if `ASSAY_TEST_SEEDS` is set.
 fn seeded(target: &str, conversation: Vec<u8>) -> Vec<u8> {
     if let Ok(folder) = std::env::var("ASSAY_TEST_SEEDS") {
-        let folder = std::path::Path::new(&folder).join(target);
+        let folder = Path::new(&folder).join(target);
         let data = [&[255, 128][..], &conversation].concat();
         std::fs::create_dir_all(&folder).expect("the folder can be made");
         std::fs::write(folder.join("conversation"), data).expect("the file can be written");
     }
     conversation
+}
+
+/// A wire driver that is registered has a fuzz target for what a server sends, and is tried below; a null
+/// server one for what a client sends.
+#[test]
+fn every_codec_of_the_registry_is_fuzzed() {
+    let manifest = include_str!("../../../fuzz/Cargo.toml");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
+    let is_wire = |sessions| matches!(sessions, SessionKind::Wire(_));
+    let wires: Vec<_> = (DRIVERS.iter().filter(|driver| is_wire(driver.sessions)))
+        .map(|driver| driver.name)
+        .collect();
+    let clients = wires.iter().map(|name| (*name, "client"));
+    let servers = SERVERS.iter().map(|protocol| (protocol.name, "server"));
+    for (protocol, side) in clients.chain(servers) {
+        let target = format!("{protocol}_{side}");
+        let text = std::fs::read_to_string(folder.join(format!("{target}.rs"))).unwrap_or_default();
+        let calls = format!("wire::{side}(\"{protocol}");
+        assert!(
+            text.contains(&calls),
+            "fuzz/fuzz_targets/{target}.rs: expected {calls}"
+        );
+        let named = format!("name = \"{target}\"");
+        assert!(
+            manifest.contains(&named),
+            "fuzz/Cargo.toml: expected {named}"
+        );
+    }
+    for driver in wires {
+        let is_tried = protocols().any(|protocol| protocol == driver);
+        assert!(
+            is_tried,
+            "{driver} has no null server to mutate conversations of"
+        );
+    }
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub struct Connection {
     wire: AnyWire,
     security: Security,
     is_connected: bool,
+    /// The bytes that were received before the session was open, which ends their count.
+    opening_bytes: Option<usize>,
     unsent: Unsent,
     partial: Vec<u8>,
     /// How much of `partial` has been read: the answers of a pipeline are parsed one by one.
@@ -53,6 +55,7 @@ impl Connection {
             wire: site.driver(),
             security: Security::new(site.tls.as_ref()),
             is_connected: false,
+            opening_bytes: Some(0),
             unsent: Unsent::default(),
             partial: Vec::new(),
             taken: 0,

@@ -8,6 +8,13 @@ use super::Connection;
 use crate::session::Scratch;
 use crate::session::connect_errors::lost;
 
+/// No server has to say more before a session is open: greetings, proofs of a password, answers to the
+/// session's own statements.
+const MOST_OPENING_BYTES: usize = 16 * 1024 * 1024;
+
+/// The longest message that servers of any protocol send, with a value of 1 GiB in a row.
+const MOST_MESSAGE_BYTES: usize = 1100 * 1024 * 1024;
+
 /// A `partial` buffer that a large answer has grown beyond this size is released.
 const KEPT_BYTES: usize = 1024 * 1024;
 
@@ -48,7 +55,16 @@ impl Connection {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(with_sent_error(lost(&error), answer)),
             };
+            if let Some(received) = &mut self.opening_bytes {
+                *received += count;
+                if *received > MOST_OPENING_BYTES {
+                    return Err(endless("a session that opens", *received));
+                }
+            }
             let progress = self.take(count, scratch, answer)?;
+            if progress == Progress::Ready {
+                self.opening_bytes = None;
+            }
             if progress != Progress::NeedMore || (count < scratch.input.len() && !is_closed) {
                 return Ok(progress);
             }
@@ -121,6 +137,9 @@ impl Connection {
             self.more_to_take = progress == Progress::Answered;
             return Ok((used, progress));
         }
+        if self.partial.len() > MOST_MESSAGE_BYTES {
+            return Err(endless("the end of a message", self.partial.len()));
+        }
         self.partial.extend_from_slice(bytes);
         self.feed_partial(out, answer)
     }
@@ -161,6 +180,11 @@ impl Connection {
             _ => with_sent_error(lost(error), answer),
         }
     }
+}
+
+#[cold]
+fn endless(expected: &str, received: usize) -> SystemError {
+    SystemError::protocol(expected, format!("{received} bytes without it"))
 }
 
 fn closed_by_server() -> SystemError {
