@@ -20,6 +20,7 @@ __all__ = [
     "check_load_sessions",
     "drive",
     "drivers",
+    "drivers_with_transactions",
     "evaluate",
     "explain",
     "generate",
@@ -126,6 +127,9 @@ def check_load_sessions(sessions: int) -> None:
     """Raises where this machine has not the threads and open files for so many sessions."""
 
 def drivers() -> list[str]: ...
+def drivers_with_transactions() -> list[str]:
+    """Those of them whose scripts may begin transactions."""
+
 def python_drivers() -> list[str]:
     """Those of them that call Python, of which a process runs one thread at a time."""
 

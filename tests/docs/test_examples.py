@@ -10,12 +10,17 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from assay import registry
+from assay.errors import SystemMissing
+from assay.systems.abilities import Findable, Installable
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
-NEEDED = {"postgresql": "postgres", "mariadb": "mariadbd", "sqlite3": "sqlite3"}
+NEEDED = {"postgresql": "postgres", "mariadb": "mariadbd", "sqlite3 ": "sqlite3"}
 """A word of a command, and the program without which it cannot be run."""
 
 
@@ -58,6 +63,18 @@ def appear_in_order(shown: tuple[str, ...], output: str) -> str | None:
     return None
 
 
+def systems_not_installed(command: str) -> list[str]:
+    """The systems in the command that `assay install` could bring and that are not here."""
+    missing = []
+    for name, system in registry.usable_systems():
+        if name in re.split(r"[\s,\['\"]+", command) and isinstance(system, Installable):
+            try:
+                cast(Findable, system).find()
+            except SystemMissing:
+                missing.append(name)
+    return missing
+
+
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
@@ -75,7 +92,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
             program
             for word, program in NEEDED.items()
             if word in example.command and not shutil.which(program, path=path)
-        ]
+        ] + systems_not_installed(example.command)
         if missing:
             print(f"left out, no {', '.join(missing)} on this machine: {example.command}")
             continue

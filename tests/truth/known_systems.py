@@ -20,6 +20,8 @@ NullSystem = Callable[..., AbstractContextManager[Site]]
 PROGRAM = Path(sys.executable).parent / "assay"
 IN_PROCESS = "none"
 PROTOCOLS = [*_engine.null_protocols("sql"), IN_PROCESS]
+_WITH_TRANSACTIONS = (*_engine.drivers_with_transactions(), IN_PROCESS)
+WITH_TRANSACTIONS = [protocol for protocol in PROTOCOLS if protocol in _WITH_TRANSACTIONS]
 
 
 class NullServer:

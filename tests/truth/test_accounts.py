@@ -9,9 +9,16 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from known_systems import PROTOCOLS, NullServer, NullSystem, Site, drive, times
-
-from assay import _engine
+from known_systems import (
+    IN_PROCESS,
+    PROTOCOLS,
+    WITH_TRANSACTIONS,
+    NullServer,
+    NullSystem,
+    Site,
+    drive,
+    times,
+)
 
 TWO_STATEMENTS = "BEGIN;\nUPDATE t SET a = 1;\nCOMMIT;\n"
 
@@ -34,7 +41,7 @@ def test_nothing_listens_at_the_address(tmp_path: Path) -> None:
     assert [one["class"] for one in observation["errors"]] == ["connection refused"]
 
 
-@pytest.mark.parametrize("protocol", _engine.null_protocols("sql"))
+@pytest.mark.parametrize("protocol", [each for each in WITH_TRANSACTIONS if each != IN_PROCESS])
 def test_a_killed_server_leaves_unknown_transactions(protocol: str, tmp_path: Path) -> None:
     server = NullServer(protocol, tmp_path / "null.sock", {"delay": "constant:5ms"})
 
@@ -54,7 +61,7 @@ def test_a_killed_server_leaves_unknown_transactions(protocol: str, tmp_path: Pa
     assert outcomes["ok"] > 100 and 1 <= outcomes["unknown"] + outcomes["failed"] <= 8
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", WITH_TRANSACTIONS)
 def test_lost_sessions_and_errors_are_counted_by_outcome(
     protocol: str, null_system: NullSystem
 ) -> None:
@@ -73,7 +80,7 @@ def test_lost_sessions_and_errors_are_counted_by_outcome(
     assert lost >= sum(classes.values()) - 4
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("protocol", WITH_TRANSACTIONS)
 def test_a_retried_deadlock_is_one_transaction_and_two_attempts(
     protocol: str, null_system: NullSystem
 ) -> None:
@@ -92,7 +99,7 @@ def test_a_retried_deadlock_is_one_transaction_and_two_attempts(
 def test_a_failed_transaction_is_not_in_the_histogram_of_ok(
     protocol: str, null_system: NullSystem
 ) -> None:
-    with null_system(protocol, stall="300ms@#10", fail="deadlock@#10") as site:
+    with null_system(protocol, stall="300ms@#10", fail="data@#10") as site:
         observation = drive(site, clients=3, stop={"transactions": 20})
     assert observation["outcomes"]["failed"] == 3
     assert times(observation)["max_ns"] < 0.2e9

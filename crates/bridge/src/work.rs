@@ -162,6 +162,11 @@ pub fn drivers() -> Vec<&'static str> {
     assay_engine::driver_names()
 }
 
+#[pyfunction]
+pub fn drivers_with_transactions() -> Vec<&'static str> {
+    assay_engine::drivers_with_transactions()
+}
+
 #[derive(Serialize)]
 struct BuildInfo {
     version: &'static str,

@@ -253,12 +253,7 @@ fn of_client(error: SystemError) -> SystemError {
 
 impl WireServer for CassandraServer {
     /// The client speaks first, unless it is turned away.
-    fn connected(&mut self, out: &mut Vec<u8>) {
-        if let Err(refusal) = self.side.admission.clone() {
-            self.side.refuse(&refusal, out);
-            self.side.phase = Phase::Over;
-        }
-    }
+    fn connected(&mut self, _out: &mut Vec<u8>) {}
 
     #[inline]
     fn receive<'a>(
@@ -276,6 +271,12 @@ impl WireServer for CassandraServer {
             let Some(message) = message else {
                 return Ok((used, ServerEvent::More));
             };
+            // A client speaks first: it would lose what it is sent before if the connection closes at once.
+            if let Err(refusal) = self.side.admission.clone() {
+                self.side.refuse(&refusal, out);
+                self.side.phase = Phase::Over;
+                continue;
+            }
             match self.side.message(&message, out)? {
                 Step::Go => {}
                 Step::Agreed { is_framed, is_lz4 } => self.incoming.agree(is_framed, is_lz4),

@@ -18,7 +18,9 @@ pub use connect_errors::{
 };
 pub use connection::Connection;
 pub use scratch::Scratch;
-pub use site::{Endpoints, LocalSite, Site, WireSite, driver_names, endpoint_of};
+pub use site::{
+    Endpoints, LocalSite, Site, WireSite, driver_names, drivers_with_transactions, endpoint_of,
+};
 
 use std::ops::ControlFlow;
 

@@ -176,3 +176,10 @@ impl LocalSite {
 pub fn driver_names() -> Vec<&'static str> {
     DRIVERS.iter().map(|driver| driver.name).collect()
 }
+
+/// The drivers whose scripts may begin transactions.
+#[must_use]
+pub fn drivers_with_transactions() -> Vec<&'static str> {
+    let found = DRIVERS.iter().filter(|driver| driver.has_transactions);
+    found.map(|driver| driver.name).collect()
+}
