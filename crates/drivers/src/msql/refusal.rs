@@ -45,7 +45,12 @@ const WORDS: &[(&str, ErrorClass)] = &[
 pub(super) fn read(message: &[u8], moment: Moment) -> SystemError {
     let message = String::from_utf8_lossy(message);
     let class = class_of(&message, moment);
-    SystemError::new(class, "", message.trim())
+    let error = SystemError::new(class, "", message.trim());
+    match (class, moment) {
+        // Nothing is rolled back: what the statement had changed before stays.
+        (ErrorClass::Timeout | ErrorClass::LostConnection, Moment::Statement) => error.unknown(),
+        _ => error,
+    }
 }
 
 fn class_of(message: &str, moment: Moment) -> ErrorClass {
@@ -93,6 +98,7 @@ pub(super) fn unsendable(message: impl Into<String>) -> SystemError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Certainty;
 
     #[test]
     fn the_driver_reads_each_class_that_the_null_server_writes() {
@@ -100,7 +106,13 @@ mod tests {
             let sent = SystemError::new(*class, "", "message text");
             let message = message_of(&sent);
             let read = read(message.as_bytes(), Moment::Statement);
-            assert_eq!((read.class, &read.certainty), (*class, &sent.certainty));
+            assert_eq!(read.class, *class);
+            let is_interrupted = matches!(class, ErrorClass::Timeout | ErrorClass::LostConnection);
+            assert_eq!(
+                read.certainty == Certainty::Unknown,
+                is_interrupted,
+                "{read}"
+            );
             assert!(read.message.ends_with("message text"), "{read}");
         }
     }
