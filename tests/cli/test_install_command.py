@@ -13,7 +13,9 @@ def test_the_list_says_what_is_here_and_what_was_verified(assay: Assay) -> None:
     listed = assay("list", "systems", "--format", "json")
     assert listed.status == 0, listed.err
     rows = {row["system"]: row for row in listed.document}
-    assert tuple(rows) == registry.systems()
+    members = [name for name in rows if ":" in name]
+    assert tuple(rows) == (*registry.systems(), *members)
+    assert "dbapi:sqlite3" in members
     for row in rows.values():
         assert row["here"] in {"found", "installable", "by URL", "missing"}
         assert row["verified"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from assay.dialects.protocol import Table
 from assay.experiment.values import SystemChoice
 from assay.load import mark
 from assay.provision.deployment import Deployment, StorageFacts
+from assay.provision.session import session
 from assay.systems import System
 from assay.systems.abilities import SessionLimit
 from commands import BIN, Assay, need
@@ -42,7 +44,10 @@ def url(system: System, storage: StorageFacts, working_folder: Path) -> Iterator
     """The URL of a server, or of a file, that Assay did not create."""
     if not isinstance(system, SessionLimit):
         file = working_folder / "theirs.db"
-        file.touch()
+        with provisioned(system, storage) as deployment:
+            made = deployment.address.file
+            assert made is not None
+            shutil.copyfile(made, file)
         yield f"{system.url_schemes[0]}:///{file}"
         return
     with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
@@ -109,8 +114,10 @@ def test_tables_of_an_assay_that_may_be_running_are_kept(
     deployment = reached(system, url)
     elsewhere = "loaded by Assay: host far-away, process 1 2 3"
     for text, named in ((mark.mark(), f"process {os.getpid()}"), (elsewhere, "far-away")):
-        for statement in system.dialect.create_marked_table(_tellers(), deployment.options, text):
-            ask(deployment, statement)
+        made = system.dialect.create_marked_table(_tellers(), deployment.options, text)
+        with session(deployment.address) as opened:
+            for statement in made:
+                opened.execute(statement)
         refused = assay(*RUN, "--on", url, "--transactions", "1")
         assert (refused.status, named in refused.err) == (2, True), refused.err
         assert ask(deployment, f"SELECT count(*) FROM {TABLE}") == [("0",)]

@@ -10,11 +10,12 @@ from assay.systems.protocol import System
 
 
 def system_rows() -> list[Row]:
-    """In the order of the alphabet; behind them the known members of families."""
+    """In alphabetical order, without plugins that break their contract; then the known members of
+    families."""
     families = [registry.family(name) for name in registry.families()]
     members = [f"{one.name}:{member}" for one in families for member in one.known_members]
     return [
-        *(_row(name, registry.system(name)) for name in registry.systems()),
+        *(_row(name, system) for name, system in registry.usable_systems()),
         *(_member_row(name, registry.system(name)) for name in members),
     ]
 
