@@ -170,6 +170,15 @@ def test_without_room_on_the_disk_nothing_is_begun(monkeypatch: pytest.MonkeyPat
     assert "ASSAY_CACHE" in str(refusal.value.hint)
 
 
+@pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x", "/sys/x"])
+def test_a_cache_folder_that_cannot_be_made_is_refused(
+    monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", folder)
+    with pytest.raises(SystemUnderTestError, match=f"the cache folder {folder} cannot be written"):
+        installed(lambda *_: pytest.fail("begun"))
+
+
 def test_removal_takes_one_version_or_all_and_the_folder_with_the_last() -> None:
     folders = [installed(version=version) for version in ("1", "2", "3")]
     assert stage.uninstall("brought", "2", print) == [folders[1]]

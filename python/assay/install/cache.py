@@ -130,9 +130,9 @@ def _make(shelf: Path) -> None:
     try:
         for path in reversed(missing):
             path.mkdir(exist_ok=True)
-            path.chmod(0o755)
-    except FileNotFoundError:
-        raise
+            # Another process may remove an empty shelf at any time, but no folder above it.
+            with contextlib.suppress(FileNotFoundError):
+                path.chmod(0o755)
     except OSError as error:
         raise SystemUnderTestError(
             f"the cache folder {folder()} cannot be written: {error}",

@@ -15,7 +15,7 @@ from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
-from assay.systems.abilities import IN_THE_TESTS, Found
+from assay.systems.abilities import NOT_VERIFIED, Found
 from assay.systems.cubrid import home, installation, server, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
@@ -44,7 +44,7 @@ class Cubrid:
     capabilities = frozenset(CAPABILITIES) - _LACKING
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CLIENT_PROCESSES)
     url_schemes: tuple[str, ...] = url.SCHEMES
-    verified = IN_THE_TESTS
+    verified = NOT_VERIFIED
 
     def find(self) -> Found:
         programs = installation.find_server()
