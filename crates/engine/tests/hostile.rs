@@ -207,7 +207,7 @@ enum Damage {
     Stopped,
     /// A byte has other bits.
     Changed,
-    /// Bytes that nobody sent.
+    /// Bytes that the server did not send.
     Added,
     /// A length beyond all bounds, and many bytes: a server that a client has logged in to may send messages of
     /// a gigabyte.

@@ -72,6 +72,6 @@ def _finding(requirement: Requirement, subject: Subject) -> Finding:
         return Finding(requirement, "not met", f"{error.message} ({words})")
     except _engine.EngineError as error:
         return Finding(requirement, "not met", f"{error.message} ({error.error_class})")
-    except Exception as error:  # a plugin's own mistake is of that plugin, not of ours
+    except Exception as error:  # a mistake in the plugin that is being verified
         return Finding(requirement, "not met", f"{type(error).__name__}: {error}")
     return Finding(requirement, "met")

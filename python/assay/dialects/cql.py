@@ -171,7 +171,7 @@ class CqlDialect(MinimalDialect):
 
 
 def has_row_id(table: Table) -> bool:
-    """Whether no key is declared, so that it has one of ours."""
+    """Whether no key is declared, so that Assay adds one."""
     return not table.primary_key and table.partitioning is None
 
 

@@ -309,7 +309,7 @@ impl DbapiSession {
         if self.status == TransactionStatus::Open {
             self.status = TransactionStatus::Unknown;
         } else if matches!(self.parts.transactions, Transactions::Implicit) {
-            // The statement has begun a transaction, which nobody else would end.
+            // The statement has begun a transaction, which stays open otherwise.
             let _ = self.call(py, "rollback");
         }
         // Whether the commit has happened is known only where the system says what is wrong.

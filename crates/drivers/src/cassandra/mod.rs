@@ -3,7 +3,7 @@
 //!
 //! The road of an execution is kept short, because the client's cost is what Assay measures itself by: values
 //! go into memory that is used again, their bytes once more into the send buffer; answers are scanned in the
-//! receive buffer, and rows whose cells nobody wants are only counted. With version 5 the server describes the
+//! receive buffer, and rows whose cells are not kept are only counted. With version 5 the server describes the
 //! rows of a prepared statement once.
 //!
 //! A pipeline, and the rows of a load, are many requests under way on one connection: the server executes them

@@ -222,7 +222,7 @@ impl ClientSide {
                 self.own_statement(0, out)
             }
             Opening::Statement(index) => {
-                // A statement of a session may give rows, which nobody reads.
+                // A statement of a session may give rows, which are not read.
                 let mut unread = Answer::new(Keep::Count);
                 match self.answered(CommandKind::Other, body, out, &mut unread)? {
                     true => self.own_statement(index + 1, out),

@@ -2,7 +2,7 @@
 //!
 //! A statement is one command as relaxed JSON. It is compiled once to the bytes of its document, with places for
 //! the values: an execution copies bytes and writes values by their own types, and reads the answer in the receive
-//! buffer; documents whose fields nobody wants are only counted.
+//! buffer; documents whose fields are not kept are only counted.
 //!
 //! Documents are rows: the first names the columns. What belongs to the session (its id, its transaction, write
 //! and read concern, the database) is added to each command. A transaction begins with its first command: to begin

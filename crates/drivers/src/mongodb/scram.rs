@@ -106,7 +106,7 @@ fn xor(into: &mut [u8], with: &[u8]) {
 }
 
 impl Scram {
-    /// Gives the conversation and its first message. `nonce` is a text without commas that nobody can guess.
+    /// Gives the conversation and its first message. `nonce` is an unpredictable text without commas.
     ///
     /// # Errors
     /// Where the password has characters that SCRAM-SHA-256 forbids.

@@ -214,7 +214,7 @@ fn row(number: i64) -> Row {
 const INSERT: &str = "INSERT INTO numbers (k, n, t) VALUES (?, ?, ?)";
 
 fn loads(client: &mut Client) {
-    let answer = client.load(INSERT, (0..20).map(row));
+    let answer = client.load(INSERT, &[], (0..20).map(row));
     note(client, "load", &answer);
     text(client, "SELECT count(*) FROM numbers WHERE k = 1");
     let short = || {
@@ -222,11 +222,15 @@ fn loads(client: &mut Client) {
         row.push_int(1);
         row
     };
-    let answer = client.load(INSERT, (0..2).map(row).chain([short()]));
+    let answer = client.load(INSERT, &[], (0..2).map(row).chain([short()]));
     note(client, "load of a row that is too short", &answer);
-    let answer = client.load("INSERT INTO nowhere (k) VALUES (?)", std::iter::empty());
+    let answer = client.load(
+        "INSERT INTO nowhere (k) VALUES (?)",
+        &[],
+        std::iter::empty(),
+    );
     note(client, "load into no table", &answer);
-    let answer = client.load(INSERT, std::iter::empty());
+    let answer = client.load(INSERT, &[], std::iter::empty());
     note(client, "load of nothing", &answer);
 }
 

@@ -10,4 +10,6 @@ mod peer;
 #[path = "../pieces/mod.rs"]
 mod pieces;
 mod recorded;
+#[path = "../recorded_peer/mod.rs"]
+mod recorded_peer;
 mod scripted;

@@ -1,37 +1,11 @@
-//! Takes a driver; connects it with a real server, whose bytes can be written down, or with what was written
-//! down.
-
-use std::collections::VecDeque;
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
-use std::time::Duration;
+//! A client of the driver at a real or a recorded server.
 
 use assay_drivers::cassandra::CassandraWire;
-use assay_drivers::{
-    Answer, BulkForm, ConnectOptions, Keep, Progress, Request, SystemError, Wire as _,
-};
-use assay_values::Row;
+use assay_drivers::{Answer, ConnectOptions, Keep, Progress, Request, Wire as _};
 
-/// What one side did.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
-    Sent(Vec<u8>),
-    Received(Vec<u8>),
-    /// What the driver made of it.
-    Said(String),
-}
+pub use crate::recorded_peer::Event;
 
-enum Peer {
-    Server(TcpStream),
-    Recording(VecDeque<Event>),
-}
-
-pub struct Client {
-    pub wire: CassandraWire,
-    peer: Peer,
-    input: Vec<u8>,
-    pub events: Vec<Event>,
-}
+pub type Client = crate::recorded_peer::Client<CassandraWire>;
 
 pub fn options(more: &[(&str, &str)]) -> ConnectOptions {
     let option = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
@@ -44,90 +18,6 @@ pub fn options(more: &[(&str, &str)]) -> ConnectOptions {
 }
 
 impl Client {
-    pub fn to_server(address: &str, options: ConnectOptions) -> Result<Self, SystemError> {
-        let stream = TcpStream::connect(address).expect("the server listens");
-        (stream.set_read_timeout(Some(Duration::from_secs(60)))).expect("a socket has time-outs");
-        Self::open(Peer::Server(stream), options)
-    }
-
-    pub fn to_recording(events: &[Event], options: ConnectOptions) -> Result<Self, SystemError> {
-        let said = |event: &Event| matches!(event, Event::Said(_));
-        let bytes = events.iter().filter(|event| !said(event)).cloned();
-        Self::open(Peer::Recording(bytes.collect()), options)
-    }
-
-    fn open(peer: Peer, options: ConnectOptions) -> Result<Self, SystemError> {
-        let mut client = Self {
-            wire: CassandraWire::new(options),
-            peer,
-            input: Vec::new(),
-            events: Vec::new(),
-        };
-        let mut out = Vec::new();
-        client.wire.connected(&mut out);
-        client.send(&out);
-        let progress = client.progress(&mut Answer::default())?;
-        assert_eq!(progress, Progress::Ready);
-        Ok(client)
-    }
-
-    fn send(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() {
-            return;
-        }
-        match &mut self.peer {
-            Peer::Server(stream) => stream.write_all(bytes).expect("the server reads"),
-            Peer::Recording(events) => {
-                assert_eq!(events.pop_front(), Some(Event::Sent(bytes.to_vec())));
-            }
-        }
-        self.events.push(Event::Sent(bytes.to_vec()));
-    }
-
-    fn hear(&mut self) {
-        let bytes = match &mut self.peer {
-            Peer::Server(stream) => {
-                let mut bytes = vec![0; 1 << 16];
-                let count = stream.read(&mut bytes).expect("the server answers");
-                assert_ne!(count, 0, "the server closed the connection");
-                bytes.truncate(count);
-                bytes
-            }
-            Peer::Recording(events) => match events.pop_front() {
-                Some(Event::Received(bytes)) => bytes,
-                other => panic!("expected bytes of the server, recorded was {other:?}"),
-            },
-        };
-        self.input.extend_from_slice(&bytes);
-        self.events.push(Event::Received(bytes));
-    }
-
-    /// Reads until the driver wants something else than bytes.
-    pub fn progress(&mut self, answer: &mut Answer) -> Result<Progress, SystemError> {
-        loop {
-            let mut out = Vec::new();
-            let (used, progress) = self.wire.receive(&self.input, &mut out, answer)?;
-            self.input.drain(..used);
-            self.send(&out);
-            if progress != Progress::NeedMore {
-                return Ok(progress);
-            }
-            self.hear();
-        }
-    }
-
-    pub fn ask(&mut self, request: &Request<'_>) -> Answer {
-        let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
-        if let Err(error) = self.wire.request(request, &mut out) {
-            answer.error = Some(error);
-            return answer;
-        }
-        self.send(&out);
-        let progress = self.progress(&mut answer).expect("the session goes on");
-        assert_eq!(progress, Progress::Ready);
-        answer
-    }
-
     pub fn pipeline(&mut self, requests: &[Request<'_>]) -> Vec<Answer> {
         let (mut out, mut answers) = (Vec::new(), Vec::new());
         for request in requests {
@@ -144,53 +34,5 @@ impl Client {
                 _ => return answers,
             }
         }
-    }
-
-    pub fn load(&mut self, text: &str, rows: impl Iterator<Item = Row>) -> Answer {
-        let request = Request::Bulk {
-            text,
-            form: BulkForm::Native,
-            types: &[],
-        };
-        let (mut out, mut answer) = (Vec::new(), Answer::new(Keep::Rows));
-        self.wire
-            .request(&request, &mut out)
-            .expect("it can be expressed");
-        self.send(&out);
-        if self.progress(&mut answer).expect("the session goes on") == Progress::Ready {
-            return answer;
-        }
-        out.clear();
-        for row in rows {
-            if self.wire.bulk_row(&row, &mut out).is_break() {
-                self.send(&out);
-                self.progress(&mut answer).expect("the session goes on");
-                return answer;
-            }
-            if self.wire.bulk_is_full() {
-                self.send(&out);
-                out.clear();
-                while self.wire.bulk_is_full() {
-                    self.hear();
-                    let (used, progress) = (self.wire)
-                        .receive(&self.input, &mut out, &mut answer)
-                        .expect("the session goes on");
-                    self.input.drain(..used);
-                    if progress == Progress::Ready {
-                        return answer;
-                    }
-                }
-            }
-        }
-        self.wire.bulk_end(None, &mut out);
-        self.send(&out);
-        let progress = self.progress(&mut answer).expect("the session goes on");
-        assert_eq!(progress, Progress::Ready);
-        answer
-    }
-
-    /// Notes what the driver made of the server's bytes.
-    pub fn say(&mut self, text: String) {
-        self.events.push(Event::Said(text));
     }
 }

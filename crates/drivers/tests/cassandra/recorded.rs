@@ -1,5 +1,6 @@
 //! Conversations with a real server: as they were written down, and with one that is there now.
 
+use assay_drivers::cassandra::CassandraWire;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -40,7 +41,8 @@ fn said(events: &[Event]) -> Vec<&str> {
 fn recorded_conversations_are_understood() {
     for (name, more) in CONVERSATIONS {
         let events = read(name);
-        let mut client = Client::to_recording(&events, options(more)).expect("it was let in");
+        let mut client = Client::to_recording(&events, CassandraWire::new(options(more)))
+            .expect("it was let in");
         converse(&mut client);
         assert_eq!(said(&client.events), said(&events), "{name}");
     }
@@ -50,7 +52,8 @@ fn recorded_conversations_are_understood() {
 fn a_real_server_is_understood_as_it_was() {
     let Some(address) = server() else { return };
     for (name, more) in CONVERSATIONS {
-        let mut client = Client::to_server(&address, options(more)).expect("it lets us in");
+        let mut client =
+            Client::to_server(&address, CassandraWire::new(options(more))).expect("it lets us in");
         converse(&mut client);
         if std::env::var("ASSAY_TEST_RECORD").is_ok() {
             write(name, &client.events);
@@ -58,24 +61,25 @@ fn a_real_server_is_understood_as_it_was() {
         assert_eq!(said(&client.events), said(&read(name)), "{name}");
         // Compressed it is the same.
         let more = [more, &[("compression", "lz4")]].concat();
-        let mut client = Client::to_server(&address, options(&more)).expect("it lets us in");
+        let mut client =
+            Client::to_server(&address, CassandraWire::new(options(&more))).expect("it lets us in");
         converse(&mut client);
         assert_eq!(said(&client.events), said(&read(name)), "{name} compressed");
     }
 }
 
 #[test]
-fn a_real_server_says_why_it_lets_nobody_in() {
+fn a_real_server_says_why_a_login_is_refused() {
     let Some(address) = server() else { return };
     let mut wrong = options(&[]);
     wrong.password = Some("wrong".to_owned());
-    let refusal = Client::to_server(&address, wrong)
+    let refusal = Client::to_server(&address, CassandraWire::new(wrong))
         .err()
         .expect("it is wrong");
     assert_eq!(refusal.class, ErrorClass::Authentication, "{refusal}");
     let mut nowhere = options(&[]);
     nowhere.database = "nowhere".to_owned();
-    let refusal = Client::to_server(&address, nowhere)
+    let refusal = Client::to_server(&address, CassandraWire::new(nowhere))
         .err()
         .expect("it is not there");
     assert_eq!(refusal.class, ErrorClass::Authentication, "{refusal}");
@@ -87,7 +91,8 @@ fn a_real_server_takes_and_gives_long_values() {
     let Some(address) = server() else { return };
     for compression in ["none", "lz4"] {
         let more = [("compression", compression)];
-        let mut client = Client::to_server(&address, options(&more)).expect("it lets us in");
+        let mut client =
+            Client::to_server(&address, CassandraWire::new(options(&more))).expect("it lets us in");
         crate::conversation::long_values(&mut client);
     }
 }

@@ -115,7 +115,7 @@ fn an_unexpected_message_ends_the_session() {
     assert!(words.contains("request 4"), "{words}");
 }
 
-/// A password is sent in clear text only where nobody can read it, and a server must prove that it knows it.
+/// A password is sent in clear text only where it cannot be intercepted, and a server must prove that it knows it.
 #[test]
 fn a_server_does_not_get_the_password() {
     let login = |mechanism: &str, is_private: bool| {

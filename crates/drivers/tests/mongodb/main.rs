@@ -11,4 +11,6 @@ mod peer;
 #[path = "../pieces/mod.rs"]
 mod pieces;
 mod recorded;
+#[path = "../recorded_peer/mod.rs"]
+mod recorded_peer;
 mod scripted;

@@ -1,5 +1,6 @@
 //! Conversations with a real server: as they were written down, and with one that is there now.
 
+use assay_drivers::mongodb::MongodbWire;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -37,7 +38,8 @@ fn said(events: &[Event]) -> Vec<&str> {
 fn recorded_conversations_are_understood() {
     for name in RECORDED {
         let events = read(name);
-        let mut client = Client::to_recording(&events, options(OPTIONS)).expect("it was let in");
+        let mut client = Client::to_recording(&events, MongodbWire::new(options(OPTIONS)))
+            .expect("it was let in");
         converse(&mut client);
         assert_eq!(said(&client.events), said(&events), "{name}");
     }
@@ -46,7 +48,8 @@ fn recorded_conversations_are_understood() {
 #[test]
 fn a_real_server_is_understood() {
     let Some(address) = server() else { return };
-    let mut client = Client::to_server(&address, options(OPTIONS)).expect("it lets us in");
+    let mut client =
+        Client::to_server(&address, MongodbWire::new(options(OPTIONS))).expect("it lets us in");
     converse(&mut client);
     if let Ok(name) = std::env::var("ASSAY_TEST_RECORD") {
         write(&name, &client.events);

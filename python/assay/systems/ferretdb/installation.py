@@ -37,7 +37,7 @@ _SCRIPTS_AND_DATA = """
     readline-common sensible-utils ssl-cert systemd tzdata ucf unixodbc-common
 """
 NOT_NEEDED = tuple(_SCRIPTS_AND_DATA.split())
-"""Of scripts that nobody runs, and of maps and images that no document is."""
+"""Packages that only unused scripts, maps and images need."""
 PROGRAMS = ("initdb", "postgres", "psql")
 _LIBRARIES = ("blas", "lapack")
 """Which the packages keep in folders of these names, for their own scripts to choose among."""

@@ -1,4 +1,4 @@
-"""FerretDB behind the protocol of every system under test: a private one, or one by URL.
+"""FerretDB as a system under test: a private one, or one by URL.
 
 What is measured is DocumentDB on PostgreSQL through the MongoDB protocol: storage, log and settings
 are PostgreSQL's.

@@ -28,7 +28,7 @@ RELEASE = "sid"
 """Of Debian: the one that has MySQL, which its stable releases have not."""
 PACKAGES = ("mysql-server-core", "mysql-client-core")
 _NOT_NEEDED = ("perl", "debconf")
-"""Of scripts that nobody runs."""
+"""Packages that only unused scripts need."""
 PROGRAMS = ("sbin/mysqld", "bin/mysql", "bin/mysqladmin")
 
 _USUAL = ("/usr/local/mysql/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
