@@ -49,7 +49,19 @@ def test_a_typed_password_is_in_no_text_that_is_kept(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(
     "words",
-    ["password=secret1", "pwd=secret1", '"dsn=host=h;PWD=secret1"', "user_password=secret1"],
+    [
+        "password=secret1",
+        "pwd=secret1",
+        '"dsn=host=h;PWD=secret1"',
+        "user_password=secret1",
+        "dsn=host=h user=u password=secret1",
+        "dsn=host=h password = secret1",
+        "dsn=postgresql://u:secret1@h/d",
+        "dsn=u/secret1@h",
+        "access_token=secret1",
+        "api_key=secret1",
+        "auth=u:secret1",
+    ],
 )
 def test_a_password_among_the_keywords_is_refused_and_not_repeated(words: str) -> None:
     with pytest.raises(ArgumentError, match="password") as raised:

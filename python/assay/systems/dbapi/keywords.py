@@ -13,13 +13,18 @@ from urllib.parse import quote, unquote
 from assay import server_url
 from assay.env_vars import DBAPI_PASSWORD
 from assay.errors import ArgumentError
-from assay.text.secrets import is_secret
+from assay.text.secrets import without_secrets
 
 SCHEME = "dbapi"
 
 Keyword = str | int | bool
 
-_IN_CONNECTION_STRING = re.compile(r"(^|;)\s*(pwd|password)\s*=", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"passw|passphrase|pwd|secret|token|credential|(^|_)pass$|^auth$|(api|access)_?key",
+    re.IGNORECASE,
+)
+_ORACLE_LOGIN = re.compile(r"[^/@\s]+/[^@]+@")
+"""``USER/PASSWORD@PLACE``."""
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 _USERS = ("user", "username", "uid")
 _PLACES = ("host", "server", "hostname", "socket", "unix_socket", "dsn", "database", "dbname")
@@ -34,7 +39,7 @@ _WORDS: Mapping[str, bool] = {"true": True, "false": False}
 def url(given: Mapping[str, str]) -> str:
     """Raises `ArgumentError` for a password."""
     for name, value in given.items():
-        if _is_password(name) or _IN_CONNECTION_STRING.search(value):
+        if _is_password(name) or _has_password(name, value):
             raise ArgumentError(
                 f"the keyword {name} holds a password, which everybody could read in the list of "
                 "processes",
@@ -61,7 +66,13 @@ def password(text: str) -> str | None:
 
 
 def _is_password(name: str) -> bool:
-    return is_secret(name) or name.lower() in ("pwd", "pass", "secret", "token")
+    return _SECRET_NAME.search(name) is not None
+
+
+def _has_password(name: str, value: str) -> bool:
+    """In a URL, in a connection string, or as Oracle writes a login."""
+    is_login = name.lower() == "dsn" and _ORACLE_LOGIN.match(value) is not None
+    return is_login or without_secrets(value) != value
 
 
 def _typed(name: str, value: str) -> Keyword:
