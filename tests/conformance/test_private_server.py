@@ -57,7 +57,8 @@ def test_its_size_grows_with_the_data(server: System, storage: StorageFacts) -> 
         for _ in range(5):
             ask(deployment, f"INSERT INTO t (words) VALUES {rows}")
         grown = server.size_on_disk_bytes(deployment) - before
-        assert 5_000_000 < grown < 40_000_000, "5 MB of rows, and the log of them"
+        # Servers log the rows too, some twice, and extend their files ahead of need.
+        assert 5_000_000 < grown < 100_000_000, "5 MB of rows, and what is written about them"
 
 
 def test_over_tcp_it_requires_the_password_that_no_record_has(
