@@ -8,7 +8,13 @@ from pathlib import Path
 
 from assay import __version__, _engine
 from assay.drive.prepare import Compiled, check_limits
-from assay.errors import AssayError, RunFailed, SystemMissing, SystemUnderTestError
+from assay.errors import (
+    ArgumentError,
+    AssayError,
+    RunFailed,
+    SystemUnderTestError,
+    YouError,
+)
 from assay.experiment import Experiment
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
@@ -23,6 +29,7 @@ from assay.record.machine import machine
 from assay.report import check_declarations
 from assay.row_sources.protocol import opened
 from assay.steps import take_all
+from assay.steps.availability import refuse_missing_systems
 from assay.steps.context import Context
 from assay.steps.refusal import why_refused
 from assay.text.units import counted
@@ -38,6 +45,8 @@ class ExperimentResult:
     """Runs that were measured and failed."""
     not_run_positions: tuple[int, ...] = ()
     """Runs that ended before the measurement, because of the system under test or the machine."""
+    mistaken_positions: tuple[int, ...] = ()
+    """Runs that cannot be done as asked: a name or a value that their system refuses."""
     rescue: Path | None = None
     """The file that holds the runs where the record was locked for too long."""
 
@@ -46,6 +55,8 @@ class ExperimentResult:
         """A run that was measured and failed comes before one that could not be measured."""
         if self.failed_positions:
             return RunFailed.exit_code
+        if self.mistaken_positions:
+            return YouError.exit_code
         is_incomplete = self.not_run_positions or self.rescue
         return SystemUnderTestError.exit_code if is_incomplete else 0
 
@@ -57,7 +68,7 @@ def run(
     """Runs an experiment, from the question to the record.
 
     1. Read the workload, plan every run, compile every script and row expression; check that this
-       machine has enough threads and open files for the clients.
+       machine has enough threads and open files for the clients, and every system of the runs.
     2. Read the input data. The user's mistakes are reported up to here.
     3. Record the plan, before anything is started.
 
@@ -70,8 +81,9 @@ def run(
     6. Check: compare the answers with the expected ones, and run the consistency checks.
     7. Record the run with its verdict.
 
-    A failed run is recorded with its reason, and the next one follows. A user's mistake, or a
-    system that is not installed, ends the experiment. Systems are stopped in any case.
+    A failed run is recorded with its reason, and the next one follows. A user's mistake that is
+    found only now ends the experiment, unless it has other systems. Systems are stopped in any
+    case.
     """
     workload = workload_of(experiment)
     check_declarations(workload)
@@ -82,6 +94,7 @@ def run(
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
+    refuse_missing_systems(workload, expressible)
     rows = opened(workload, experiment, progress)
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
@@ -101,11 +114,16 @@ def run(
                 error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
             raise
         store.end_experiment()
+
+    def ended_with(exit_code: int) -> tuple[int, ...]:
+        return tuple(position for position, how in ended.items() if how == exit_code)
+
     return ExperimentResult(
         experiment_id,
-        tuple(position for position, how in ended.items() if how == RunFailed.exit_code),
-        tuple(position for position, how in ended.items() if how == SystemUnderTestError.exit_code),
-        None if store.path == records else store.path,
+        failed_positions=ended_with(RunFailed.exit_code),
+        not_run_positions=ended_with(SystemUnderTestError.exit_code),
+        mistaken_positions=ended_with(YouError.exit_code),
+        rescue=None if store.path == records else store.path,
     )
 
 
@@ -114,6 +132,11 @@ def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -
     before it."""
     kept = f"{counted(ended, 'run')} before it: assay report {experiment_id} --records {path}"
     return f"{hint}; {kept}" if hint else kept
+
+
+def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
+    """Whether all runs of the experiment are of the system of this one."""
+    return all(run.cell.system == planned.cell.system for run in runs)
 
 
 def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:
@@ -133,13 +156,12 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
             reason = take_all(context, planned)
         if reason is not None:
             exit_code = RunFailed.exit_code
-    except (SystemUnderTestError, RunFailed) as error:
+    except (SystemUnderTestError, RunFailed, ArgumentError) as error:
+        if isinstance(error, ArgumentError) and _is_alone(planned, runs):
+            raise
         reason = f"{error.message}; {error.hint}" if error.hint else error.message
         exit_code = error.exit_code
         pool.discard(planned)
-        if isinstance(error, SystemMissing):
-            store.end_run("failed", reason=reason)
-            raise
     state: EndState = "failed" if reason else "done"
     verdict, warnings = judge_run(store.evidence(state, reason))
     store.end_run(state, reason=reason, verdict=verdict, warnings=warnings)

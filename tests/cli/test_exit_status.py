@@ -3,6 +3,7 @@ Other runs of the experiment continue."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 from pathlib import Path
@@ -108,14 +109,38 @@ def test_empty_files_are_refused_by_name(
     assert not Path("assay-records.sqlite").exists()
 
 
-def test_a_missing_program_ends_the_experiment_and_the_record_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("on", "lines"),
+    [
+        ("sqlite,postgresql", ["programs initdb and postgres are not"]),
+        ("sqlite,dbapi:no_such_module", ["the Python module no_such_module cannot be imported"]),
+        (
+            "postgresql,msql,sqlite,duckdb:///library.sql",
+            ["error: 3 systems cannot", "- postgresql: ", "- msql: ", "- duckdb at ", "(name Duck"],
+        ),
+    ],
+)
+def test_every_missing_system_is_named_before_anything_is_measured(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    on: str,
+    lines: list[str],
 ) -> None:
     monkeypatch.setenv("ASSAY_POSTGRESQL_BIN", str(tmp_path))
-    assert run("one.sql", "--on", "sqlite,postgresql") == 3
-    assert (
-        "1 run before it: assay report 1 --records assay-records.sqlite" in capfd.readouterr().err
-    )
+    monkeypatch.setenv("ASSAY_DUCKDB_LIBRARY", str(tmp_path / "none"))
+    Path("library.sql").write_bytes(b"12345678DUCK")
+    assert run("one.sql", "--on", on) == 3
+    message = capfd.readouterr().err
+    assert all(line in message for line in lines), message
+    assert not Path("assay-records.sqlite").exists()
+    words = ["plan", "one.sql", "--on", on, "--duration", "5", "--format", "json"]
+    assert run_program(words) == 0
+    out, said = capfd.readouterr()
+    missing = [one for one in json.loads(out) if one["system"] != "sqlite"]
+    assert {one["state"] for one in missing} == {"not installed"}
+    assert all(one["reason"] in said and one["about_s"] is None for one in missing)
+    assert "1 run, about 5 s of ramp-up" in said
 
 
 @pytest.mark.parametrize(

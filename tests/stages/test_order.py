@@ -13,7 +13,7 @@ import pytest
 
 import doubles
 from assay import lab
-from assay.errors import RunFailed, SystemMissing, SystemRefused
+from assay.errors import ArgumentError, RunFailed, SystemMissing, SystemRefused
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.experiment.words import Words, experiment
 from assay.progress import Silent
@@ -43,12 +43,10 @@ class LoggedProgress(Silent):
             self._events.add("drive")
 
 
-def run(events: Any, records: Path, **words: Any) -> list[str]:
+def run(events: Any, records: Path, on: tuple[str, ...] = ("traced",), **words: Any) -> list[str]:
     """The states of the runs, in their order; raises what ends the experiment."""
-    asked, _ = experiment(
-        Words(str(doubles.WORKLOAD), on=("traced",), storage=("traced",), **words)
-    )
-    assert asked.systems == (SystemChoice("traced"),)
+    asked, _ = experiment(Words(str(doubles.WORKLOAD), on=on, storage=("traced",), **words))
+    assert asked.systems == tuple(map(SystemChoice, on))
     assert asked.storages == (StorageChoice("traced", "traced"),)
     try:
         lab.run(asked, records=records, progress=LoggedProgress(events))
@@ -119,21 +117,22 @@ def test_runs_of_one_system_share_it_and_load_again_what_was_changed(
 
 
 @pytest.mark.parametrize(
-    ("error", "states"),
+    ("error", "on", "states"),
     [
-        (RunFailed("wrong rows"), ["failed", "done"]),
-        (SystemMissing("no programs"), ["failed", "planned"]),
+        (RunFailed("wrong rows"), ("traced",), ["failed", "done"]),
+        (SystemMissing("no programs"), ("traced",), ["failed", "done"]),
+        (ArgumentError("no such name"), ("traced", "null"), ["failed", "done"]),
+        (ArgumentError("no such name"), ("traced",), None),
     ],
 )
-def test_after_a_failed_run_the_next_one_runs_but_a_missing_system_ends_the_experiment(
-    events: Any, tmp_path: Path, error: Exception, states: list[str]
+def test_after_a_failed_run_the_next_one_runs_unless_all_make_the_same_mistake(
+    events: Any, tmp_path: Path, error: Exception, on: tuple[str, ...], states: list[str] | None
 ) -> None:
     events.fails_in, events.error = "system+", error
     records = tmp_path / "r.sqlite"
-    if isinstance(error, SystemMissing):
-        with pytest.raises(SystemMissing):
-            run(events, records, repetitions=2)
-        with Store(records, must_exist=True) as store:
-            assert [one.state for one in store.latest().runs] == states
+    repetitions = 2 if len(on) == 1 else 1
+    if states is None:
+        with pytest.raises(ArgumentError):
+            run(events, records, repetitions=repetitions)
     else:
-        assert run(events, records, repetitions=2) == states
+        assert run(events, records, on=on, repetitions=repetitions) == states

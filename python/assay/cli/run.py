@@ -43,9 +43,10 @@ def command(
 
     Starts every system, loads it, drives it, checks the answers and stops it
     again; a server that is already running is left alone unless you name it by
-    its URL. Each run is kept in the record file as soon as it ends. Exit status
-    1: a measured run failed, or an answer was wrong; otherwise 3: a run could not
-    be measured because of the system under test or the machine.
+    its URL. All systems are looked for before the first run. Each run is kept in
+    the record file as soon as it ends. Exit status 1: a measured run failed, or
+    an answer was wrong; otherwise 2: a system refused what was asked for; 3: a
+    run could not be measured because of the system under test or the machine.
 
     \b
     Example:

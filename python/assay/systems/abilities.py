@@ -166,6 +166,16 @@ class Findable(Protocol):
 
 
 @runtime_checkable
+class NeedsLibrary(Protocol):
+    """Its sessions need a library or a Python module on this machine, also where the server is
+    reached by URL."""
+
+    def insist_on_library(self) -> None:
+        """Raises `SystemMissing` where it is not here; its hint says how to get it."""
+        ...
+
+
+@runtime_checkable
 class Installable(Protocol):
     """Its programs can be brought into the user's cache folder, by ``assay install``."""
 
@@ -214,6 +224,7 @@ ABILITIES: tuple[type, ...] = (
     CrashReport,
     OwnClient,
     Findable,
+    NeedsLibrary,
     Installable,
     Verified,
 )

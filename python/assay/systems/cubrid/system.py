@@ -51,6 +51,9 @@ class Cubrid:
         installation.insist_on_the_driver()
         return Found(version_of(programs.program("cubrid_rel")), str(programs.folder))
 
+    def insist_on_library(self) -> None:
+        installation.insist_on_the_driver()
+
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
             refuse_buffer(choice)

@@ -103,7 +103,7 @@ class DbapiSystem:
         self.check(choice)
         if choice.url is None:
             raise Bug("attach() needs the keywords of a connection")
-        self._insist_on_dbapi()
+        self.insist_on_library()
         address = self._address(choice.url)
         try:
             with session(address) as opened:
@@ -126,7 +126,7 @@ class DbapiSystem:
             is_private=False,
         )
 
-    def _insist_on_dbapi(self) -> None:
+    def insist_on_library(self) -> None:
         self.find()
         module = importlib.import_module(self._module)
         lacking = [name for name in ("connect", "paramstyle") if not hasattr(module, name)]

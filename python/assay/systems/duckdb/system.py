@@ -55,6 +55,9 @@ class Duckdb:
         with session(place) as opened:
             return Found(opened.server_version.rpartition(" ")[2], library)
 
+    def insist_on_library(self) -> None:
+        installation.find_library()
+
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)
 

@@ -11,7 +11,7 @@ from assay.errors import ArgumentError, Bug, SystemDied, SystemMissing, SystemRe
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
-from assay.systems.abilities import NOT_VERIFIED
+from assay.systems.abilities import NOT_VERIFIED, Found
 from assay.systems.msql import url
 from assay.systems.protocol import OptionSpec, ServerDirectory
 
@@ -40,6 +40,10 @@ class Msql:
     url_schemes: tuple[str, ...] = url.SCHEMES
     verified = NOT_VERIFIED
 
+    def find(self) -> Found:
+        """Raises `SystemMissing`: its licence does not allow others to distribute it."""
+        raise SystemMissing("Assay does not start mSQL servers", hint=_HOW)
+
     def check(self, choice: SystemChoice) -> None:
         if choice.settings:
             raise ArgumentError(
@@ -49,9 +53,10 @@ class Msql:
     def provision(
         self, choice: SystemChoice, directory: ServerDirectory, *, connections: int | None
     ) -> contextlib.AbstractContextManager[Deployment]:
-        """Raises `SystemMissing`: its licence does not allow others to distribute it."""
-        del directory, connections
-        raise SystemMissing(f"{choice.label}: Assay does not start mSQL servers", hint=_HOW)
+        """Raises `SystemMissing`."""
+        del choice, directory, connections
+        self.find()
+        raise Bug("find() has no programs to start")
 
     def check_url(self, text: str) -> None:
         url.address_of(text)
