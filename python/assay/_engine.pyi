@@ -22,6 +22,7 @@ __all__ = [
     "drivers",
     "drivers_with_transactions",
     "evaluate",
+    "expected_of_option",
     "explain",
     "generate",
     "is_distribution",
@@ -129,6 +130,10 @@ def check_load_sessions(sessions: int) -> None:
 def drivers() -> list[str]: ...
 def drivers_with_transactions() -> list[str]:
     """Those of them whose scripts may begin transactions."""
+
+def expected_of_option(driver: str, name: str, value: str) -> str | None:
+    """What the driver expects as the value of one of its options; None: it can take this one. Of
+    a library driver always None."""
 
 def python_drivers() -> list[str]:
     """Those of them that call Python, of which a process runs one thread at a time."""

@@ -43,7 +43,7 @@ mod _engine {
     #[pymodule_export]
     use crate::work::{
         build_info, check_clients, check_load_sessions, drive, drivers, drivers_with_transactions,
-        explain, is_distribution, probe, script_reference, script_warnings, split_statements,
-        statements,
+        expected_of_option, explain, is_distribution, probe, script_reference, script_warnings,
+        split_statements, statements,
     };
 }

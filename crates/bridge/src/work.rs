@@ -167,6 +167,11 @@ pub fn drivers_with_transactions() -> Vec<&'static str> {
     assay_engine::drivers_with_transactions()
 }
 
+#[pyfunction]
+pub fn expected_of_option(driver: &str, name: &str, value: &str) -> PyResult<Option<String>> {
+    assay_engine::expected_of_option(driver, name, value).map_err(raise)
+}
+
 #[derive(Serialize)]
 struct BuildInfo {
     version: &'static str,

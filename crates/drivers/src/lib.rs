@@ -25,12 +25,14 @@ mod server;
 pub mod servers;
 pub mod sqlite;
 mod transaction_status;
+mod wrong_option;
 
 pub use answer::{Answer, Keep};
 pub use error::{Certainty, ErrorClass, SystemError};
 pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
 pub use server::{ServerEvent, WireServer};
 pub use transaction_status::TransactionStatus;
+pub use wrong_option::WrongOption;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -65,7 +67,7 @@ pub trait Wire: Send {
     ///
     /// # Errors
     /// Where an option is unknown, or has a value that it cannot have.
-    fn check_options(_options: &BTreeMap<String, String>) -> Result<(), SystemError>
+    fn check_options(_options: &BTreeMap<String, String>) -> Result<(), WrongOption>
     where
         Self: Sized,
     {

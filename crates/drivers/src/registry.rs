@@ -8,7 +8,7 @@ use assay_values::Row;
 
 use crate::{
     Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request,
-    SystemError, Wire,
+    SystemError, Wire, WrongOption,
 };
 
 /// How a driver opens a session.
@@ -27,7 +27,7 @@ pub enum SessionKind {
 }
 
 /// Takes the options of a site document.
-pub type CheckOptions = fn(&BTreeMap<String, String>) -> Result<(), SystemError>;
+pub type CheckOptions = fn(&BTreeMap<String, String>) -> Result<(), WrongOption>;
 
 /// Properties of a driver that are known without a session.
 #[derive(Clone, Copy, Debug)]

@@ -51,4 +51,4 @@ pub use observation::{
 };
 pub use probe::{Probe, ProbeError, probe};
 pub use query::{Answered, query};
-pub use session::{Session, driver_names, drivers_with_transactions};
+pub use session::{Session, driver_names, drivers_with_transactions, expected_of_option};

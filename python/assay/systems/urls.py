@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from assay import env_vars, registry, server_url
+from assay import _engine, env_vars, registry, server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.files import paths
@@ -40,6 +40,20 @@ def meaning(found: Sourced, parameter: str, meanings: Mapping[str, str], default
             f"{found.spelled(parameter)}: expected one of {', '.join(meanings)}",
         )
     return meanings[word.lower()]
+
+
+def driver_option(
+    found: Sourced, parameter: str, driver: str, *, option: str | None = None
+) -> str | None:
+    """The value of a parameter that is an option of the driver, there called ``option``; raises
+    `ArgumentError` for one that the driver cannot take."""
+    value = found.get(parameter)
+    if value is None:
+        return None
+    expected = _engine.expected_of_option(driver, option or parameter, value)
+    if expected is not None:
+        raise ArgumentError(f"{found.spelled(parameter)}: expected {expected}")
+    return value
 
 
 def port(found: Sourced, default: int) -> int:

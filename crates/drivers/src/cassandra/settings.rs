@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use super::constants::Version;
-use crate::{ErrorClass, SystemError};
+use crate::WrongOption;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
@@ -54,7 +54,7 @@ impl Default for Settings {
 impl Settings {
     /// # Errors
     /// Where an option is unknown, or has another value than those it can have.
-    pub(super) fn of(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+    pub(super) fn of(options: &BTreeMap<String, String>) -> Result<Self, WrongOption> {
         let mut settings = Self::default();
         for (name, value) in options {
             match name.as_str() {
@@ -65,39 +65,32 @@ impl Settings {
                 }
                 "page_size" => {
                     let rows = value.parse().ok().filter(|&rows: &i32| rows > 0);
-                    settings.page_size =
-                        rows.ok_or_else(|| wrong(name, "a number of rows, from 1", value))?;
+                    settings.page_size = rows.ok_or_else(|| {
+                        WrongOption::value(name, value, "a number of rows, from 1")
+                    })?;
                 }
                 "compression" => settings.is_lz4 = one_of(name, value, COMPRESSIONS)?,
                 "protocol" => settings.version = Some(one_of(name, value, VERSIONS)?),
-                _ => {
-                    let message = format!("unknown option {name:?}, expected one of {NAMES}");
-                    return Err(SystemError::new(ErrorClass::Other, "", message));
-                }
+                _ => return Err(WrongOption::unknown(name, NAMES)),
             }
         }
         Ok(settings)
     }
 }
 
-fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> Result<T, SystemError> {
+fn one_of<T: Copy>(name: &str, value: &str, known: &[(&str, T)]) -> Result<T, WrongOption> {
     let found = known.iter().find(|(word, _)| *word == value);
     found.map(|(_, meaning)| *meaning).ok_or_else(|| {
         let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
-        wrong(name, &format!("one of {}", words.join(", ")), value)
+        WrongOption::value(name, value, format!("one of {}", words.join(", ")))
     })
-}
-
-fn wrong(name: &str, expected: &str, found: &str) -> SystemError {
-    let message = format!("option {name}: expected {expected}, found {found:?}");
-    SystemError::new(ErrorClass::Other, "", message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(name: &str, value: &str) -> Result<Settings, SystemError> {
+    fn of(name: &str, value: &str) -> Result<Settings, WrongOption> {
         Settings::of(&BTreeMap::from([(name.to_owned(), value.to_owned())]))
     }
 
@@ -112,7 +105,7 @@ mod tests {
             ("page_size", "0", "a number of rows"),
             ("colour", "red", "unknown option \"colour\""),
         ] {
-            let message = of(name, value).expect_err("it is wrong").message;
+            let message = of(name, value).expect_err("it is wrong").to_string();
             assert!(message.contains(words), "{message}");
         }
     }

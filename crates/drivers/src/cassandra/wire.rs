@@ -14,7 +14,9 @@ use super::outgoing::Outgoing;
 use super::refusal;
 use super::session::Session;
 use super::settings::Settings;
-use crate::{Answer, BulkForm, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire};
+use crate::{
+    Answer, BulkForm, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire, WrongOption,
+};
 
 /// One session with a Cassandra server, or with anything that speaks its protocol.
 pub struct CassandraWire {
@@ -65,7 +67,7 @@ impl CassandraWire {
 }
 
 impl Wire for CassandraWire {
-    fn check_options(options: &BTreeMap<String, String>) -> Result<(), SystemError> {
+    fn check_options(options: &BTreeMap<String, String>) -> Result<(), WrongOption> {
         Settings::of(options).map(drop)
     }
 

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 
 use super::write;
-use crate::{ErrorClass, SystemError};
+use crate::WrongOption;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Settings {
@@ -58,13 +58,10 @@ const NAMES: &str = "write_concern, journal, read_concern, batch_size, auth_mech
 impl Settings {
     /// # Errors
     /// Where an option is unknown, or has another value than those it can have.
-    pub(super) fn of(options: &BTreeMap<String, String>) -> Result<Self, SystemError> {
+    pub(super) fn of(options: &BTreeMap<String, String>) -> Result<Self, WrongOption> {
         let mut settings = Self::default();
         for (name, value) in options {
-            let wrong = |expected: &str| {
-                let message = format!("option {name}: expected {expected}, found {value:?}");
-                SystemError::new(ErrorClass::Other, "", message)
-            };
+            let wrong = |expected: &str| WrongOption::value(name, value, expected);
             match name.as_str() {
                 "write_concern" => {
                     let count = || value.parse().ok().filter(|&count: &i32| count > 0);
@@ -98,10 +95,7 @@ impl Settings {
                     settings.mechanism = Some(known.ok_or_else(words)?.1);
                 }
                 "auth_source" => settings.auth_source = Some(value.clone()),
-                _ => {
-                    let message = format!("unknown option {name:?}, expected one of {NAMES}");
-                    return Err(SystemError::new(ErrorClass::Other, "", message));
-                }
+                _ => return Err(WrongOption::unknown(name, NAMES)),
             }
         }
         Ok(settings)
@@ -142,7 +136,7 @@ impl Settings {
 mod tests {
     use super::*;
 
-    fn of(name: &str, value: &str) -> Result<Settings, SystemError> {
+    fn of(name: &str, value: &str) -> Result<Settings, WrongOption> {
         Settings::of(&BTreeMap::from([(name.to_owned(), value.to_owned())]))
     }
 
@@ -160,7 +154,7 @@ mod tests {
             ("auth_mechanism", "GSSAPI", "one of SCRAM-SHA-256,"),
             ("colour", "red", "unknown option \"colour\""),
         ] {
-            let message = of(name, value).expect_err("it is wrong").message;
+            let message = of(name, value).expect_err("it is wrong").to_string();
             assert!(message.contains(words), "{message}");
         }
     }

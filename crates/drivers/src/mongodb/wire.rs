@@ -16,7 +16,9 @@ use super::refusal;
 use super::rows::Rows;
 use super::session::Session;
 use super::settings::Settings;
-use crate::{Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire};
+use crate::{
+    Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire, WrongOption,
+};
 
 /// One session with a MongoDB server, or with anything that speaks its protocol.
 pub struct MongodbWire {
@@ -115,7 +117,7 @@ fn end(session: &mut Session, kind: CommandKind, out: &mut Vec<u8>) -> Result<Ph
 }
 
 impl Wire for MongodbWire {
-    fn check_options(options: &BTreeMap<String, String>) -> Result<(), SystemError> {
+    fn check_options(options: &BTreeMap<String, String>) -> Result<(), WrongOption> {
         Settings::of(options).map(drop)
     }
 

@@ -20,6 +20,7 @@ pub use connection::Connection;
 pub use scratch::Scratch;
 pub use site::{
     Endpoints, LocalSite, Site, WireSite, driver_names, drivers_with_transactions, endpoint_of,
+    expected_of_option,
 };
 
 use std::ops::ControlFlow;

@@ -1,5 +1,6 @@
 //! Takes a site document; returns what opening sessions needs, resolved once.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use assay_drivers::registry::{AnyBlocking, AnyWire, DRIVERS, Driver, SessionKind};
@@ -52,8 +53,7 @@ impl Site {
         match driver.sessions {
             SessionKind::Wire(begin) => {
                 (driver.check_options)(&document.options).map_err(|error| {
-                    let message = error.message;
-                    EngineError::Document(format!("the site document, key `options`: {message}"))
+                    EngineError::Document(format!("the site document, key `options`: {error}"))
                 })?;
                 Ok(Self::Wire(Box::new(WireSite::of(&document, begin)?)))
             }
@@ -182,4 +182,19 @@ pub fn driver_names() -> Vec<&'static str> {
 pub fn drivers_with_transactions() -> Vec<&'static str> {
     let found = DRIVERS.iter().filter(|driver| driver.has_transactions);
     found.map(|driver| driver.name).collect()
+}
+
+/// What a driver expects as the value of one of its options; `None` where it can take this one. A library
+/// says so when it opens a session.
+///
+/// # Errors
+/// If there is no such driver.
+pub fn expected_of_option(
+    driver: &str,
+    name: &str,
+    value: &str,
+) -> Result<Option<String>, EngineError> {
+    let option = BTreeMap::from([(name.to_owned(), value.to_owned())]);
+    let checked = (named(driver)?.check_options)(&option);
+    Ok(checked.err().map(|wrong| wrong.expected))
 }

@@ -12,6 +12,7 @@ from assay.systems.first_session import Server
 from assay.systems.sourced import URL, Sourced
 
 SCHEME = "cassandra"
+DRIVER = "cassandra"
 DEFAULT_PORT = 9042
 DEFAULT_HOST = "127.0.0.1"
 
@@ -72,12 +73,14 @@ def address_of(url: str) -> Address:
     found.add_environment({"password": PASSWORD})
     if not said.database:
         raise ArgumentError("the URL names no keyspace", hint=f"{SCHEME}://USER@HOST:PORT/KEYSPACE")
-    options = {name: value for name in DRIVER_OPTIONS if (value := found.get(name))}
+    options = {
+        name: value for name in DRIVER_OPTIONS if (value := urls.driver_option(found, name, DRIVER))
+    }
     origins = {"host": "default", "port": "default"} | {
         name: origin for name in ("host", "port", "user") if (origin := found.origin(name))
     }
     return Address(
-        driver="cassandra",
+        driver=DRIVER,
         host=found.get("host") or DEFAULT_HOST,
         port=urls.port(found, DEFAULT_PORT),
         user=found.get("user") or "",

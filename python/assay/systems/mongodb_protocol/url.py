@@ -19,9 +19,18 @@ VARIABLES = (PASSWORD,)
 
 DEFAULT_PORT = 27017
 
+DRIVER = "mongodb"
+
 _TLS = {"true": "verify", "false": "off"}
 _TRUTH = {"true": "true", "false": "false"}
-_MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN")
+_DRIVER_OPTIONS = {
+    "authSource": "auth_source",
+    "authMechanism": "auth_mechanism",
+    "w": "write_concern",
+    "journal": "journal",
+    "readConcernLevel": "read_concern",
+}
+"""Parameter of the URL → option of the driver."""
 _TLS_FILES = ("tlsCAFile", "tlsCertificateKeyFile")
 _TLS_ALLOWED = ("tlsAllowInvalidCertificates", "tlsAllowInvalidHostnames")
 _PARAMETERS = (
@@ -87,7 +96,7 @@ def address_of(url: str, scheme: str) -> Address:
     tls = "off" if unix else _tls(found)
     files = {name: urls.readable_file(found, name) for name in _TLS_FILES if tls != "off"}
     return Address(
-        driver="mongodb",
+        driver=DRIVER,
         unix=unix,
         host=None if unix else host.lower(),
         port=None if unix else urls.port(found, DEFAULT_PORT),
@@ -125,17 +134,9 @@ def _driver_options(found: Sourced) -> dict[str, str]:
     """What sessions are opened with; for the driver by its own names."""
     # In any case: the one server of the URL is measured.
     urls.meaning(found, "directConnection", {"true": "true"}, "true")
-    mechanism = found.get("authMechanism")
-    if mechanism is not None and mechanism not in _MECHANISMS:
-        raise ArgumentError(
-            f"{found.spelled('authMechanism')}: expected one of {', '.join(_MECHANISMS)}"
-        )
     options = {
-        "auth_source": found.get("authSource"),
-        "auth_mechanism": mechanism,
-        "write_concern": found.get("w"),
-        "journal": found.get("journal") and urls.meaning(found, "journal", _TRUTH, "false"),
-        "read_concern": found.get("readConcernLevel"),
+        option: urls.driver_option(found, parameter, DRIVER, option=option)
+        for parameter, option in _DRIVER_OPTIONS.items()
     }
     return {name: value for name, value in options.items() if value}
 
