@@ -36,6 +36,7 @@ def test_the_short_list_leaves_capabilities_to_the_detail(assay: Assay) -> None:
         (("install", "sqlite"), "sqlite cannot be installed by Assay"),
         (("install", "sqlite@"), "expected SYSTEM@VERSION"),
         (("uninstall", "sqlite"), "sqlite is not installed in"),
+        (("plan", "tpcb", "--on", "mysql@9"), "without a version, found 'mysql@9'"),
         (("list", "workloads", "--detail"), "--detail does not apply to `assay list workloads`"),
     ],
 )

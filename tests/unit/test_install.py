@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -13,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from assay.errors import ArgumentError, SystemUnderTestError
+from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
 from assay.install import cache, client, debian_prefix, go_module, maven, python_wheel, stage
 from assay.install.prefix import Prefix, Report
 from assay.provision import process_tags
 from assay.provision.leftovers import clear_leftovers
+from assay.systems.abilities import Found
 from assay.systems.null import NULL
 from assay.systems.protocol import System
 
@@ -33,6 +35,11 @@ class Brought:
     def __init__(self, bring: Any = None) -> None:
         self._bring = bring
 
+    def find_in(self, folder: Path) -> Found:
+        if not (folder / "program").exists():
+            raise SystemMissing("it has no program")
+        return Found((folder / "program").read_text("utf-8").split()[0], str(folder))
+
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         file = prefix.folder / "program"
         file.write_text(f"{version}\n{prefix.final(file)}", encoding="utf-8")
@@ -41,7 +48,8 @@ class Brought:
 
 
 def installed(bring: Any = None, version: str | None = None, lines: Any = None) -> Path:
-    return stage.install(_system(bring), version, (lines if lines is not None else []).append)
+    report = (lines if lines is not None else []).append
+    return stage.install(_system(bring), version, report).folder
 
 
 def _system(bring: Any) -> System:
@@ -92,6 +100,29 @@ def test_an_installation_that_fails_leaves_nothing(
     assert cache.newest("brought") is None
     assert list((cache_folder / "systems").iterdir()) == []
     assert installed().exists(), "and it can be tried again"
+
+
+def without_program(prefix: Prefix, _report: Report) -> None:
+    (prefix.folder / "program").unlink()
+
+
+def test_a_version_without_what_a_run_needs_is_refused_and_removed(cache_folder: Path) -> None:
+    installed(version="2.9")
+    with pytest.raises(
+        ArgumentError, match=r"brought 3\.0 cannot be used by Assay: it has no prog"
+    ):
+        installed(without_program, version="3.0")
+    with pytest.raises(client.InstallFailed, match="cannot be used"):
+        installed(without_program)
+    assert [one.version for one in cache.installed("brought")] == ["2.9"]
+    assert len(files_in(cache_folder)) == 1
+
+
+def test_an_installation_that_cannot_be_used_is_made_again() -> None:
+    (installed() / "program").unlink()
+    lines: list[str] = []
+    assert (installed(lines=lines) / "program").exists()
+    assert "cannot be used: it has no program" in lines[0]
 
 
 def test_what_a_package_client_started_ends_with_an_interruption(cache_folder: Path) -> None:
@@ -205,15 +236,62 @@ def fake_program(folder: Path, name: str, text: str) -> None:
     (folder / name).chmod(0o755)
 
 
+_MAVEN = r"""
+printf '\033[0m' >&2
+printf '\033[0m[ERROR] %s\n' "$1" "re-run Maven with the -e switch." "[Help 1] http://help" ""
+exit 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "version", "error", "shown"),
+    [
+        ("could not resolve host", "1", client.InstallFailed, "status 3:\n[ERROR] could not"),
+        ("Could not find artifact a:b", "1", ArgumentError, "there is no b 1"),
+        ("Could not find artifact a:b", None, client.InstallFailed, "there is no b 1"),
+    ],
+)
 def test_the_words_of_a_package_client_that_fails_are_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: str,
+    version: str | None,
+    error: type[Exception],
+    shown: str,
 ) -> None:
-    fake_program(tmp_path / "bin", "mvn", "echo could not resolve host >&2; exit 3")
+    fake_program(tmp_path / "bin", "mvn", f"set -- '{words}'{_MAVEN}")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    with pytest.raises(client.InstallFailed, match=r"status 3:\ncould not resolve host"):
+    with pytest.raises(error) as caught:
         installed(
-            lambda prefix, report: maven.with_dependencies("a:b:1", prefix.folder, prefix, report)
+            lambda prefix, report: maven.with_dependencies("a:b:1", prefix.folder, prefix, report),
+            version,
         )
+    assert shown in str(caught.value)
+    assert not any(word in str(caught.value) for word in ("\033", "re-run", "Help"))
+
+
+@pytest.mark.parametrize(
+    ("known", "words", "is_unknown"),
+    [
+        (
+            python_wheel._UNKNOWN,
+            "Because there is no version of duckdb==9 and you require it",
+            True,
+        ),
+        (python_wheel._UNKNOWN, "no matching version: duckdb==9 (from versions: 0.1, 2.0)", True),
+        (python_wheel._UNKNOWN, "no matching version: duckdb==9 (from versions: none)", False),
+        (python_wheel._UNKNOWN, "Request failed after 3 retries: dns error", False),
+        (go_module._UNKNOWN, "go: a.b/c@v9: invalid version: unknown revision v9", True),
+        (go_module._UNKNOWN, "invalid version: git ls-remote: unable to access", False),
+        (go_module._UNKNOWN, "dial tcp: lookup proxy on [::1]:53: unreachable", False),
+    ],
+)
+def test_a_version_that_does_not_exist_is_no_failure_of_the_network(
+    known: re.Pattern[str], words: str, is_unknown: bool
+) -> None:
+    with pytest.raises(client.InstallFailed) as caught, client.version_of("p", "9", known):
+        raise client.InstallFailed(words)
+    assert isinstance(caught.value, client.VersionUnknown) is is_unknown
 
 
 def test_maven_leaves_the_jars_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

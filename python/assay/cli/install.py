@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import click
 
 from assay import registry
 from assay.cli.outcome import say
+from assay.errors import SystemUnderTestError
 from assay.install import stage
 from assay.provision.leftovers import clear_leftovers
-from assay.systems.abilities import Findable
+from assay.systems.abilities import Findable, SeveralVersions
+from assay.systems.protocol import System
 
 
 @click.command("install")
@@ -29,11 +34,25 @@ def command(system: str) -> None:
     for cleared in clear_leftovers():
         say(cleared.sentence())
     one = registry.system(name)
-    folder = stage.install(one, version, say)
-    if isinstance(one, Findable):
-        say(f"{name} {one.find().version} is ready: `assay run WORKLOAD --on {name}`")
-    say(f"to remove it: `assay uninstall {name}@{folder.name}`")
-    click.echo(folder)
+    ready = stage.install(one, version, say)
+    say(f"{name} {ready.found.version} is ready: {_how_to_use(one, ready)}")
+    say(f"to remove it: `assay uninstall {name}@{ready.folder.name}`")
+    click.echo(ready.folder)
+
+
+def _how_to_use(system: System, ready: stage.Ready) -> str:
+    """What a person types; where a run would use other programs, how these are chosen."""
+    run = f"`assay run WORKLOAD --on {system.name}`"
+    if not (isinstance(system, Findable) and isinstance(system, SeveralVersions)):
+        return run
+    choose = f"export {system.chosen_by.name}={shlex.quote(ready.found.place)}"
+    try:
+        used = system.find()
+    except SystemUnderTestError as error:
+        return f"{choose} (without it: {error.message})"
+    if Path(used.place).resolve().is_relative_to(ready.folder.resolve()):
+        return run
+    return f"{run} uses {used.version} in {used.place}; to use this one: {choose}"
 
 
 def system_and_version(text: str) -> tuple[str, str | None]:

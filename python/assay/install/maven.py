@@ -6,6 +6,7 @@ repository within the prefix, which is removed.
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -15,6 +16,12 @@ from assay.install.client import InstallFailed
 from assay.install.prefix import Prefix, Report
 
 _BRING = "install it: apt-get install maven (Debian, Ubuntu)"
+
+_UNKNOWN = re.compile(r"Could not find artifact")
+_ABOUT_ITSELF = re.compile(
+    r"^\[ERROR\] *$|re-run Maven|Re-run Maven|read the following|\[Help \d+\] http"
+)
+"""Lines of an error that say how Maven is used."""
 
 _PROJECT = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -36,21 +43,19 @@ def with_dependencies(coordinates: str, to: Path, prefix: Prefix, report: Report
     project = work / "pom.xml"
     project.write_text(_PROJECT.format(group=group, artifact=artifact, version=version), "utf-8")
     report(f"Maven brings {coordinates} with the libraries it needs")
-    client.run(
-        [
-            mvn,
-            "-q",
-            "-B",
-            "-f",
-            project,
-            f"-Dmaven.repo.local={work / 'repository'}",
-            "dependency:copy-dependencies",
-            "-DincludeScope=runtime",
-            f"-DoutputDirectory={to}",
-        ],
-        prefix,
-        folder=work,
-    )
+    words: list[str | Path] = [
+        mvn,
+        "-q",
+        "-B",
+        "-f",
+        project,
+        f"-Dmaven.repo.local={work / 'repository'}",
+        "dependency:copy-dependencies",
+        "-DincludeScope=runtime",
+        f"-DoutputDirectory={to}",
+    ]
+    with client.version_of(artifact, version, _UNKNOWN):
+        client.run(words, prefix, folder=work, without=_ABOUT_ITSELF)
     shutil.rmtree(work)
     jars = list(to.glob("*.jar"))
     if not jars:

@@ -3,6 +3,7 @@ uv or pip. Nothing is installed into the environment that Assay runs in."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from importlib.util import find_spec
@@ -12,24 +13,32 @@ from assay.install import client
 from assay.install.client import InstallFailed
 from assay.install.prefix import Prefix, Report
 
+_UNKNOWN = re.compile(
+    r"there is no version of|from versions: \d|Failed to parse|Invalid requirement", re.IGNORECASE
+)
+"""What uv and pip write where there is no such version; pip knows no version at all without a
+network."""
+
 
 def unpack(
     requirement: str, to: Path, prefix: Prefix, report: Report, *, dependencies: bool = False
 ) -> None:
     """Into ``to``, as ``pip install --target`` has it. Raises `InstallFailed`."""
     report(f"the Python package client brings {requirement}")
-    client.run(
-        [
-            *_client(),
-            "--target",
-            to,
-            "--only-binary",
-            ":all:",
-            *([] if dependencies else ["--no-deps"]),
-            requirement,
-        ],
-        prefix,
-    )
+    name, _, version = requirement.partition("==")
+    with client.version_of(name, version, _UNKNOWN):
+        client.run(
+            [
+                *_client(),
+                "--target",
+                to,
+                "--only-binary",
+                ":all:",
+                *([] if dependencies else ["--no-deps"]),
+                requirement,
+            ],
+            prefix,
+        )
 
 
 def _client() -> list[str]:

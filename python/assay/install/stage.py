@@ -1,24 +1,34 @@
-"""Takes a system and a version; returns the folder in which it is installed."""
+"""Takes a system and a version; returns the folder in which it is installed, and what is there."""
 
 from __future__ import annotations
 
 import errno
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from assay.env_vars import CACHE
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.install import cache
+from assay.install.client import InstallFailed, VersionUnknown
 from assay.install.prefix import Report
-from assay.systems.abilities import Installable
+from assay.systems.abilities import Found, Installable
 from assay.systems.protocol import System
 
 
-def install(system: System, version: str | None, report: Report) -> Path:
+@dataclass(frozen=True)
+class Ready:
+    """An installation that a run can use."""
+
+    folder: Path
+    found: Found
+
+
+def install(system: System, version: str | None, report: Report) -> Ready:
     """Brings the system in ``version`` (None: the one it has by default), unless it is there.
 
-    Raises `ArgumentError` for a system that cannot be installed, `SystemUnderTestError` where it
-    does not come; then nothing is left of it.
+    Raises `ArgumentError` for a system that cannot be installed and a version that cannot be had or
+    used, `SystemUnderTestError` where it does not come; then nothing is left of it.
     """
     if not isinstance(system, Installable):
         raise ArgumentError(
@@ -26,18 +36,22 @@ def install(system: System, version: str | None, report: Report) -> Path:
             hint="`assay list systems` shows which systems can; others are found on this machine "
             "or reached by URL",
         )
-    version = version or system.installable_version
-    cache.check_version(version)
+    wanted = version or system.installable_version
+    cache.check_version(wanted)
     with cache.locked(system.name, report):
-        for one in cache.installed(system.name):
-            if one.version == version:
-                report(f"{system.name} {version} is installed already")
-                return one.folder
+        if (ready := _already(system.name, system, wanted, report)) is not None:
+            return ready
         _insist_on_room(system)
-        report(f"installing {system.name} {version}: {system.install_source}")
+        report(f"installing {system.name} {wanted}: {system.install_source}")
         try:
-            with cache.new_prefix(system.name, version) as prefix:
-                system.install(version, prefix, report)
+            return _bring(system.name, system, wanted, report)
+        except (VersionUnknown, _CannotBeUsed) as error:
+            if version is None or (isinstance(error, VersionUnknown) and error.version != version):
+                raise
+            raise ArgumentError(
+                error.message,
+                hint=f"`assay install {system.name}` brings {system.installable_version}",
+            ) from error
         except OSError as error:
             is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             raise SystemUnderTestError(
@@ -46,7 +60,39 @@ def install(system: System, version: str | None, report: Report) -> Path:
                 if is_full
                 else f"name another folder in {CACHE.name}",
             ) from error
-        return prefix.becomes
+
+
+def _already(name: str, system: Installable, version: str, report: Report) -> Ready | None:
+    """The version that is there; one that cannot be used is removed."""
+    one = next((one for one in cache.installed(name) if one.version == version), None)
+    if one is None:
+        return None
+    try:
+        found = system.find_in(one.folder)
+    except SystemUnderTestError as error:
+        report(f"{name} {version} in {one.folder} cannot be used: {error.message}")
+        cache.remove(one)
+        return None
+    report(f"{name} {version} is installed already")
+    return Ready(one.folder, found)
+
+
+def _bring(name: str, system: Installable, version: str, report: Report) -> Ready:
+    """Raises `_CannotBeUsed`."""
+    with cache.new_prefix(name, version) as prefix:
+        system.install(version, prefix, report)
+    folder = prefix.becomes
+    try:
+        return Ready(folder, system.find_in(folder))
+    except SystemUnderTestError as error:
+        cache.remove(cache.Installed(name, version, folder))
+        raise _CannotBeUsed(
+            f"{name} {version} cannot be used by Assay: {error.message}", hint=error.hint
+        ) from error
+
+
+class _CannotBeUsed(InstallFailed):
+    """What was brought lacks something that a run needs."""
 
 
 def uninstall(system: str, version: str | None, report: Report) -> list[Path]:

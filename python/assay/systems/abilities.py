@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from assay.env_vars import EnvVar
@@ -166,6 +167,14 @@ class Findable(Protocol):
 
 
 @runtime_checkable
+class SeveralVersions(Protocol):
+    """Several versions of its programs can be on this machine."""
+
+    chosen_by: EnvVar
+    """The environment variable that names the programs to use."""
+
+
+@runtime_checkable
 class NeedsLibrary(Protocol):
     """Its sessions need a library or a Python module on this machine, also where the server is
     reached by URL."""
@@ -196,6 +205,11 @@ class Installable(Protocol):
         """
         ...
 
+    def find_in(self, folder: Path) -> Found:
+        """What `install` left in a folder; its place is what `SeveralVersions.chosen_by` can name.
+        Raises `SystemUnderTestError` that says what is missing for a run."""
+        ...
+
 
 IN_THE_TESTS = "against a server in the tests"
 NOT_VERIFIED = "not verified against a server"
@@ -224,6 +238,7 @@ ABILITIES: tuple[type, ...] = (
     CrashReport,
     OwnClient,
     Findable,
+    SeveralVersions,
     NeedsLibrary,
     Installable,
     Verified,

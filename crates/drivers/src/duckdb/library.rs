@@ -196,7 +196,7 @@ fn refused(path: &Path, why: &str) -> SystemError {
 
 fn lacks(path: &Path, function: &str) -> SystemError {
     let why = format!(
-        "it has no function {function}; expected the library of DuckDB 1.4 or later, as a shared library or \
+        "it has no function {function}; expected the library of DuckDB 1.5 or later, as a shared library or \
          as the extension module of its Python package"
     );
     refused(path, &why)

@@ -67,19 +67,35 @@ def find() -> Installation:
     homes = [Path(chosen).absolute()] if chosen else [_PACKAGED, *_installed()]
     others = []
     for home in homes:
-        folders = tuple(one for one in (home, home / "lib") if any(one.glob("*.jar")))
-        names = [jar.name for folder in folders for jar in folder.glob("*.jar")]
-        found = [match[1] for name in names if (match := _SERVER_JAR.fullmatch(name))]
-        if found and found[0].split(".")[0] != _VERSION:
-            others.append(f"{found[0]} in {home}")
-        elif found and any(name.startswith("jamm-") for name in names):
-            return Installation(found[0], find_java(home), folders)
+        version, folders = _jars(home)
+        if version is None:
+            continue
+        if version.split(".")[0] == _VERSION:
+            return Installation(version, find_java(home), folders)
+        others.append(f"{version} in {home}")
     where = f"in {chosen} or its folder lib" if chosen else f"in {_PACKAGED} or installed by Assay"
     said = f"; found {', '.join(others)}" if others else ""
     raise SystemMissing(
         f"expected the jars of Cassandra {_VERSION} {where}{said}",
         hint=f"{_INSTALL}; or name the folder of another in {HOME.name}",
     )
+
+
+def find_in(home: Path) -> Installation:
+    """What is in a folder that `install` filled. Raises `SystemMissing`."""
+    version, folders = _jars(home)
+    if version is None:
+        raise SystemMissing("it has no jars of Cassandra and of jamm")
+    return Installation(version, find_java(home), folders)
+
+
+def _jars(home: Path) -> tuple[str | None, tuple[Path, ...]]:
+    """The version of the server, None without one or without its agent; and the folders of jars."""
+    folders = tuple(one for one in (home, home / "lib") if any(one.glob("*.jar")))
+    names = [jar.name for folder in folders for jar in folder.glob("*.jar")]
+    found = [match[1] for name in names if (match := _SERVER_JAR.fullmatch(name))]
+    has_agent = any(name.startswith("jamm-") for name in names)
+    return (found[0] if found and has_agent else None), folders
 
 
 def find_java(home: Path) -> Path:

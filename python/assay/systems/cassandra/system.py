@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
 from assay.dialects.cql import CQL as DIALECT
@@ -109,6 +110,7 @@ class Cassandra:
         BUFFER,
     )
     url_schemes: tuple[str, ...] = (url.SCHEME,)
+    chosen_by = installation.HOME
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
     installable_version = "5.0.9"
@@ -120,7 +122,10 @@ class Cassandra:
 
     def find(self) -> Found:
         found = installation.find()
-        return Found(found.version, f"{found.folders[-1]} on {found.java}")
+        return Found(found.version, str(found.folders[-1]))
+
+    def find_in(self, folder: Path) -> Found:
+        return Found(installation.find_in(folder).version, str(folder))
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)

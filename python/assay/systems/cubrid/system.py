@@ -44,6 +44,7 @@ class Cubrid:
     capabilities = frozenset(CAPABILITIES) - _LACKING
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CLIENT_PROCESSES)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    chosen_by = installation.HOME
     verified = NOT_VERIFIED
 
     def find(self) -> Found:

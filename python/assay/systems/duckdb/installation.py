@@ -25,6 +25,8 @@ LIBRARY = EnvVar(
 )
 
 MODULE = "_duckdb"
+LEAST_VERSION = "1.5"
+"""Of the functions that the driver calls."""
 _USUAL = ("/usr/local/lib", "/usr/lib", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu")
 
 
@@ -46,6 +48,14 @@ def find_library() -> Path:
     )
 
 
+def library_in(folder: Path) -> Path:
+    """The library in a folder that `install` filled. Raises `SystemMissing`."""
+    for path in _modules(folder):
+        if path.is_file():
+            return path
+    raise SystemMissing(f"it has no module {MODULE}: expected DuckDB {LEAST_VERSION} or later")
+
+
 def install(version: str, prefix: Prefix, report: Report) -> None:
     """See `assay.systems.abilities.Installable`."""
     python_wheel.unpack(f"duckdb=={version}", prefix.folder, prefix, report)
@@ -58,5 +68,9 @@ def _places() -> Iterable[Path]:
     for folder in _USUAL:
         yield Path(folder) / "libduckdb.so"
     if (installed := cache.newest("duckdb")) is not None:
-        for suffix in EXTENSION_SUFFIXES:
-            yield installed / f"{MODULE}{suffix}"
+        yield from _modules(installed)
+
+
+def _modules(folder: Path) -> Iterable[Path]:
+    for suffix in EXTENSION_SUFFIXES:
+        yield folder / f"{MODULE}{suffix}"

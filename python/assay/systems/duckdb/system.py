@@ -42,6 +42,7 @@ class Duckdb:
     }
     option_specs: tuple[OptionSpec, ...] = (BUFFER,)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    chosen_by = installation.LIBRARY
     verified = "in the tests"
     installable_version = "2.0.0"
     install_source = (
@@ -50,10 +51,15 @@ class Duckdb:
     install_bytes = 200 << 20
 
     def find(self) -> Found:
-        library = str(installation.find_library())
-        place = Address(driver=self.driver, file=":memory:", options={"library": library})
-        with session(place) as opened:
-            return Found(opened.server_version.rpartition(" ")[2], library)
+        return self._found(installation.find_library())
+
+    def find_in(self, folder: Path) -> Found:
+        return self._found(installation.library_in(folder))
+
+    def _found(self, library: Path) -> Found:
+        options = {"library": str(library)}
+        with session(Address(driver=self.driver, file=":memory:", options=options)) as opened:
+            return Found(opened.server_version.rpartition(" ")[2], str(library))
 
     def insist_on_library(self) -> None:
         installation.find_library()

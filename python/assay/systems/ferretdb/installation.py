@@ -83,6 +83,13 @@ def find_programs() -> Programs:
     )
 
 
+def programs_in(folder: Path) -> Programs:
+    """The programs in a folder that `install` filled. Raises `SystemMissing`."""
+    if (found := _within(folder)) is None:
+        raise SystemMissing("it has no program ferretdb, or no PostgreSQL with DocumentDB")
+    return found
+
+
 def _within(base: Path) -> Programs | None:
     ferretdb = base / "bin" / "ferretdb"
     behind = next(_with_documentdb(base / "usr" / "lib" / "postgresql"), None)

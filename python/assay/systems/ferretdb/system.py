@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.dialects.protocol import Dialect
@@ -56,6 +57,7 @@ class Ferretdb:
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT)
     url_schemes: tuple[str, ...] = ("ferretdb",)
+    chosen_by = installation.BASE_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
     installable_version = "2.7.0"
@@ -72,6 +74,9 @@ class Ferretdb:
     def find(self) -> Found:
         program = installation.find_programs().ferretdb
         return Found(version_of(program), str(program))
+
+    def find_in(self, folder: Path) -> Found:
+        return Found(version_of(installation.programs_in(folder).ferretdb), str(folder))
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)

@@ -30,6 +30,7 @@ _TLS = {
 class MariadbProduct(Product):
     name = "mariadb"
     title = "MariaDB"
+    base_folder = installation.BASE_FOLDER
     option_groups = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client")
     engine = OptionSpec(
         name="engine",

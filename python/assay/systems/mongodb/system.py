@@ -49,6 +49,7 @@ class Mongodb:
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL)
     url_schemes: tuple[str, ...] = ("mongodb",)
+    chosen_by = installation.PROGRAMS_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = NOT_VERIFIED
 

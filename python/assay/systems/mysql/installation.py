@@ -69,6 +69,14 @@ def install(version: str, prefix: Prefix, report: Report) -> None:
     debian_prefix.use_own_libraries(prefix, [prefix.folder / "usr" / name for name in PROGRAMS])
 
 
+def server_in(folder: Path) -> Path:
+    """The server in a folder that `install` filled. Raises `SystemMissing`."""
+    for name in PROGRAMS:
+        if not os.access(folder / "usr" / name, os.X_OK):
+            raise SystemMissing(f"it has no program {name}")
+    return folder / "usr" / PROGRAMS[0]
+
+
 def _find(program: str) -> Path:
     chosen = BASE_FOLDER.get()
     base = None if chosen is None else Path(chosen).absolute()

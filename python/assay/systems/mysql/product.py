@@ -41,6 +41,7 @@ class _ChunkedPool(Buffer):
 class MysqlProduct(Product):
     name = "mysql"
     title = "MySQL"
+    base_folder = installation.BASE_FOLDER
     option_groups = ("client", "mysql")
     engine = OptionSpec(
         name="engine",

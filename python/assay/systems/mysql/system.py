@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from assay.install.prefix import Prefix, Report
+from assay.systems.abilities import Found
 from assay.systems.mysql import installation
 from assay.systems.mysql.product import MysqlProduct
 from assay.systems.mysql_protocol.system import ProductSystem
+from assay.systems.program_version import version_of
 
 
 class Mysql(ProductSystem):
@@ -15,6 +19,9 @@ class Mysql(ProductSystem):
         "any release"
     )
     install_bytes = 700 << 20
+
+    def find_in(self, folder: Path) -> Found:
+        return Found(version_of(installation.server_in(folder)), str(folder / "usr"))
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay._engine import Session
+from assay.env_vars import EnvVar
 from assay.provision.deployment import Address
 from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.meaning import Described
@@ -30,6 +31,8 @@ class Product(ABC):
     """As in ``--on``, and before ``://``."""
     title: str
     """As people write it."""
+    base_folder: EnvVar
+    """Names the folder of the programs to use."""
     option_groups: tuple[str, ...]
     """Of option files, those that its own client reads."""
     engine: OptionSpec

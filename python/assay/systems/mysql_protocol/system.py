@@ -71,6 +71,8 @@ class ProductSystem:
         self.option_specs: tuple[OptionSpec, ...] = (product.engine, BUFFER, TRANSPORT, BULK_FORM)
         self.url_schemes: tuple[str, ...] = (product.name,)
 
+        self.chosen_by = product.base_folder
+
     def find(self) -> Found:
         program = self.product.find_programs().server
         return Found(version_of(program), str(program))

@@ -72,6 +72,7 @@ class Postgresql:
     capabilities = frozenset(CAPABILITIES)
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    chosen_by = installation.PROGRAMS_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
 
