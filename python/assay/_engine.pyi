@@ -140,11 +140,12 @@ def python_drivers() -> list[str]:
 
 def drive(
     document: str,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], bool | None] | None = None,
     ready: Callable[[], int | None] | None = None,
 ) -> str:
     """Runs a `DriveDocument`; returns an `Observation`. The interpreter is free meanwhile;
-    ``progress`` gets a `DriveProgress` at most ten times a second. ``ready`` is called once, when
+    ``progress`` gets a `DriveProgress` at most ten times a second; where it returns False, clients
+    end, and the observation is ``interrupted``. ``ready`` is called once, when
     every client is connected and has prepared its statements: it gives the instant at which to
     begin, in nanoseconds since 1970, or None for at once."""
 

@@ -32,6 +32,7 @@ from assay.steps import take_all
 from assay.steps.availability import refuse_missing_systems
 from assay.steps.context import Context
 from assay.steps.refusal import why_refused
+from assay.text.reasons import with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
 
@@ -159,7 +160,7 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise
-        reason = f"{error.message}; {error.hint}" if error.hint else error.message
+        reason = with_more(error.message, error.hint) if error.hint else error.message
         exit_code = error.exit_code
         pool.discard(planned)
     state: EndState = "failed" if reason else "done"

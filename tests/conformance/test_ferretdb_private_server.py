@@ -134,7 +134,7 @@ def test_the_end_of_either_process_is_reported(
         assert ended.pid is not None
         os.kill(ended.pid, number)
         assert (died := _end(deployment)) is not None
-        assert died.startswith(f"{ended.name}: ")
+        assert died.startswith(f"{ended.name} of ferretdb (")
 
 
 def _end(deployment: Deployment) -> str | None:

@@ -5,21 +5,28 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import doubles
 from assay import lab, registry, systems
-from assay.errors import ExperimentError, ScriptError
+from assay.check.answers import Check
+from assay.errors import ExperimentError, ScriptError, SystemDied
 from assay.experiment.words import Words, experiment
 from assay.progress import Silent
-from assay.provision import ledger
+from assay.provision import ledger, process
 from assay.record import Store
 from assay.record.records import RunRecord
+from assay.steps import conclusion
+from assay.steps.consistency import broken_rules
+from assay.steps.context import RunState
 from assay.workload import reader
 
 BIN = Path(sys.executable).parent
@@ -66,7 +73,8 @@ def test_documents_are_loaded_driven_and_checked_without_sql(tmp_path: Path) -> 
     assert run.dataset["rows"] == {"accounts": 30}
     assert run.dataset["size_on_disk_bytes"] is None, "it does not say"
     assert run.driven.outcomes.ok == 60
-    assert [check["ok"] for check in run.checks] == [True]
+    (check,) = run.checks
+    assert (check["ok"], check["title"]) == (True, "No account is in debt."), "not the override's"
     assert "SELECT" not in str(run.scripts)
 
 
@@ -95,6 +103,56 @@ def test_a_client_beyond_the_limit_of_its_node_is_refused(tmp_path: Path) -> Non
     run = ran(tmp_path, "three-nodes[sessions_each=2]", clients="7")
     assert run.state == "failed"
     assert "too many" in (run.reason or "")
+
+
+class _KillsTheLastNode(Silent):
+    """While clients work at the other two."""
+
+    def __init__(self) -> None:
+        self.nodes = list[int]()
+
+    def driving(self, report: dict[str, Any]) -> None:
+        if not self.nodes and report["done"]:
+            self.nodes = list(process._running)
+            os.kill(self.nodes[-1], signal.SIGKILL)
+
+
+def test_a_run_ends_when_any_process_of_its_system_has_died(tmp_path: Path) -> None:
+    """Also where no client has a session with that process."""
+    asked, _ = experiment(
+        Words(str(doubles.WORKLOAD), on=("three-nodes",), clients="1", duration=120.0)
+    )
+    result = lab.run(asked, records=tmp_path / "r.sqlite", progress=_KillsTheLastNode())
+    assert result.exit_code == SystemDied.exit_code
+    with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+        (run,) = store.latest().runs
+    program = Path(sys.executable).name
+    assert f"node-2 of three-nodes ({program}) was ended by SIGKILL" in (run.reason or "")
+    assert run.driven is not None and run.driven.elapsed_ns < 60e9
+    assert run.driven.ended_by == "lost" and run.driven.outcomes.ok > 0
+    assert not run.evidence.is_measured, "it has no number"
+    assert run.checks == (), "and nothing was asked of what is left"
+
+
+def test_a_check_that_finds_no_server_was_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def after_its_end(state: RunState, parameters: Mapping[str, Any]) -> list[Check]:
+        server = process.find(state.up().deployment.server_pid)
+        assert server is not None
+        server.send(signal.SIGKILL)
+        while server.died() is None:
+            time.sleep(0.01)
+        return broken_rules(state, parameters)
+
+    monkeypatch.setattr(conclusion, "broken_rules", after_its_end)
+    run = ran(tmp_path, "three-nodes", clients="2")
+    (check,) = run.checks
+    assert (check["id"], check["found"], check["ok"]) == ("negative", None, None)
+    assert check["note"].startswith("not run: node-0 of three-nodes (")
+    assert "was ended by SIGKILL" in check["note"]
+    assert run.state == "failed" and "was ended by SIGKILL" in (run.reason or "")
+    assert run.driven is not None and run.driven.outcomes.ok == 40
 
 
 def test_a_missing_capability_is_refused_with_a_reason_and_is_no_failure(tmp_path: Path) -> None:
@@ -135,10 +193,14 @@ def test_a_level_that_needs_what_the_system_lacks_is_refused_and_the_others_run(
     shutil.copytree(doubles.WORKLOAD, folder)
     with (folder / "workload.toml").open("a", encoding="utf-8") as file:
         file.write(_LEVELS)
+    (folder / "checks" / "double.sql").write_text("-- No account twice\nSELECT 1 WHERE 1 = 2;\n")
     asked, _ = experiment(Words(str(folder), on=("documents",), set=("how=apart,together",)))
     lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
     with Store(tmp_path / "r.sqlite", must_exist=True) as store:
-        states = {run.parameters["how"]: (run.state, run.reason) for run in store.latest().runs}
+        runs = store.latest().runs
+    states = {run.parameters["how"]: (run.state, run.reason) for run in runs}
+    checks = {check["id"]: (check["ok"], check["note"]) for run in runs for check in run.checks}
+    assert checks == {"negative": (True, ""), "double": (None, "not run: it has no text in json")}
     assert states["apart"] == ("done", "")
     assert states["together"] == (
         "refused",

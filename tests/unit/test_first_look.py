@@ -13,10 +13,12 @@ import pytest
 
 from assay.cli.program import run_program
 from assay.experiment import Driving
+from assay.judge import judge_run
 from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord, Store
 from assay.report import first_look
 from assay.report.build import build
+from assay.text.reasons import with_log
 
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
 
@@ -86,6 +88,24 @@ def test_a_refused_run_has_its_reason_where_the_verdict_would_be(tmp_path: Path)
         store.end_run("refused", reason="the test needs isolation levels")
         lines = look(store.latest())
     assert beginning(lines, "verdict") == "refused: the test needs isolation levels"
+
+
+def test_the_log_of_a_server_that_ended_is_a_detail_of_the_report(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL])
+    reason = with_log("postgresql (postgres) was ended by SIGKILL", "LOG:  one\nFATAL:  two")
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned)
+        store.begin_run(planned.runs[0])
+        verdict, _ = judge_run(store.evidence("failed", reason))
+        store.end_run("failed", reason=reason, verdict=verdict)
+        lines = look(store.latest())
+        report = build(store.latest())
+    assert beginning(lines, "verdict") == "invalid: postgresql (postgres) was ended by SIGKILL"
+    (logs,) = [one for one in report.sections if one.title == "Logs of servers that ended"]
+    shown = [row.cells[1].shown for row in logs.tables[0].rows]
+    assert shown == ["LOG:  one", "FATAL:  two"]
+    first, *_ = report.sections
+    assert "two" not in str(first), "nor in the notes below the results"
 
 
 def test_of_many_cells_every_refusal_is_shown_and_reasons_are_whole(tmp_path: Path) -> None:

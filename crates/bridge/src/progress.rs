@@ -32,9 +32,9 @@ impl ProgressCallback {
         }
     }
 
-    /// Reports to Python; breaks if Python raised an exception or the user pressed Ctrl-C.
+    /// Reports to Python; breaks if Python returned `False`, raised an exception, or the user pressed Ctrl-C.
     pub fn report(&mut self, progress: &impl Serialize) -> ControlFlow<()> {
-        let reported = Python::attach(|py| -> PyResult<()> {
+        let reported = Python::attach(|py| -> PyResult<ControlFlow<()>> {
             py.check_signals()?;
             if let Some(interrupt) = kept_interrupt() {
                 return Err(interrupt);
@@ -42,12 +42,15 @@ impl ProgressCallback {
             if let Some(callback) = &self.callback {
                 let text = serde_json::to_string(progress)
                     .expect("progress is plain numbers and words, which JSON can hold");
-                callback.call1(py, (text,))?;
+                let answer = callback.call1(py, (text,))?;
+                if answer.bind(py).is(pyo3::types::PyBool::new(py, false)) {
+                    return Ok(ControlFlow::Break(()));
+                }
             }
-            Ok(())
+            Ok(ControlFlow::Continue(()))
         });
         match reported {
-            Ok(()) => ControlFlow::Continue(()),
+            Ok(flow) => flow,
             Err(error) => {
                 self.failure.get_or_insert(error);
                 ControlFlow::Break(())

@@ -56,7 +56,7 @@ class Check:
     expected: int | None
     found: int | None
     is_right: bool | None
-    """None: what is right is not known for these data."""
+    """None: what is right is not known for these data, or it was not run (``note`` says why)."""
     note: str
 
 

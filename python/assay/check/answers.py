@@ -15,7 +15,8 @@ from assay.observation import Observation
 
 
 class Check(TypedDict):
-    """One answer compared. ``ok`` is None where the right one is unknown."""
+    """One answer compared. ``ok`` is None where the right one is unknown; where ``found`` is None
+    as well, nothing was asked (`is_not_run`), and ``note`` says why."""
 
     id: str
     title: str
@@ -23,6 +24,15 @@ class Check(TypedDict):
     found: int | None
     ok: bool | None
     note: str
+
+
+def not_run(id_: str, title: str, why: str) -> Check:
+    """The check of a query that was not run: neither right nor wrong."""
+    return Check(id=id_, title=title, expected=0, found=None, ok=None, note=f"not run: {why}")
+
+
+def is_not_run(check: Check) -> bool:
+    return check["found"] is None and check["ok"] is None
 
 
 @dataclass

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from assay.check.answers import Check
+from assay.check.answers import Check, not_run
 from assay.dialects.protocol import Dialect
 from assay.drive import query
-from assay.errors import ExperimentError, SystemRefused, SystemUnderTestError
+from assay.errors import ExperimentError, SystemDied, SystemRefused, SystemUnderTestError
 from assay.experiment import Scalar
 from assay.provision.deployment import Deployment
 from assay.workload.values import Script
@@ -39,7 +39,8 @@ def check_consistency(
     dialect: Dialect,
     folder: Path,
 ) -> list[Check]:
-    """Runs every query; a query that fails is a failed check.
+    """Runs every query; a query that fails is a failed check. Where the system is lost, the check
+    was not run.
 
     Raises `ExperimentError` for a query that writes; ``folder`` is the workload's.
     """
@@ -56,6 +57,7 @@ def _check(
     dialect: Dialect,
     folder: Path,
 ) -> Check:
+    id_ = Path(script.path).stem
     found: int | None
     try:
         answers = query.ask_each(
@@ -69,12 +71,14 @@ def _check(
                 hint="a check is a query that selects the rows which break a rule",
             ) from error
         found, note = None, error.message
+    except SystemDied as error:
+        return not_run(id_, script.title, error.message)
     except SystemUnderTestError as error:
         found, note = None, error.message
     else:
         found, note = _counted(answers)
     return Check(
-        id=Path(script.path).stem,
+        id=id_,
         title=script.title,
         expected=0,
         found=found,

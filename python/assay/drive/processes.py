@@ -23,7 +23,7 @@ from assay.errors import SystemDied
 from assay.observation import Observation, read_observation
 from assay.provision.session import raise_as_ours
 
-OnProgress = Callable[[dict[str, Any]], None]
+OnProgress = Callable[[dict[str, Any]], bool | None]
 
 _AHEAD_NS = 100_000_000
 """From the last process's readiness to the beginning, so that all have read it before."""
@@ -40,7 +40,8 @@ def drive_in_processes(
     """An observation of each part. Where some parts end before the beginning (the system refused
     their sessions), only theirs, and no other begins.
 
-    Raises as `assay.drive.transactions.observe`. No process is left, whatever is raised.
+    Raises as `assay.drive.transactions.observe`, and `KeyboardInterrupt` also where ``on_progress``
+    returns False while clients work. No process is left, whatever is raised.
     """
     with _started(documents) as parts:
         messages: _Messages = queue.Queue()
@@ -83,7 +84,8 @@ def _followed(
             now_s = time.monotonic()
             if has_begun and now_s - reported_s >= _REPORT_EVERY_S:
                 reported_s = now_s
-                on_progress(_together(list(progress.values())))
+                if on_progress(_together(list(progress.values()))) is False:
+                    raise KeyboardInterrupt
     return [found[place] for place in sorted(found)]
 
 

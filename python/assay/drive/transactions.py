@@ -19,18 +19,18 @@ from assay.provision.session import raise_as_ours
 def observe(
     deployment: Deployment,
     document: Mapping[str, Any],
-    progress: Callable[[dict[str, Any]], None] | None = None,
+    progress: Callable[[dict[str, Any]], bool | None] | None = None,
     session_statements: Iterable[str] = (),
 ) -> Observation:
     """Drives the document against ``deployment``. Errors of transactions are in the observation;
-    raises only where no client could work at all.
+    raises only where no client could work at all. Where ``progress`` returns False, clients end,
+    and the observation is ``interrupted``; raises `KeyboardInterrupt` where none has begun.
 
     ``session_statements``: run first in each client's session, after those of the deployment.
     """
 
-    def on_progress(text: str) -> None:
-        if progress is not None:
-            progress(json.loads(text))
+    def on_progress(text: str) -> bool | None:
+        return None if progress is None else progress(json.loads(text))
 
     document = {**document, "site": deployment.for_engine(session_statements)}
     if (processes := number_of(document, deployment)) is not None:

@@ -13,11 +13,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from assay.drive.death_watch import DeathWatch
 from assay.drive.sampler import Sampler, TimedSample
 from assay.drive.server_cost import device_cost, server_cost
 from assay.drive.silent_server import SilentServer
 from assay.drive.transactions import observe
-from assay.errors import SystemUnderTestError
+from assay.errors import SystemDied, SystemUnderTestError
 from assay.observation import DeviceCost, Observation
 from assay.provision.deployment import Deployment
 from assay.provision.session import responds
@@ -33,21 +34,31 @@ def observe_watched(
     session_statements: Iterable[str] = (),
     warn: Callable[[str], None] = lambda _: None,
 ) -> tuple[Observation, list[TimedSample]]:
-    """The observation, and the samples of the server's processes. Raises `SystemDied` where the
-    server no longer responds and nothing else would end the run."""
+    """The observation, and the samples of the server's processes. It ends as ``lost`` when any
+    process of the system has died. Raises `SystemDied` where that was before the clients began, and
+    where the server no longer responds and nothing else would end the run."""
     counters = _Counters(deployment, system, document)
     silence = None if _has_duration(document) else SilentServer(deployment, warn)
+    watch = DeathWatch(deployment, system)
 
-    def on_progress(report: dict[str, Any]) -> None:
+    def on_progress(report: dict[str, Any]) -> bool:
         counters.on_progress(report)
         if silence is not None:
             silence.progressed(report)
         if progress is not None:
             progress(report)
+        return watch.is_alive()
 
     with Sampler(deployment, system) as sampler:
-        observation = observe(deployment, document, on_progress, session_statements)
+        try:
+            observation = observe(deployment, document, on_progress, session_statements)
+        except KeyboardInterrupt:
+            if watch.reason is None:
+                raise
+            raise SystemDied(watch.reason) from None
     found: dict[str, Any] = {}
+    if watch.reason is not None:
+        found["ended_by"] = "lost"
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
     if cost is not None and not deployment.is_embedded:
         found["server_cost"] = cost

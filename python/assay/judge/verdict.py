@@ -15,6 +15,7 @@ from assay.judge.evidence import Evidence
 from assay.judge.spread import Spread
 from assay.observation import Observation
 from assay.text import units
+from assay.text.reasons import sentence
 
 WORDS = ("valid", "indicative", "invalid")
 """From best to worst."""
@@ -37,7 +38,7 @@ def of_run(run: Evidence) -> Verdict:
     if run.state == "refused":
         return NONE
     if run.state in ("failed", "interrupted"):
-        return Verdict("invalid", run.reason or run.state)
+        return Verdict("invalid", sentence(run.reason) if run.reason else run.state)
     wrong = [check["id"] for check in run.checks if check["ok"] is False]
     if wrong:
         return Verdict("invalid", f"wrong answers: {', '.join(wrong)}")

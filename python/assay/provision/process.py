@@ -20,7 +20,14 @@ from assay.provision import ledger, process_tags
 from assay.provision.deployment import Deployment
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
-from assay.provision.programs import command, ending, log_words, owner, surroundings
+from assay.provision.programs import (
+    command,
+    ending,
+    last_lines,
+    owner,
+    surroundings,
+    with_last_words,
+)
 from assay.provision.resources import TaggedProcesses
 from assay.provision.signals import is_ending, is_ending_at_once
 from assay.systems.protocol import ServerDirectory
@@ -40,7 +47,7 @@ class ServerProcess:
         self.program = program
         self.log = log
         self._mark = mark
-        self._start_bytes = 0
+        self._passed_bytes = 0
         self._leader = ProcessIdentity.of(child.pid)
 
     @property
@@ -59,22 +66,28 @@ class ServerProcess:
             if died := self.died():
                 raise SystemDied(died)
             if time.monotonic() > deadline:
-                raise SystemDied(
-                    f"{self.program} did not become ready within {timeout_s:g} s: {reason}"
-                    + log_words(self.log)
-                )
+                late = f"{self.program} did not become ready within {timeout_s:g} s: {reason}"
+                raise SystemDied(with_last_words(late, last_lines(self.log)))
             time.sleep(pause_s)
             pause_s = min(pause_s * 1.5, 0.2)
-        with contextlib.suppress(OSError):
-            self._start_bytes = self.log.stat().st_size
+        self.pass_over_log()
 
-    def died(self) -> str | None:
-        """None while the server runs; else how it ended and the end of its log, without the
-        messages of its start."""
+    def pass_over_log(self) -> None:
+        """What is in its log now is not of interest any more."""
+        with contextlib.suppress(OSError):
+            self._passed_bytes = self.log.stat().st_size
+
+    def died(self, name: str = "") -> str | None:
+        """None while the server runs; else how it ended, and what it logged since it started or
+        `pass_over_log` was called. ``name``: of the server, which is not that of its program."""
         status = self._child.poll()
         if status is None:
             return None
-        return ending(self.program, status) + log_words(self.log, self._start_bytes)
+        ended = ending(f"{name} ({self.program})" if name else self.program, status)
+        written = last_lines(self.log, start_bytes=self._passed_bytes)
+        if self._passed_bytes and not written.strip():
+            return f"{ended}; its log says nothing about it"
+        return with_last_words(ended, written)
 
     def send(self, number: signal.Signals) -> None:
         self._child.send_signal(number)
@@ -129,11 +142,20 @@ def find(pid: int | None) -> ServerProcess | None:
 
 def why_a_node_died(deployment: Deployment) -> str | None:
     """None while every node of ours lives; else how the first one ended and the end of its log."""
+    is_alone = len(deployment.nodes) == 1
     for node in deployment.nodes:
+        name = deployment.label if is_alone else f"{node.name} of {deployment.label}"
         ours = find(node.pid)
-        if ours is not None and (died := ours.died()) is not None:
-            return died if len(deployment.nodes) == 1 else f"{node.name}: {died}"
+        if ours is not None and (died := ours.died(name)) is not None:
+            return died
     return None
+
+
+def pass_over_logs(deployment: Deployment) -> None:
+    """A run begins: what its servers have logged before is not of interest."""
+    for node in deployment.nodes:
+        if (ours := find(node.pid)) is not None:
+            ours.pass_over_log()
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from assay.provision import process_tags
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
 from assay.systems.protocol import ServerDirectory
+from assay.text.reasons import with_log
 
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LAST_LINES = 20
@@ -64,7 +65,7 @@ def run(
             raise
     output: str = written.decode(errors="replace")
     if child.returncode != 0:
-        raise SystemRefused(ending(program, child.returncode) + _last_words(output))
+        raise SystemRefused(with_last_words(ending(program, child.returncode), output))
     return output
 
 
@@ -146,11 +147,7 @@ def ending(program: str, status: int) -> str:
         return f"{program} was ended by signal {-status}"
 
 
-def log_words(log: Path, start_bytes: int = 0) -> str:
-    lines = last_lines(log, start_bytes=start_bytes)
-    return "; its log ends with its start" if start_bytes and not lines else _last_words(lines)
-
-
-def _last_words(text: str) -> str:
+def with_last_words(sentence: str, text: str) -> str:
+    """The sentence, with the last lines of what the program wrote."""
     lines = text.rstrip().splitlines()[-_LAST_LINES:]
-    return "; it wrote nothing" if not lines else "; the end of its log:\n" + "\n".join(lines)
+    return with_log(sentence, "\n".join(lines)) if lines else f"{sentence}; it wrote nothing"

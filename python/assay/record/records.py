@@ -15,6 +15,7 @@ from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
 from assay.observation import Observation, Observed
 from assay.provision.deployment_facts import DeploymentFacts
+from assay.text.reasons import sentence
 
 Document = Mapping[str, Any]
 
@@ -113,8 +114,8 @@ class RunSummary:
 
     @property
     def state_shown(self) -> str:
-        """``interrupted (process ended)``."""
-        return f"{self.state} ({self.reason})" if self.reason else self.state
+        """``interrupted (process ended)``; without the log of a server."""
+        return f"{self.state} ({sentence(self.reason)})" if self.reason else self.state
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assay.check.answers import Check
+from assay.check.answers import Check, is_not_run
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
 from assay.report.cell_runs import CellRuns
@@ -76,6 +76,9 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
 
 def _found(checks: Sequence[tuple[RunRecord, Check]]) -> Cell:
     """What one system found, over all its runs."""
+    missing = [check["note"] for _, check in checks if is_not_run(check)]
+    if missing:
+        return absent("–", note=missing[0])
     numbers = list(dict.fromkeys(check["found"] for _, check in checks))
     wrong = [f"run {run.id}: {check['note']}" for run, check in checks if check["ok"] is False]
     if not numbers:
@@ -109,15 +112,28 @@ def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:
 
 
 def _summary(runs: Sequence[RunRecord]) -> str:
-    by_id = _checks_by_id(runs)
+    by_id = {
+        id_: [(run, check) for run, check in checks if not is_not_run(check)]
+        for id_, checks in _checks_by_id(runs).items()
+    }
     verdicts = [[check["ok"] for _, check in checks] for checks in by_id.values()]
-    right = sum(all(is_right is True for is_right in of_check) for of_check in verdicts)
+    right = sum(
+        bool(of_check) and all(is_right is True for is_right in of_check) for of_check in verdicts
+    )
     wrong = sum(any(is_right is False for is_right in of_check) for of_check in verdicts)
     agreements = [found for check_id in by_id if (found := _agreement(runs, check_id))]
     unknown = len(by_id) - right - wrong
     line = f"checks  right {right}  wrong {wrong}  unknown {unknown} = {len(by_id)}"
     if agreements:
         line += f"; the same rows everywhere: {agreements.count('yes')} of {len(agreements)}"
+    for label in dict.fromkeys(run.system_label for run in runs):
+        missing = {
+            check["id"]
+            for run in runs
+            for check in run.checks
+            if run.system_label == label and is_not_run(check)
+        }
+        line += f"; {label}: {len(missing)} not run" if missing else ""
     return line
 
 

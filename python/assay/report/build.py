@@ -18,6 +18,7 @@ from assay.report import (
     groups,
     joined,
     loads,
+    logs,
     outcomes,
     published,
     results,
@@ -88,6 +89,7 @@ def _test_sections(
             for section in (
                 groups.section(test, found),
                 outcomes.section(test, found),
+                logs.section(test, found),
                 service.section(test, found),
                 answers.section(test, found),
                 times.section(test, found),

@@ -145,22 +145,6 @@ def errors(runs: Sequence[RunRecord]) -> str:
     return f"{words}; first: {first.class_}: {first.message}" if first else words
 
 
-def checks(runs: Sequence[RunRecord]) -> str:
-    """How many result checks were right; empty where there were none."""
-    by_id: dict[str, list[bool | None]] = {}
-    for run in runs:
-        for check in run.checks:
-            by_id.setdefault(check["id"], []).append(check["ok"])
-    if not by_id:
-        return ""
-    right = sum(all(ok is True for ok in found) for found in by_id.values())
-    wrong = [name for name, found in by_id.items() if any(ok is False for ok in found)]
-    unknown = len(by_id) - right - len(wrong)
-    words = f"{right} of {len(by_id)} right"
-    words += f"; wrong: {', '.join(wrong)}" if wrong else ""
-    return words + (f"; {unknown} without an expected result" if unknown else "")
-
-
 def _columns(cell: CellRuns, middle: DrivenRun | None) -> tuple[str, ...]:
     driven = [run.driven for run in cell.measured if run.driven is not None]
     rates = [one.throughput_per_s for one in driven if one.throughput_per_s is not None]

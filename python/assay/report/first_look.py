@@ -16,7 +16,7 @@ from assay.judge import Verdict
 from assay.judge.kinds import Kind
 from assay.judge.verdict import WORDS
 from assay.record import ExperimentRecord
-from assay.report import cell_runs, cell_summary
+from assay.report import cell_runs, cell_summary, check_counts
 from assay.report.cell_summary import CellSummary
 from assay.report.for_people import for_people
 from assay.report.table import WIDTH
@@ -72,7 +72,7 @@ def _one_cell(cell: CellSummary, width: int, room: int) -> list[str]:
             *(one for name, text in cell.numbers for one in _line(name, text, width, most=most)),
             *_groups(cell, width, groups),
             *_line("errors", cell_summary.errors(cell.runs), width, most=most),
-            *_line("checks", cell_summary.checks(cell.runs), width, most=most),
+            *_line("checks", check_counts.words(cell.runs), width, most=most),
         ]
         if len(shown) <= room:
             break
@@ -106,7 +106,7 @@ def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
             "verdict", _verdicts([cell.verdict for cell in found]), width, most=_MOST_OF_A_VERDICT
         ),
         *_line("errors", cell_summary.errors(runs), width, most=2),
-        *_line("checks", cell_summary.checks(runs), width, most=2),
+        *_line("checks", check_counts.words(runs), width, most=2),
     ]
 
 
@@ -185,7 +185,10 @@ def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
     if not text:
         return []
     found = textwrap.wrap(
-        visible(text), max(20, width - _HEAD), break_long_words=True, break_on_hyphens=False
+        visible(" ".join(text.split("\n"))),
+        max(20, width - _HEAD),
+        break_long_words=True,
+        break_on_hyphens=False,
     )
     if len(found) > most:
         found = [*found[: most - 1], _cut(" ".join(found[most - 1 :]), width - _HEAD)]

@@ -11,6 +11,7 @@ from assay.report import cell_runs, percentiles
 from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, text
 from assay.text import units
+from assay.text.reasons import sentence
 
 _PERCENTILES = ("p50", "p99")
 _OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
@@ -95,7 +96,7 @@ def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:
                     text(step.do),
                     text(step.name),
                     _took(step.begun_unix_ns, step.ended_unix_ns),
-                    Cell(step.state, note=step.reason),
+                    Cell(step.state, note=sentence(step.reason)),
                 )
             )
             for run in runs

@@ -124,8 +124,8 @@ CHECKS = _of_part(
         _text("title", "what it looks for"),
         _number("expected", "rows; null: not known for these data"),
         _number("found", "rows"),
-        TidyColumn("is_right", "boolean", "null: no expected result", path("ok")),
-        _text("note", "why it is wrong"),
+        TidyColumn("is_right", "boolean", "null: no expected result, or not run", path("ok")),
+        _text("note", "why it is wrong or was not run"),
     ]
 )
 

@@ -7,16 +7,17 @@ import time
 from collections.abc import Sequence
 
 from assay import registry
-from assay.check.answers import Check
+from assay.check.answers import Check, not_run
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
 from assay.drive.read_only import WHY_REFUSED, session_statements
 from assay.errors import RESOURCES, RESOURCES_HINT, SystemDied, SystemRefused
 from assay.observation import Observation, OtherReport
 from assay.provision.session import responds
-from assay.steps.consistency import broken_rules
+from assay.steps.consistency import broken_rules, not_expressible
 from assay.steps.context import RunState
 from assay.systems.abilities import CrashReport
+from assay.text.reasons import sentence, with_more
 
 _LOSS_PATIENCE_S = 3.0
 """How long to wait, after connections are lost, for the server's process to end."""
@@ -30,26 +31,41 @@ def is_over(state: RunState) -> bool:
 
 
 def has_rules(state: RunState) -> bool:
-    """Whether the test has consistency checks to run after the last step, and the system can
-    answer."""
+    """Whether the test has consistency checks after the last step, and the system can answer."""
     observation = state.observation
     is_deaf = observation is not None and _is_deaf(observation)
     if state.report is None or not state.test.drives or _is_lost(observation) or is_deaf:
         return False
-    known = state.workload.checks_for(state.up().system.dialect)
-    return bool(chosen(known, state.test.checks))
+    return bool(chosen(state.workload.checks.values(), state.test.checks))
 
 
 def ask_rules(state: RunState) -> None:
     """Keeps the result of each consistency check, also in the observation's ``rules``."""
     rules = broken_rules(state, state.planned.cell.parameters)
+    if any(check["found"] is None for check in rules) and (lost := _why_lost(state)) is not None:
+        state.lost_in_checks = lost
+        rules = [
+            not_run(check["id"], check["title"], sentence(lost))
+            if check["found"] is None
+            else check
+            for check in rules
+        ]
     known = state.workload.checks.values()
     counted = {one.name for one in chosen(known, state.test.counted_checks)}
     for check in rules:
         if check["id"] in counted and check["found"] is not None:
             check["ok"] = None
-    state.checked(rules)
+    state.checked([*rules, *not_expressible(state)])
     state.add(rules={check["id"]: check["found"] for check in rules})
+
+
+def _why_lost(state: RunState) -> str | None:
+    """Why the system cannot be asked any more; None: it can."""
+    deployment = state.up().deployment
+    is_gone = not deployment.is_embedded and not any(map(responds, deployment.endpoints))
+    if (died := _why_it_died(state, is_gone)) is not None or not is_gone:
+        return died
+    return f"{deployment.label} opens no session"
 
 
 def reason(state: RunState) -> str | None:
@@ -58,14 +74,18 @@ def reason(state: RunState) -> str | None:
     if report is None:
         _discard_if_changed(state)
         return why_step_failed(state, None, state.checks)
-    died = _why_it_died(state) if state.pooled is not None else None
+    is_lost = _is_lost(state.observation)
+    died = _why_it_died(state, is_lost) if state.pooled is not None else None
     is_unreachable = died is None and _is_unreachable(state)
     if died is not None or is_over(state):
         context.pool.discard(state.planned)
     _discard_if_changed(state)
     failed = _why_failed(state, report, died)
+    if failed is None and state.lost_in_checks is not None:
+        context.pool.discard(state.planned)
+        raise SystemDied(with_more(state.lost_in_checks, "checks could not be run"))
     if failed is not None and _is_held_to_reading(state):
-        failed += f"; {WHY_REFUSED}"
+        failed = with_more(failed, WHY_REFUSED)
     if failed is not None and is_out_of_space(report, died):
         raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
     if failed is not None and died is not None:
@@ -162,10 +182,9 @@ def _is_in_disorder(observation: Observation) -> bool:
     return unfinished.is_deaf or unfinished.cancelled < unfinished.transactions
 
 
-def _why_it_died(state: RunState) -> str | None:
+def _why_it_died(state: RunState, is_lost: bool) -> str | None:
     """The system's crash report, or None. Connections are lost before the server's process has
     ended, so after a loss it is polled for a while."""
-    is_lost = _is_lost(state.observation)
     under_test, deployment = registry.system(state.planned.cell.system.name), state.up().deployment
     if not isinstance(under_test, CrashReport):
         return None

@@ -18,6 +18,7 @@ from assay.observation import Observation, OtherReport
 from assay.plan import PlannedRun
 from assay.pool import Pool, PooledSystem
 from assay.progress import Progress
+from assay.provision.process import pass_over_logs
 from assay.record import Store
 from assay.row_sources.protocol import ExperimentRows
 from assay.row_sources.request import DataRequest
@@ -73,6 +74,8 @@ class RunState:
     """Of the current step."""
     dumps: dict[str, Dumps] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
+    lost_in_checks: str | None = None
+    """Why the system could not answer its consistency checks; None: it did."""
     must_be_discarded: bool = False
     """Whether the system must not be used by another run."""
 
@@ -110,6 +113,7 @@ class RunState:
     def bring_up(self) -> None:
         self.context.progress.stage(f"provision {self.planned.cell.system.label}")
         self.pooled = self.context.pool.acquire(self.planned)
+        pass_over_logs(self.pooled.deployment)
         self.context.store.provisioned(self.pooled.deployment)
 
     def observed(self, name: str, report: Observation | OtherReport) -> None:

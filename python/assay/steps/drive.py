@@ -46,7 +46,7 @@ class DriveStep(Drive):
         observation, samples = observe(state, self, planned, document)
         state.observed(self.label, observation)
         state.context.store.sampled(samples)
-        titles = {script.name: script.title for script in scripts}
+        titles = {**{script.name: script.title for script in scripts}, **workload.titles}
         if (checks := _checks(state, planned, observation, expected, titles)) is not None:
             state.checked(checks)
 

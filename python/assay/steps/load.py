@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from assay.check.answers import is_not_run
 from assay.check.verdict import wrong_answers
 from assay.dialects.protocol import Dialect
 from assay.drive.prepare import statements_of
 from assay.drive.read_only import may_change_data
-from assay.errors import InputError, RunFailed
+from assay.errors import InputError, RunFailed, SystemDied
 from assay.experiment import Scalar
 from assay.load.dataset import Dataset
 from assay.plan import PlannedRun
@@ -68,6 +69,8 @@ def load(
         raise InputError(error.message, file=source, hint=error.hint) from error
     if all(dataset is not known for known in context.known.sound):
         rules = broken_rules(state, parameters)
+        for check in filter(is_not_run, rules):
+            raise SystemDied(f"after the load, the check {check['id']} was {check['note']}")
         wrong = [check for check in rules if check["ok"] is False]
         if wrong:
             raise RunFailed(f"after the load, {wrong_answers(wrong)}")

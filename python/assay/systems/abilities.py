@@ -133,7 +133,8 @@ class CrashReport(Protocol):
     """It reports whether and why it has stopped."""
 
     def why_it_died(self, deployment: Deployment) -> str | None:
-        """None while the server runs; else its exit status and the end of its log."""
+        """None while every process of it runs; else how one ended, and the end of its log. Asked
+        twice a second while clients work."""
         ...
 
 

@@ -1,0 +1,91 @@
+"""Takes runs; returns how many of their result checks were right, wrong, compared, or not run.
+
+A check counts once for each system that it was run on, however often. Answers without an expected
+result are compared with those of other runs and systems instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from assay.check.answers import Check, is_not_run
+from assay.record import RunRecord
+from assay.text.units import counted
+
+
+@dataclass
+class CheckCounts:
+    right: int = 0
+    wrong: dict[str, None] = field(default_factory=dict)
+    """``rows``; where there are several systems, ``rows (SYSTEM)``."""
+    wrong_count: int = 0
+    alike: int = 0
+    """Answers without an expected result that are the same in all runs."""
+    different: dict[str, None] = field(default_factory=dict)
+    """Names of those that are not."""
+    alone: int = 0
+    """Those that only one run gave."""
+    not_run: dict[tuple[str, str], int] = field(default_factory=dict)
+    """(system, reason) → how many."""
+    compared_systems: int = 0
+
+    @property
+    def compared(self) -> int:
+        return self.alike + len(self.different)
+
+
+def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
+    by_system: dict[tuple[str, str], list[Check]] = {}
+    unrated: dict[str, list[tuple[str, Check]]] = {}
+    for run in runs:
+        for check in run.checks:
+            if check["expected"] is None:
+                unrated.setdefault(check["id"], []).append((run.system_label, check))
+            else:
+                by_system.setdefault((run.system_label, check["id"]), []).append(check)
+    found = CheckCounts()
+    are_several = len({label for label, _ in by_system}) > 1
+    for (label, id_), checks in by_system.items():
+        missing = [check for check in checks if is_not_run(check)]
+        if missing:
+            key = (label, missing[0]["note"].removeprefix("not run: "))
+            found.not_run[key] = found.not_run.get(key, 0) + 1
+        elif any(check["ok"] is False for check in checks):
+            found.wrong[f"{id_} ({label})" if are_several else id_] = None
+            found.wrong_count += 1
+        elif all(check["ok"] is True for check in checks):
+            found.right += 1
+        else:
+            found.alone += 1
+    for id_, answers in unrated.items():
+        if any(check["ok"] is False for _, check in answers):
+            found.different[id_] = None
+        elif len(answers) > 1:
+            found.alike += 1
+        else:
+            found.alone += 1
+    found.compared_systems = len({label for one in unrated.values() for label, _ in one})
+    return found
+
+
+def words(runs: Sequence[RunRecord]) -> str:
+    """``6 of 6 right; SYSTEM: 2 not run: REASON``; empty where there were no checks."""
+    found = counts_of(runs)
+    parts = []
+    if rated := found.right + found.wrong_count:
+        parts.append(f"{found.right} of {rated} right")
+    if found.wrong:
+        parts.append(f"wrong: {', '.join(found.wrong)}")
+    several = f"on all {found.compared_systems} systems" if found.compared_systems > 1 else ""
+    where = f"the same {several or 'in all runs'}"
+    if found.different:
+        parts.append(f"{found.alike} of {counted(found.compared, 'compared answer')} {where}")
+        parts.append(f"different: {', '.join(found.different)}")
+    elif found.alike:
+        parts.append(f"{counted(found.alike, 'answer')} compared: {where}")
+    if found.alone:
+        parts.append(f"{found.alone} without an expected result")
+    for (label, why), number in found.not_run.items():
+        parts.append(f"{label}: {number} not run: {why}")
+    return "; ".join(parts)

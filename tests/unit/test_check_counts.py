@@ -1,0 +1,59 @@
+"""How many checks were right is said per system, and nothing that was not run counts as right."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from assay.check.answers import Check, not_run
+from assay.report import check_counts
+
+
+def check(id_: str, ok: bool | None, expected: int | None = 0) -> Check:
+    return Check(id=id_, title="", expected=expected, found=0, ok=ok, note="")
+
+
+def runs(**by_system: list[Check]) -> Any:
+    return [
+        SimpleNamespace(system_label=label.rstrip("_"), checks=checks)
+        for label, checks in by_system.items()
+    ]
+
+
+RIGHT = [check("rows", True), check("sums", True)]
+MISSING = [not_run("rows", "", "no joins"), not_run("sums", "", "no joins")]
+WRONG = [check("rows", False), check("sums", True)]
+
+
+def answers(*oks: bool | None) -> list[Check]:
+    return [check(f"q{number}", ok, None) for number, ok in enumerate(oks)]
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (runs(a=[]), ""),
+        (runs(a=RIGHT, a_=RIGHT), "2 of 2 right"),
+        (runs(a=WRONG), "1 of 2 right; wrong: rows"),
+        (
+            runs(a=RIGHT, b=RIGHT, c=RIGHT, cassandra=MISSING),
+            "6 of 6 right; cassandra: 2 not run: no joins",
+        ),
+        (runs(a=RIGHT, b=WRONG), "3 of 4 right; wrong: rows (b)"),
+        (runs(a=MISSING), "a: 2 not run: no joins"),
+        (runs(a=answers(None, None)), "2 without an expected result"),
+        (
+            runs(a=answers(None, None), b=answers(True, True)),
+            "2 answers compared: the same on all 2 systems",
+        ),
+        (runs(a=answers(None), a_=answers(True)), "1 answer compared: the same in all runs"),
+        (
+            runs(a=answers(None, None), b=answers(True, False)),
+            "1 of 2 compared answers the same on all 2 systems; different: q1",
+        ),
+    ],
+)
+def test_checks_are_counted_by_system_and_answers_are_compared(found: Any, expected: str) -> None:
+    assert check_counts.words(found) == expected
