@@ -16,6 +16,7 @@ from assay.errors import (
     YouError,
 )
 from assay.experiment import Experiment
+from assay.install.in_use import in_use
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
@@ -29,7 +30,7 @@ from assay.record.machine import machine
 from assay.report import check_declarations
 from assay.row_sources.protocol import opened
 from assay.steps import take_all
-from assay.steps.availability import refuse_missing_systems
+from assay.steps.availability import look_for_systems
 from assay.steps.context import Context
 from assay.steps.refusal import why_refused
 from assay.text.reasons import with_more
@@ -95,13 +96,14 @@ def run(
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
-    refuse_missing_systems(workload, expressible)
+    available = look_for_systems(workload, expressible)
+    available.refuse_missing()
     rows = opened(workload, experiment, progress)
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
     build = {"assay": __version__, **json.loads(_engine.build_info())}
     record = Store(records, waiting=progress.stage, warning=progress.warning)
-    with record as store, Pool(planned, loading) as pool:
+    with in_use(available.places), record as store, Pool(planned, loading) as pool:
         experiment_id = store.begin_experiment(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )

@@ -16,6 +16,7 @@ import pytest
 
 from assay.errors import ArgumentError, SystemMissing, SystemUnderTestError
 from assay.install import cache, client, debian_prefix, go_module, maven, python_wheel, stage
+from assay.install.in_use import in_use
 from assay.install.prefix import Prefix, Report
 from assay.provision import process_tags
 from assay.provision.leftovers import clear_leftovers
@@ -217,6 +218,35 @@ def test_removal_takes_one_version_or_all_and_the_folder_with_the_last() -> None
     assert not folders[0].parent.exists()
     with pytest.raises(ArgumentError, match="brought is not installed in"):
         stage.uninstall("brought", None, print)
+
+
+_USING = """
+import sys, time
+from assay.install.in_use import in_use
+with in_use([sys.argv[1], "/usr/bin/env", "in this process"]):
+    print("begun", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_run_uses_is_not_removed() -> None:
+    folders = [installed(version=version) for version in ("1", "2")]
+    words = [sys.executable, "-c", _USING, str(folders[0] / "program")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == b"begun\n"
+        with in_use([str(folders[0])]):  # runs share it
+            for version in ("1", None):
+                with pytest.raises(
+                    ArgumentError, match=r"brought 1 is in use by process"
+                ) as refusal:
+                    stage.uninstall("brought", version, print)
+                if Path("/proc/locks").exists():
+                    assert str(run.pid) in str(refusal.value)
+        assert all(folder.exists() for folder in folders), "all of them or none"
+        assert stage.uninstall("brought", "2", print) == [folders[1]]
+        run.kill()
+    assert stage.uninstall("brought", "1", print) == [folders[0]]
 
 
 def test_a_system_that_cannot_be_installed_is_refused() -> None:

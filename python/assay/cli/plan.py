@@ -15,7 +15,7 @@ from assay.experiment import words as command_line
 from assay.load.prepare import check_rows
 from assay.plan import plan
 from assay.row_sources.protocol import row_source
-from assay.steps.availability import missing_systems, one_line
+from assay.steps.availability import look_for_systems, one_line
 from assay.steps.refusal import why_refused
 from assay.systems.sourced import URL
 from assay.text.units import counted, duration
@@ -62,9 +62,8 @@ def command(words: command_line.Words, form: str) -> None:
     expressible = [run for run in runs if refusals[run.position] is None]
     for warning in Compiled(workload).check(expressible):
         click.echo(f"warning: {warning}", err=True)
-    missing = {
-        label: one_line(error) for label, error in missing_systems(workload, expressible).items()
-    }
+    available = look_for_systems(workload, expressible)
+    missing = {label: one_line(error) for label, error in available.missing.items()}
     runnable = [run for run in expressible if run.cell.system.label not in missing]
     found = [
         {

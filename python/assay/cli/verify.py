@@ -7,6 +7,7 @@ from collections import Counter
 
 import click
 
+from assay import registry
 from assay.cli import rows
 from assay.cli.options import format_option
 from assay.cli.outcome import say
@@ -14,8 +15,10 @@ from assay.cli.streams import status_at_least
 from assay.conformance.requirement import Finding
 from assay.conformance.verify import verify
 from assay.experiment import settings
-from assay.experiment.values import StorageChoice
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.install.in_use import in_use
 from assay.provision.leftovers import clear_leftovers
+from assay.systems.abilities import Findable
 
 COLUMNS = ("system", "requirement", "result", "reason")
 
@@ -54,17 +57,24 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
     found: list[rows.Row] = []
     for choice in choices:
         counted: Counter[str] = Counter()
-        for finding in verify(choice, storage):
-            counted[finding.result] += 1
-            found.append(_row(choice.label, finding))
-            if finding.result == "not met":
-                say(f"{choice.label}: not met: {finding.requirement.name}: {finding.reason}")
+        with in_use(_places(choice)):
+            for finding in verify(choice, storage):
+                counted[finding.result] += 1
+                found.append(_row(choice.label, finding))
+                if finding.result == "not met":
+                    say(f"{choice.label}: not met: {finding.requirement.name}: {finding.reason}")
         counts = ", ".join(f"{count} {result}" for result, count in counted.items())
         say(f"{choice.label}: {counts}")
     status = int(any(row["result"] == "not met" for row in found))
     with status_at_least(status):
         rows.write(found, COLUMNS, form, sys.stdout)
     return status
+
+
+def _places(choice: SystemChoice) -> list[str]:
+    """Of the programs that are started. Raises `SystemMissing`."""
+    system = registry.system(choice.name)
+    return [system.find().place] if choice.url is None and isinstance(system, Findable) else []
 
 
 def _row(label: str, finding: Finding) -> rows.Row:

@@ -167,7 +167,7 @@ def new_prefix(system: str, version: str) -> Iterator[Prefix]:
 
 def remove(one: Installed) -> None:
     """Removes a prefix; also where this is interrupted, nothing half removed is found afterwards.
-    To be called `locked`."""
+    To be called `locked` and `in_use.unused`."""
     identity = ledger.new_id()
     with undone_at_end(identity) as entry:
         package = UnfinishedPackage.within(one.folder.parent, identity)
@@ -175,8 +175,13 @@ def remove(one: Installed) -> None:
         one.folder.rename(package.path)
 
 
+def shelves() -> Path:
+    """The folder of the folders of systems."""
+    return folder() / "systems"
+
+
 def _shelf(system: str) -> Path:
-    return folder() / "systems" / system
+    return shelves() / system
 
 
 def _order(version: str) -> list[tuple[int, int, str]]:

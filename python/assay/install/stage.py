@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import shutil
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from assay.env_vars import CACHE
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.install import cache
 from assay.install.client import InstallFailed, VersionUnknown
+from assay.install.in_use import unused
 from assay.install.prefix import Report
 from assay.systems.abilities import Found, Installable
 from assay.systems.protocol import System
@@ -71,7 +73,8 @@ def _already(name: str, system: Installable, version: str, report: Report) -> Re
         found = system.find_in(one.folder)
     except SystemUnderTestError as error:
         report(f"{name} {version} in {one.folder} cannot be used: {error.message}")
-        cache.remove(one)
+        with unused(one):
+            cache.remove(one)
         return None
     report(f"{name} {version} is installed already")
     return Ready(one.folder, found)
@@ -98,7 +101,7 @@ class _CannotBeUsed(InstallFailed):
 def uninstall(system: str, version: str | None, report: Report) -> list[Path]:
     """Removes one version of a system, or all of them; returns the folders that are gone.
 
-    Raises `ArgumentError` where nothing of it is installed.
+    Raises `ArgumentError` where nothing of it is installed, and where one of them is in use.
     """
     with cache.locked(system, report):
         there = cache.installed(system)
@@ -110,8 +113,11 @@ def uninstall(system: str, version: str | None, report: Report) -> list[Path]:
                 f"{named} is not installed in {cache.folder()}",
                 hint=f"installed: {versions}" if there else "`assay list systems` shows what is",
             )
-        for one in wanted:
-            cache.remove(one)
+        with contextlib.ExitStack() as all_of_them:
+            for one in wanted:
+                all_of_them.enter_context(unused(one))
+            for one in wanted:
+                cache.remove(one)
         return [one.folder for one in wanted]
 
 

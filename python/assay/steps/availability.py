@@ -1,26 +1,46 @@
-"""Takes planned runs; returns the systems that they need and this machine lacks, each with why."""
+"""Takes planned runs; returns where this machine has the systems that they need, and why it
+has not the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from assay import registry
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment import SystemChoice
 from assay.plan import PlannedRun
-from assay.systems.abilities import Findable, NeedsLibrary
+from assay.systems.abilities import Findable, Found, NeedsLibrary
 from assay.workload.values import Workload
 
 
-def missing_systems(
-    workload: Workload, runs: Iterable[PlannedRun]
-) -> dict[str, SystemUnderTestError]:
-    """By the label of the system. ``runs`` are those that are not refused. Nothing is started, and
-    no server is asked.
+@dataclass(frozen=True)
+class Availability:
+    """What was found of the systems of some runs."""
+
+    missing: Mapping[str, SystemUnderTestError]
+    """By the label of the system."""
+    places: tuple[str, ...]
+    """Of the programs that will be started."""
+
+    def refuse_missing(self) -> None:
+        """Raises `SystemUnderTestError` with every system that is missing."""
+        if len(self.missing) == 1:
+            raise next(iter(self.missing.values()))
+        if self.missing:
+            lines = [f"- {label}: {one_line(error)}" for label, error in self.missing.items()]
+            raise SystemMissing(
+                f"{len(lines)} systems cannot be run on this machine:\n" + "\n".join(lines),
+                hint="install them, or leave them out",
+            )
+
+
+def look_for_systems(workload: Workload, runs: Iterable[PlannedRun]) -> Availability:
+    """``runs`` are those that are not refused. Nothing is started, and no server is asked.
 
     Raises `ArgumentError` for what is there and cannot be used as asked.
     """
-    asked: dict[tuple[str, bool], SystemUnderTestError | None] = {}
+    asked: dict[tuple[str, bool], Found | SystemUnderTestError | None] = {}
     missing = {}
     for run in runs:
         choice = run.cell.system
@@ -28,23 +48,13 @@ def missing_systems(
             continue
         key = (choice.name, choice.url is None)
         if key not in asked:
-            asked[key] = _why_missing(choice)
-        if (error := asked[key]) is not None:
-            missing[choice.label] = error
-    return missing
-
-
-def refuse_missing_systems(workload: Workload, runs: Iterable[PlannedRun]) -> None:
-    """Raises `SystemUnderTestError` with every system that is missing."""
-    missing = missing_systems(workload, runs)
-    if len(missing) == 1:
-        raise next(iter(missing.values()))
-    if missing:
-        lines = "\n".join(f"- {label}: {one_line(error)}" for label, error in missing.items())
-        raise SystemMissing(
-            f"{len(missing)} systems cannot be run on this machine:\n{lines}",
-            hint="install them, or leave them out",
-        )
+            asked[key] = _look_for(choice)
+        found = asked[key]
+        if isinstance(found, SystemUnderTestError):
+            missing[choice.label] = found
+    return Availability(
+        missing, tuple(found.place for found in asked.values() if isinstance(found, Found))
+    )
 
 
 def one_line(error: SystemUnderTestError) -> str:
@@ -56,14 +66,14 @@ def _needs_system(workload: Workload, run: PlannedRun) -> bool:
     return any(step.needs_system for step in workload.test(run.cell.test).steps)
 
 
-def _why_missing(choice: SystemChoice) -> SystemUnderTestError | None:
+def _look_for(choice: SystemChoice) -> Found | SystemUnderTestError | None:
+    """The programs that would be started, or what is missing; None where nothing is needed here."""
     system = registry.system(choice.name)
     try:
-        if choice.url is not None:
-            if isinstance(system, NeedsLibrary):
-                system.insist_on_library()
-        elif isinstance(system, Findable):
-            system.find()
+        if choice.url is None and isinstance(system, Findable):
+            return system.find()
+        if choice.url is not None and isinstance(system, NeedsLibrary):
+            system.insist_on_library()
     except SystemUnderTestError as error:
         return error
     return None
