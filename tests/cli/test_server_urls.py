@@ -184,11 +184,27 @@ def test_a_folder_that_is_missing_is_named_with_a_hint_that_works(tmp_path: Path
     code, printed = run(tmp_path, "sqlite:///away/x.db")
     assert code == 2
     assert "there is no folder away" in printed
-    assert 'mkdir -p away && sqlite3 away/x.db "VACUUM"' in printed
+    assert "mkdir -p away && touch away/x.db" in printed
     assert "an absolute path has four slashes: sqlite:////away/x.db" in printed
     _, printed = run(tmp_path, f"sqlite://{tmp_path}/there/x.db")
     assert f"an absolute path has four slashes: sqlite:///{tmp_path}/there/x.db" in printed
-    assert "sqlite3 " not in printed
+    assert "touch" not in printed
+    _, printed = run(tmp_path, "sqlite:///x.db")
+    assert "there is no file x.db" in printed and "make it with: touch x.db" in printed
+
+
+def test_a_file_that_is_no_database_is_refused_before_anything_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear database,\n", encoding="utf-8")
+    (tmp_path / "empty").touch()
+    for url, found in (
+        ("sqlite:///letter.txt", "expected a SQLite database, found a file that begins with 'Dear"),
+        ("duckdb:///letter.txt", "expected a DuckDB database, found a file that begins with 'Dear"),
+        ("duckdb:///empty", "expected a DuckDB database, found a file that is empty"),
+        (f"sqlite:///{tmp_path}", "expected a file, found the folder"),
+    ):
+        code, printed = run(tmp_path, url)
+        assert (code, found in printed) == (2, True), printed
+    assert run(tmp_path, "sqlite:///empty")[0] == 0, "an empty file is an empty database"
 
 
 def test_a_plan_says_where_each_part_of_an_address_comes_from(tmp_path: Path) -> None:
