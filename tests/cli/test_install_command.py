@@ -17,11 +17,13 @@ def test_the_list_says_what_is_here_and_what_was_verified(assay: Assay) -> None:
     assert tuple(rows) == (*registry.systems(), *members)
     assert "dbapi:sqlite3" in members
     for row in rows.values():
-        assert row["here"] in {"found", "installable", "by URL", "missing"}
+        assert row["available"] in {"found", "installable", "by URL", "missing"}
         assert row["verified"]
+        assert bool(row["place"]) is (row["available"] == "found")
+        assert not any("=|" in option for option in row["options"]), "no level without a word"
         assert set(row["capabilities"]) <= set(CAPABILITIES)
-        assert bool(row["version"]) is (row["here"] == "found")
-    assert rows["sqlite"]["here"] == "found"
+        assert bool(row["version"]) is (row["available"] == "found")
+    assert rows["sqlite"]["available"] == "found"
 
 
 def test_the_short_list_leaves_capabilities_to_the_detail(assay: Assay) -> None:
@@ -34,8 +36,10 @@ def test_the_short_list_leaves_capabilities_to_the_detail(assay: Assay) -> None:
     [
         (("install", "sqlit"), "unknown system 'sqlit'"),
         (("install", "sqlite"), "sqlite cannot be installed by Assay"),
+        (("install", "nosuch"), "these can be installed: cassandra, duckdb, ferretdb, mysql"),
         (("install", "sqlite@"), "expected SYSTEM@VERSION"),
-        (("uninstall", "sqlite"), "sqlite is not installed in"),
+        (("install", "duckdb://me:geheim@x"), "expected SYSTEM@VERSION, found a URL"),
+        (("uninstall", "sqlite"), "sqlite was not installed by Assay in"),
         (("plan", "tpcb", "--on", "mysql@9"), "without a version, found 'mysql@9'"),
         (("list", "workloads", "--detail"), "--detail does not apply to `assay list workloads`"),
     ],
@@ -46,3 +50,4 @@ def test_what_cannot_be_installed_is_refused(
     ended = assay(*words)
     assert ended.status == 2
     assert message in ended.err
+    assert "geheim" not in ended.err

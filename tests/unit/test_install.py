@@ -211,6 +211,12 @@ def test_a_cache_folder_that_cannot_be_made_is_refused(
         installed(lambda *_: pytest.fail("begun"))
 
 
+def test_a_cache_folder_that_is_a_broken_link_is_named(cache_folder: Path) -> None:
+    cache_folder.symlink_to("nowhere")
+    with pytest.raises(SystemUnderTestError, match="is a link to nowhere, which does not exist"):
+        installed(lambda *_: pytest.fail("begun"))
+
+
 def test_removal_takes_one_version_or_all_and_the_folder_with_the_last() -> None:
     folders = [installed(version=version) for version in ("1", "2", "3")]
     assert stage.uninstall("brought", "2", print) == [folders[1]]

@@ -9,10 +9,11 @@ import click
 
 from assay import registry
 from assay.cli.outcome import say
-from assay.errors import SystemUnderTestError
+from assay.errors import ArgumentError, SystemUnderTestError
 from assay.install import stage
 from assay.provision.leftovers import clear_leftovers
-from assay.systems.abilities import Findable, SeveralVersions
+from assay.server_url import is_url
+from assay.systems.abilities import Findable, Installable, SeveralVersions
 from assay.systems.protocol import System
 
 
@@ -33,7 +34,9 @@ def command(system: str) -> None:
     name, version = system_and_version(system)
     for cleared in clear_leftovers():
         say(cleared.sentence())
-    one = registry.system(name)
+    one = system_named(name)
+    if not isinstance(one, Installable):
+        raise ArgumentError(f"{name} cannot be installed by Assay", hint=_installable())
     ready = stage.install(one, version, say)
     say(f"{name} {ready.found.version} is ready: {_how_to_use(one, ready)}")
     say(f"to remove it: `assay uninstall {name}@{ready.folder.name}`")
@@ -57,7 +60,25 @@ def _how_to_use(system: System, ready: stage.Ready) -> str:
 
 def system_and_version(text: str) -> tuple[str, str | None]:
     """``NAME@VERSION``, or a name by itself. Raises `UsageError`."""
+    if is_url(text):
+        raise click.UsageError("expected SYSTEM@VERSION, found a URL")
     name, at, version = text.partition("@")
     if at and not version:
         raise click.UsageError(f"expected SYSTEM@VERSION, found {text!r}")
     return name, version or None
+
+
+def system_named(name: str) -> System:
+    """Raises `ArgumentError` for an unknown one, with those that can be installed."""
+    try:
+        return registry.system(name)
+    except ArgumentError as error:
+        raise ArgumentError(error.message, hint=_installable(name)) from error
+
+
+def _installable(word: str = "") -> str:
+    """Those that can be installed, after the one that the word most likely means."""
+    names = [name for name, one in registry.usable_systems() if isinstance(one, Installable)]
+    guess = registry.nearest(word, names)
+    can_be = f"these can be installed: {', '.join(names)}"
+    return f"did you mean {guess!r}? {can_be}" if guess else can_be

@@ -21,8 +21,10 @@ from assay.files.paths import is_folder
 from assay.workload.values import Workload
 
 WHAT = ("systems", "workloads", "storages", "runs", "datasets")
-SYSTEM_COLUMNS = ("system", "here", "version", "driver", "urls", "verified")
-SYSTEM_DETAIL = (*SYSTEM_COLUMNS, "place", "dialect", "capabilities", "options", "install")
+SYSTEM_COLUMNS = ("system", "available", "version", "driver", "urls", "verified")
+SYSTEM_DETAIL = (
+    *SYSTEM_COLUMNS, "place", "why_not_found", "dialect", "capabilities", "options", "install",
+)  # fmt: skip
 WORKLOAD_COLUMNS = ("test", "clients", "title", "reproduces")
 STORAGE_COLUMNS = ("storage", "what")
 RUN_COLUMNS = (

@@ -1,10 +1,10 @@
-"""Takes the registry; returns a row for each system: is it here, what can it do."""
+"""Takes the registry; returns a row for each system: is it available, what can it do."""
 
 from __future__ import annotations
 
 from assay import registry
 from assay.cli.rows import Row
-from assay.errors import SystemMissing
+from assay.errors import SystemUnderTestError
 from assay.systems.abilities import Findable, Found, Installable, Verified
 from assay.systems.protocol import System
 
@@ -23,25 +23,26 @@ def system_rows() -> list[Row]:
 def _member_row(name: str, system: System) -> Row:
     """A member of a family is reached by what stands in its brackets."""
     row = _row(name, system)
-    here = "found" if row["here"] == "found" else "missing"
-    return {**row, "here": here, "urls": [f"{name}[…]"]}
+    available = "found" if row["available"] == "found" else "missing"
+    return {**row, "available": available, "urls": [f"{name}[…]"]}
 
 
 def _row(name: str, system: System) -> Row:
-    found, missing = _found(system)
+    found, why_not_found = _found(system)
     schemes = [f"{scheme}://" for scheme in registry.url_schemes(name)]
     return {
         "system": name,
-        "here": _here(system, found, schemes),
+        "available": _available(system, found, schemes),
         "version": found.version if found else "",
         "driver": system.driver,
         "urls": schemes,
         "verified": system.verified if isinstance(system, Verified) else "",
-        "place": found.place if found else missing,
+        "place": found.place if found else "",
+        "why_not_found": why_not_found,
         "dialect": system.dialect.name,
         "capabilities": sorted(system.capabilities),
         "options": [
-            f"{option.name}={'|'.join(option.levels) or option.default or '…'}"
+            f"{option.name}={'|'.join(filter(None, option.levels)) or option.default or '…'}"
             for option in system.option_specs
         ],
         "install": f"{system.installable_version}: {system.install_source}"
@@ -56,11 +57,11 @@ def _found(system: System) -> tuple[Found | None, str]:
         return None, ""
     try:
         return system.find(), ""
-    except SystemMissing as missing:
-        return None, f"{missing.message} ({missing.hint})" if missing.hint else missing.message
+    except SystemUnderTestError as error:
+        return None, f"{error.message} ({error.hint})" if error.hint else error.message
 
 
-def _here(system: System, found: Found | None, schemes: list[str]) -> str:
+def _available(system: System, found: Found | None, schemes: list[str]) -> str:
     if found is not None:
         return "found"
     if isinstance(system, Installable):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
-from assay import registry
-from assay.cli.install import system_and_version
+from assay.cli.install import system_and_version, system_named
 from assay.cli.outcome import say
-from assay.install import stage
+from assay.errors import ArgumentError, SystemUnderTestError
+from assay.install import cache, stage
+from assay.systems.abilities import Findable
+from assay.systems.protocol import System
 
 
 @click.command("uninstall")
@@ -23,6 +25,20 @@ def command(system: str) -> None:
       assay uninstall mysql
     """
     name, version = system_and_version(system)
-    registry.system(name)  # an unknown name is refused with the nearest one
+    system_ = system_named(name)
+    if not cache.installed(name):
+        raise ArgumentError(
+            f"{name} was not installed by Assay in {cache.folder()}{_elsewhere(system_)}"
+        )
     for folder in stage.uninstall(name, version, say):
         say(f"removed {folder}")
+
+
+def _elsewhere(system: System) -> str:
+    """Where a run finds it."""
+    if not isinstance(system, Findable):
+        return ""
+    try:
+        return f" (found: {system.find().place})"
+    except SystemUnderTestError:
+        return ""

@@ -135,9 +135,17 @@ def _make(shelf: Path) -> None:
                 path.chmod(0o755)
     except OSError as error:
         raise SystemUnderTestError(
-            f"the cache folder {folder()} cannot be written: {error}",
+            f"the cache folder {folder()} cannot be written: {_why(missing) or error}",
             hint=f"name another in {CACHE.name}",
         ) from error
+
+
+def _why(missing: list[Path]) -> str | None:
+    """What the error of the operating system calls a file that exists."""
+    broken = next((path for path in missing if path.is_symlink()), None)
+    if broken is None:
+        return None
+    return f"{broken} is a link to {broken.readlink()}, which does not exist"
 
 
 @contextlib.contextmanager

@@ -74,10 +74,12 @@ def _fix(path: Path, kind: FileKind) -> str:
     absolute = Path("/") / path
     four = f"an absolute path has four slashes: {kind.scheme}:///{absolute}"
     # Where there is such a folder, a slash was forgotten; the root folder says nothing.
-    is_forgotten = len(absolute.parts) > 2 and paths.is_folder(absolute.parent)
-    if not path.is_absolute() and is_forgotten:
+    is_in_folder = len(absolute.parts) > 2
+    if not path.is_absolute() and is_in_folder and paths.is_folder(absolute.parent):
         return four
     make = kind.making(path)
     if not paths.is_folder(path.parent):
         make = f"mkdir -p {shlex.quote(str(path.parent))} && {make}"
-    return f"make it with: {make}" + ("" if path.is_absolute() else f"; {four}")
+    return f"make it with: {make}" + (
+        f"; {four}" if not path.is_absolute() and is_in_folder else ""
+    )

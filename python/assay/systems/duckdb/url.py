@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ def file_of(url: str) -> Path:
 
 def _making(file: Path) -> str:
     """By the Python package, in which the library usually is."""
-    python = f"import duckdb; duckdb.connect({str(file)!r}).close()"
+    python = f"import duckdb; duckdb.connect({json.dumps(str(file))}).close()"
     command = f"{shlex.quote(sys.executable)} -c {shlex.quote(python)}"
     try:
         folder = installation.find_library().parent
