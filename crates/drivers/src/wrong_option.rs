@@ -1,6 +1,6 @@
 //! An option of a site document that its driver cannot take: which one, and what it can be.
 
-/// Whoever wrote the option may know it by another name, so the parts are kept apart.
+/// Its parts are kept apart, because callers may know the option by another name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongOption {
     /// As the driver calls it.
