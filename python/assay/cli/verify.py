@@ -7,18 +7,18 @@ from collections import Counter
 
 import click
 
-from assay import registry
 from assay.cli import rows
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
 from assay.conformance.requirement import Finding
 from assay.conformance.verify import verify
+from assay.errors import RunFailed, SystemUnderTestError
 from assay.experiment import settings
-from assay.experiment.values import StorageChoice, SystemChoice
+from assay.experiment.values import StorageChoice
 from assay.install.in_use import in_use
 from assay.provision.leftovers import clear_leftovers
-from assay.systems.abilities import Findable
+from assay.steps.availability import look_for, one_line
 
 COLUMNS = ("system", "requirement", "result", "reason")
 
@@ -41,7 +41,8 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
     server that is started for it; a server by URL is neither stopped nor killed,
     and tables named verify_… are made and dropped there. A requirement
     whose capability the system lacks is refused, with the reason. Exit status 1
-    if a requirement is not met. For the authors of systems.
+    if a requirement is not met, otherwise 3 if a system could not be tried. For
+    the authors of systems.
 
     \b
     Example:
@@ -52,29 +53,35 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
     choices = settings.system_choices(systems)
     [storage] = settings.storage_choices(storages) or (StorageChoice(),)
     settings.check_choices(choices, [storage])
+    available = look_for(choices)
+    available.refuse_missing()
     for cleared in clear_leftovers():
         say(f"warning: {cleared.sentence()}")
     found: list[rows.Row] = []
-    for choice in choices:
-        counted: Counter[str] = Counter()
-        with in_use(_places(choice)):
-            for finding in verify(choice, storage):
-                counted[finding.result] += 1
-                found.append(_row(choice.label, finding))
-                if finding.result == "not met":
-                    say(f"{choice.label}: not met: {finding.requirement.name}: {finding.reason}")
-        counts = ", ".join(f"{count} {result}" for result, count in counted.items())
-        say(f"{choice.label}: {counts}")
-    status = int(any(row["result"] == "not met" for row in found))
+    status = 0
+    with in_use(available.places):
+        for choice in choices:
+            counted: Counter[str] = Counter()
+            try:
+                for finding in verify(choice, storage):
+                    counted[finding.result] += 1
+                    found.append(_row(choice.label, finding))
+                    if finding.result == "not met":
+                        name = finding.requirement.name
+                        say(f"{choice.label}: not met: {name}: {finding.reason}")
+            except SystemUnderTestError as error:
+                if len(choices) == 1:
+                    raise
+                say(f"{choice.label}: not verified: {one_line(error)}")
+                status = error.exit_code
+            counts = ", ".join(f"{count} {result}" for result, count in counted.items())
+            if counts:
+                say(f"{choice.label}: {counts}")
+    if any(row["result"] == "not met" for row in found):
+        status = RunFailed.exit_code
     with status_at_least(status):
         rows.write(found, COLUMNS, form, sys.stdout)
     return status
-
-
-def _places(choice: SystemChoice) -> list[str]:
-    """Of the programs that are started. Raises `SystemMissing`."""
-    system = registry.system(choice.name)
-    return [system.find().place] if choice.url is None and isinstance(system, Findable) else []
 
 
 def _row(label: str, finding: Finding) -> rows.Row:

@@ -36,19 +36,21 @@ class Availability:
 
 
 def look_for_systems(workload: Workload, runs: Iterable[PlannedRun]) -> Availability:
-    """``runs`` are those that are not refused. Nothing is started, and no server is asked.
+    """The systems of the runs, which are those that are not refused; see `look_for`."""
+    return look_for(run.cell.system for run in runs if _needs_system(workload, run))
+
+
+def look_for(choices: Iterable[SystemChoice]) -> Availability:
+    """Nothing is started, and no server is asked.
 
     Raises `ArgumentError` for what is there and cannot be used as asked.
     """
     asked: dict[tuple[str, bool], Found | SystemUnderTestError | None] = {}
     missing = {}
-    for run in runs:
-        choice = run.cell.system
-        if choice.label in missing or not _needs_system(workload, run):
-            continue
+    for choice in choices:
         key = (choice.name, choice.url is None)
         if key not in asked:
-            asked[key] = _look_for(choice)
+            asked[key] = _found(choice)
         found = asked[key]
         if isinstance(found, SystemUnderTestError):
             missing[choice.label] = found
@@ -66,7 +68,7 @@ def _needs_system(workload: Workload, run: PlannedRun) -> bool:
     return any(step.needs_system for step in workload.test(run.cell.test).steps)
 
 
-def _look_for(choice: SystemChoice) -> Found | SystemUnderTestError | None:
+def _found(choice: SystemChoice) -> Found | SystemUnderTestError | None:
     """The programs that would be started, or what is missing; None where nothing is needed here."""
     system = registry.system(choice.name)
     try:
