@@ -18,9 +18,11 @@ __all__ = [
     "build_info",
     "check_clients",
     "check_load_sessions",
+    "connects_are_measured",
     "drive",
     "drivers",
     "drivers_with_transactions",
+    "end_with_parent",
     "evaluate",
     "expected_of_option",
     "explain",
@@ -126,6 +128,13 @@ def check_clients(driver: str, clients: int, threads: int) -> None:
 
 def check_load_sessions(sessions: int) -> None:
     """Raises where this machine has not the threads and open files for so many sessions."""
+
+def end_with_parent(requests: int, lines: int) -> None:
+    """Kills this process and its group when no process can write to the pipe ``requests`` any more;
+    writes an error to ``lines`` where ``connect()`` of a Python module exceeds its limit."""
+
+def connects_are_measured() -> None:
+    """From now on ``connect()`` has no such limit."""
 
 def drivers() -> list[str]: ...
 def drivers_with_transactions() -> list[str]:

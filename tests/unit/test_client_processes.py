@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +16,33 @@ import pytest
 
 from assay.drive import parts
 from assay.drive.transactions import observe
-from assay.errors import ArgumentError, SystemDied
+from assay.errors import ArgumentError, AssayError, SystemDied, SystemMissing, SystemRefused
 from assay.experiment import StorageChoice
 from assay.experiment.settings import system_choice
 from assay.observation import Observation
+from assay.provision import python_calls
+from assay.provision.session import session
 from assay.provision.stage import provision
 
 MODULE = """
-import os, time
+import ctypes, os, resource, signal, sys, time
 from assay.dbapi.null import *
 from assay.dbapi import null
 
 def connect(behave="", **keywords):
-    if behave == "refuse":
-        raise null.Error("no session for you")
+    print("a module may print", flush=True)
+    if behave == "hang":
+        ctypes.PyDLL(None).sleep(1000)  # and hold the interpreter lock
+    if behave == "exit":
+        sys.exit(3)
+    if behave == "none":
+        return None
+    if behave == "fork":
+        if not (child := os.fork()):
+            time.sleep(1000)
+        with open("pids", "w") as file:
+            file.write(f"{os.getpid()} {child}")
+        time.sleep(1000)
     connection = null.connect()
     if behave:
         return Behaved(connection, behave)
@@ -54,8 +69,9 @@ class Cursor:
         if "SELECT" in text and self._behave == "end":
             os.write(2, b"the library has crashed\\n")
             os._exit(7)
-        if "SELECT" in text and self._behave == "print":
-            print("a module may print", flush=True)
+        if "SELECT" in text and self._behave == "crash":
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            signal.raise_signal(signal.SIGSEGV)
         if self._behave.startswith("/"):
             with open(self._behave, "a") as file:
                 file.write(f"{os.getpid()} {values}\\n")
@@ -72,7 +88,14 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def driven(clients: int, processes: int, behave: str = "", **more: Any) -> Observation:
     word = f"dbapi:behaving_dbapi[client_processes={processes}{behave and f',behave={behave}'}]"
-    document = {
+    document = document_of(clients, **more)
+    with provision(system_choice(word), StorageChoice(), connections=clients) as deployment:
+        assert parts.number_of(document, deployment) == min(clients, processes)
+        return observe(deployment, document)
+
+
+def document_of(clients: int, **more: Any) -> dict[str, Any]:
+    return {
         "scripts": [
             {
                 "name": "read",
@@ -88,9 +111,6 @@ def driven(clients: int, processes: int, behave: str = "", **more: Any) -> Obser
         "seed": 7,
         **more,
     }
-    with provision(system_choice(word), StorageChoice(), connections=clients) as deployment:
-        assert parts.number_of(document, deployment) == min(clients, processes)
-        return observe(deployment, document)
 
 
 def test_parts_are_together_the_whole() -> None:
@@ -115,17 +135,120 @@ def test_clients_in_three_processes_do_what_they_do_in_one(tmp_path: Path) -> No
         values[processes] = sorted(value for _, _, value in lines if value != "()")
     assert values[1] == values[3]
     assert len(values[1]) == 35
+    assert "behaving_dbapi" not in sys.modules, "this process never calls a module"
 
 
-def test_what_a_module_prints_does_not_disturb() -> None:
-    assert driven(2, 2, "print").outcomes.ok == 10
+def test_what_a_module_prints_is_not_in_the_output(capfd: pytest.CaptureFixture[str]) -> None:
+    assert driven(2, 2).outcomes.ok == 10
+    assert capfd.readouterr().out == ""
 
 
-def test_a_process_that_ends_by_itself_is_reported_and_no_other_is_left() -> None:
+@pytest.mark.parametrize(
+    ("behave", "message"),
+    [
+        (
+            "end",
+            r"process \d of 3: the module behaving_dbapi ended the program .*\(exit status 7\)",
+        ),
+        (
+            "crash",
+            r"process \d of 3 was ended by signal 11 \(SIGSEGV\) .*in the module behaving_dbapi",
+        ),
+    ],
+)
+def test_a_process_that_ends_by_itself_is_reported_and_no_other_is_left(
+    behave: str, message: str
+) -> None:
+    python_calls.end_idle()
     before = set(psutil.Process().children())  # servers that other tests share
-    with pytest.raises(SystemDied, match=r"the library has crashed \(exit status 7\)"):
-        driven(3, 3, "end")
+    with pytest.raises(SystemDied, match=message):
+        driven(3, 3, behave)
+    python_calls.end_idle()
     assert not set(psutil.Process().children()) - before
+
+
+def provisioned(module: str, behave: str = "") -> None:
+    word = f"dbapi:{module}" + (behave and f"[behave={behave}]")
+    with provision(system_choice(word), StorageChoice(), connections=1):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "fix"),
+    [
+        ("import sys; sys.exit(0)", "ended the program while it was imported", "another one"),
+        ("import os; os._exit(0)", "ended the program while it was imported", "another one"),
+        ("raise ValueError('no')", "cannot be imported: ValueError: no", "python -c"),
+        ("def (", "cannot be imported: SyntaxError: invalid syntax", "python -c"),
+        ("import no_such_module", "cannot be imported: No module", "needs the module no_such"),
+        ("raise OSError('libx.so: not there')", "OSError: libx.so: not there", "the library"),
+        ("raise ImportError('libx.so: not there')", "imported: libx.so: not there", "the library"),
+    ],
+)
+def test_a_module_that_cannot_be_imported_is_no_error_of_ours(
+    tmp_path: Path, text: str, message: str, fix: str
+) -> None:
+    (tmp_path / "broken_dbapi.py").write_text(text)
+    with pytest.raises(SystemMissing, match=message) as raised:
+        provisioned("broken_dbapi")
+    assert fix in str(raised.value.hint)
+
+
+def test_a_module_that_is_not_installed_is_named_with_its_package() -> None:
+    with pytest.raises(SystemMissing, match="there is no module no_such_module") as raised:
+        provisioned("no_such_module")
+    assert "pip install no_such_module" in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("behave", "kind", "message"),
+    [
+        ("exit", SystemRefused, r"ended the program \(exit status 3\)"),
+        ("none", ArgumentError, r"connect\(\) returned NoneType, which has no cursor\(\)"),
+    ],
+)
+def test_a_connect_that_gives_no_connection_is_explained(
+    behave: str, kind: type[AssayError], message: str
+) -> None:
+    with pytest.raises(kind, match=message):
+        provisioned("behaving_dbapi", behave)
+
+
+def test_a_connect_that_does_not_return_has_a_limit() -> None:
+    word = "dbapi:behaving_dbapi"
+    with provision(system_choice(word), StorageChoice(), connections=1) as deployment:
+        address = deployment.address
+        options = {**address.options, "keywords": '{"behave": "hang"}'}
+        hanging = replace(address, options=options, connect_timeout_s=0.2)
+        with pytest.raises(SystemRefused, match="no session within 200ms"), session(hanging):
+            pass
+        with pytest.raises(SystemRefused, match="no session within 200ms"):
+            observe(replace(deployment, endpoints=(hanging,)), document_of(2))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_a_run_whose_module_does_not_return(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """And with it the module's process and what that has forked, even where Assay is killed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "read.sql").write_text("SELECT 1;\n")
+    assay = str(Path(sys.executable).parent / "assay")
+    command = [assay, "run", "read.sql", "--on", "dbapi:behaving_dbapi[behave=fork]"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE) as running:
+        pids = [psutil.Process(int(pid)) for pid in when_written(tmp_path / "pids").split()]
+        running.send_signal(number)
+        assert running.wait(60) == (-9 if number is signal.SIGKILL else 128 + number)
+    assert not psutil.wait_procs(pids, timeout=60)[1]
+
+
+def when_written(file: Path) -> str:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if file.exists() and (text := file.read_text()):
+            return text
+        time.sleep(0.02)
+    raise AssertionError(f"{file} was not written")
 
 
 def test_a_duration_ends_all_processes_together() -> None:
@@ -154,7 +277,7 @@ def test_no_password_is_in_a_list_of_processes(monkeypatch: pytest.MonkeyPatch) 
                     continue
             time.sleep(0.05)
     assert running.returncode == 0
-    assert "assay.drive.client_process" in seen
+    assert "assay.dbapi.process" in seen
     assert "geheim" not in seen
 
 

@@ -4,7 +4,6 @@ each way to end transactions."""
 from __future__ import annotations
 
 import json
-import signal
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -26,8 +25,6 @@ class Cursor:
 
     def execute(self, text: str, *values: Any) -> None:
         self._calls.append((text, *values))
-        if "interrupt" in text:
-            signal.raise_signal(signal.SIGINT)
         if "fail" in text:
             raise self._module.IntegrityError("no")
         is_query = text.startswith("SELECT")
@@ -217,11 +214,3 @@ def test_a_module_that_is_missing_is_named(modules: Any) -> None:
     del modules
     with pytest.raises(_engine.EngineError, match="module no_such_module cannot be imported"):
         _engine.Session(json.dumps({"driver": "dbapi", "options": {"module": "no_such_module"}}))
-
-
-def test_an_interrupt_within_a_module_is_no_error_of_the_system(modules: Any) -> None:
-    modules()
-    opened = _engine.Session(json.dumps(site()))
-    with pytest.raises(KeyboardInterrupt):
-        opened.execute("UPDATE interrupt")
-    opened.close()

@@ -27,7 +27,10 @@ mod _engine {
     #[pymodule_export]
     use crate::bibliography::{bib_replicate, bib_scan, bib_synthesize, bib_write_sql};
     #[pymodule_export]
-    use crate::dbapi::{NullDbapiConnection, NullDbapiCursor, python_drivers};
+    use crate::dbapi::{
+        NullDbapiConnection, NullDbapiCursor, connects_are_measured, end_with_parent,
+        python_drivers,
+    };
     #[pymodule_export]
     use crate::expression::evaluate;
     #[pymodule_export]

@@ -1,22 +1,9 @@
 //! Takes the engine's progress; passes it to Python, and checks for signals such as Ctrl-C.
 
 use std::ops::ControlFlow;
-use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
 use serde::Serialize;
-
-/// What a signal's handler raised while a module was called, whose caller took it for an error of the module.
-static INTERRUPT: Mutex<Option<PyErr>> = Mutex::new(None);
-
-/// Keeps such an exception for the next report of progress, which raises it.
-pub fn keep_interrupt(error: PyErr) {
-    *INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-}
-
-fn kept_interrupt() -> Option<PyErr> {
-    (INTERRUPT.lock().unwrap_or_else(PoisonError::into_inner)).take()
-}
 
 /// An optional Python callable, and the first exception raised by it or by a signal.
 pub struct ProgressCallback {
@@ -36,9 +23,6 @@ impl ProgressCallback {
     pub fn report(&mut self, progress: &impl Serialize) -> ControlFlow<()> {
         let reported = Python::attach(|py| -> PyResult<ControlFlow<()>> {
             py.check_signals()?;
-            if let Some(interrupt) = kept_interrupt() {
-                return Err(interrupt);
-            }
             if let Some(callback) = &self.callback {
                 let text = serde_json::to_string(progress)
                     .expect("progress is plain numbers and words, which JSON can hold");
@@ -76,6 +60,6 @@ impl ProgressCallback {
 
     /// The exception that ended the work, if any; it takes precedence over the engine's error.
     pub fn into_failure(self) -> Option<PyErr> {
-        self.failure.or_else(kept_interrupt)
+        self.failure
     }
 }

@@ -1,6 +1,7 @@
 //! The requests that the engine sends to a session, and the options with which a driver opens one.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use assay_values::{ColumnType, Piece, Value};
 
@@ -104,6 +105,8 @@ pub struct LocalOptions<'a> {
     pub password: Option<&'a str>,
     /// Statements that each new session runs first.
     pub session_statements: &'a [String],
+    /// How long connecting may take, for a driver that calls code which may never return.
+    pub connect_timeout: Duration,
     /// The driver's own options, from the site document.
     pub options: &'a BTreeMap<String, String>,
 }

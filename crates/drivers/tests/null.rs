@@ -21,6 +21,7 @@ fn try_open(options: &[(&str, &str)]) -> Result<NullConnection, SystemError> {
         password: None,
         file: None,
         session_statements: &[],
+        connect_timeout: std::time::Duration::from_secs(30),
         options: &options,
     })
 }

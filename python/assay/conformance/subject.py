@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from assay.load.mark import refuse_foreign_tables
 from assay.load.tables import count, drop, schema
 from assay.observation import Observation
 from assay.provision.deployment import Address, Deployment
+from assay.provision.engine_calls import Session, query
 from assay.provision.running import RunningSystem
 from assay.provision.session import session
 from assay.systems.protocol import System
@@ -153,7 +153,7 @@ class Subject:
 
     # Statements.
 
-    def session(self) -> AbstractContextManager[_engine.Session]:
+    def session(self) -> AbstractContextManager[Session]:
         """A session whose answers are not waited for without end."""
         return session(self.address)
 
@@ -184,7 +184,7 @@ class Subject:
         """The rows of the last statement of a script, its values bound."""
         document = self._document([text], protocol=protocol, variables=dict(variables))
         document["site"] = self.address.for_engine()
-        return _engine.query(json.dumps(document))[-1][1].rows
+        return query(document)[-1][1].rows
 
     def refusal_of_value(self, text: str, variables: Mapping[str, object]) -> Refusal:
         """What a script is refused with, its values bound."""
@@ -214,7 +214,7 @@ class Subject:
         }
 
 
-def refused(opened: _engine.Session, statement: str) -> Refusal:
+def refused(opened: Session, statement: str) -> Refusal:
     """What the statement is refused with. Raises `NotMet` where it succeeds."""
     try:
         opened.execute(statement)

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 LOST = "lost connection"
+NOT_DBAPI = "PEP 249"
+"""The code of a module whose connections are none."""
 
 _OF_SQLSTATE: Mapping[str, str] = {
     "08": LOST,
@@ -60,6 +62,12 @@ _IN_MESSAGE = re.compile(
     r"SQLSTATE[=: ]*([0-9A-Z]{5})|\b(ORA-\d{5})\b|\b(DP[YI]-\d{4})\b|\b(SQL\d{4,5}[CNW])\b"
     r"|\((\d{3,5})\)"
 )
+
+
+class NotDbapi(TypeError):
+    """A module does not follow DB-API 2.0."""
+
+    sqlstate = NOT_DBAPI
 
 
 class Describer:
@@ -122,6 +130,8 @@ class Describer:
         """One line, without the password."""
         if isinstance(error, ImportError):
             return f"the Python module {self._module} cannot be imported: {error}"
+        if isinstance(error, SystemExit):
+            return f"the module {self._module} ended the program (exit status {error.code or 0})"
         found = " ".join(_words(error).split()) or type(error).__name__
         if self._password:
             found = found.replace(self._password, "***")

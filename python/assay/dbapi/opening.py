@@ -19,7 +19,7 @@ from datetime import timedelta
 from types import ModuleType
 from typing import Any
 
-from assay.dbapi.describing import Describer
+from assay.dbapi.describing import Describer, NotDbapi
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ def open_session(options: Mapping[str, str], password: str | None) -> OpenSessio
     if password is not None:
         keywords[options.get("password_keyword") or "password"] = password
     connection = module.connect(**keywords)
+    if not callable(getattr(connection, "cursor", None)):
+        raise NotDbapi(
+            f"the module {module.__name__} does not follow DB-API 2.0: its connect() returned "
+            f"{type(connection).__name__}, which has no cursor()"
+        )
     try:
         autocommit = _autocommit(connection)
         if autocommit is not None:

@@ -15,6 +15,7 @@ from assay import _engine
 from assay.observation import LimitReport
 from assay.observation.other_reports import SessionsFound
 from assay.observation.shape import read
+from assay.provision import engine_calls
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
 
@@ -32,7 +33,7 @@ def observe(open_deployment: DeploymentOpener, upto: int) -> LimitReport:
 def _probe(open_deployment: DeploymentOpener, connections: int | None, upto: int) -> SessionsFound:
     with open_deployment(connections) as deployment:
         try:
-            found = json.loads(_engine.probe(json.dumps(deployment.address.for_engine()), upto))
+            found = json.loads(engine_calls.probe(deployment.address.for_engine(), upto))
         except _engine.EngineError as error:
             raise_as_ours(error)
         return read(SessionsFound, {"limit": deployment.connection_limit, **found}, "probe")

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from assay import _engine
 from assay.provision.deployment import Deployment
+from assay.provision.engine_calls import calls_python
 
 
 def number_of(document: Mapping[str, Any], deployment: Deployment) -> int | None:
     """How many processes: one for each client as far as that goes, and with clients of every group.
     None where the driver does not call Python: threads of one process serve it."""
-    if deployment.address.driver not in _engine.python_drivers():
+    if not calls_python(deployment.address.driver):
         return None
     return max(1, min(deployment.client_processes, *_counts(document)))
 

@@ -4,7 +4,6 @@ the rows it answered.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from assay import _engine, registry
 from assay.drive.document import script_texts
 from assay.experiment import Scalar
+from assay.provision import engine_calls
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
 from assay.workload.values import Script
@@ -91,7 +91,7 @@ def ask_each(
     language = registry.system(deployment.system).dialect.language
     document = document_of(script, variables, identifiers or {}, language)
     try:
-        answers = _engine.query(json.dumps({**document, "site": address.for_engine()}))
+        answers = engine_calls.query({**document, "site": address.for_engine()})
     except _engine.EngineError as error:
         raise_as_ours(error)
     return [Answer(one.is_query, tuple(one.columns), tuple(one.rows)) for _, one in answers]

@@ -10,6 +10,7 @@ from typing import Any
 from assay import _engine
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import InputError, RunFailed
+from assay.provision import engine_calls
 from assay.provision.deployment import Deployment
 from assay.provision.session import raise_as_ours
 from assay.row_sources.request import MakesRows, Rows
@@ -55,7 +56,7 @@ def fill(
 
     try:
         rows = _made_in_python(source()) if callable(source) else json.dumps(source)
-        return dict(json.loads(_engine.load(json.dumps(document), rows, report)))
+        return dict(json.loads(engine_calls.load(document, rows, report)))
     except _engine.EngineError as error:
         raise_as_ours(error)
 

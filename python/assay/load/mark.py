@@ -15,6 +15,7 @@ from assay import _engine
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
 from assay.provision.deployment import Deployment
+from assay.provision.engine_calls import Session
 from assay.provision.identity import ProcessIdentity
 from assay.provision.session import session
 
@@ -56,7 +57,7 @@ def refuse_foreign_tables(
     return left
 
 
-def _marks(opened: _engine.Session, dialect: Dialect, database: str) -> Mapping[str, str]:
+def _marks(opened: Session, dialect: Dialect, database: str) -> Mapping[str, str]:
     """Name in lower case → mark; empty where the server has no marks."""
     question = dialect.marks_query(database)
     if question is None:

@@ -11,6 +11,7 @@ from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
 from assay.load.mark import mark
 from assay.provision.deployment import Deployment
+from assay.provision.engine_calls import Session
 from assay.provision.session import session
 from assay.provision.signals import is_ending
 
@@ -55,7 +56,7 @@ def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> 
         return {table.name: _rows_of(opened, dialect, table) for table in tables}
 
 
-def _rows_of(opened: _engine.Session, dialect: Dialect, table: Table) -> int:
+def _rows_of(opened: Session, dialect: Dialect, table: Table) -> int:
     question = dialect.count(table.name)
     if question is not None:
         return int(opened.execute(question).rows[0][0] or 0)
@@ -78,7 +79,7 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
         _execute_drops(opened, dialect, tables)
 
 
-def _execute_drops(opened: _engine.Session, dialect: Dialect, tables: Sequence[Table]) -> None:
+def _execute_drops(opened: Session, dialect: Dialect, tables: Sequence[Table]) -> None:
     for statement in drops(dialect, tables):
         try:
             opened.execute(statement)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -23,6 +22,7 @@ from assay.errors import (
     SystemUnderTestError,
 )
 from assay.provision.deployment import Address
+from assay.provision.engine_calls import Session, open_session
 
 LOST = "lost connection"
 """The engine's error class for a lost session."""
@@ -37,10 +37,10 @@ _RESPONSE_S = 3.0
 
 
 @contextmanager
-def session(address: Address) -> Iterator[_engine.Session]:
+def session(address: Address) -> Iterator[Session]:
     """An open session, closed at the end; the engine's errors come out as Assay's."""
     try:
-        opened = _engine.Session(json.dumps(address.for_engine()))
+        opened = open_session(address.for_engine())
         try:
             yield opened
         finally:
@@ -49,7 +49,7 @@ def session(address: Address) -> Iterator[_engine.Session]:
         raise_as_ours(error)
 
 
-def brief_session(address: Address) -> AbstractContextManager[_engine.Session]:
+def brief_session(address: Address) -> AbstractContextManager[Session]:
     """A session for queries that a server answers at once. Raises `SystemDied` where it does not:
     one that is stopped keeps its sessions open and never answers."""
     return session(replace(address, answer_timeout_s=BRIEF_ANSWER_S))

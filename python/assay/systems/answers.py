@@ -8,9 +8,9 @@ the query, or return something else.
 from __future__ import annotations
 
 from assay import _engine
-from assay._engine import Session
 from assay.errors import SystemRefused
 from assay.provision.deployment import Deployment
+from assay.provision.engine_calls import Session
 from assay.provision.session import LOST, session
 
 Row = tuple[str | None, ...]

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
-from assay import _engine, server_url
+from assay import server_url
 from assay.errors import PasswordNeeded, SystemDied, SystemRefused
 from assay.provision.deployment import Address
+from assay.provision.engine_calls import Session
 from assay.provision.session import session
 from assay.systems.sourced import LOGIN_NAME, URL
 
@@ -69,7 +70,7 @@ class Server:
 
 
 @contextmanager
-def first_session(url: str | None, address: Address, server: Server) -> Iterator[_engine.Session]:
+def first_session(url: str | None, address: Address, server: Server) -> Iterator[Session]:
     """An open session with an answer timeout; without a URL (a private server) refusals are raised
     as by `session`."""
     with ExitStack() as stack:

@@ -1,10 +1,7 @@
 //! Takes what a module raised; returns the engine's error, as Python's side describes it.
 
 use assay_drivers::{ErrorClass, SystemError};
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-
-use crate::progress::keep_interrupt;
 
 /// What a call of a module ended in, if not in an answer.
 pub enum Failure {
@@ -39,9 +36,6 @@ impl Describe {
             Failure::Driver(error) => return error,
             Failure::Raised(raised) => raised,
         };
-        if !raised.is_instance_of::<PyException>(py) {
-            keep_interrupt(raised.clone_ref(py));
-        }
         let described = (self.0.bind(py).call1((raised.value(py), connection)))
             .and_then(|found| found.extract::<(String, String, String, bool)>());
         match described {

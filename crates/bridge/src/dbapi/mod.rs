@@ -9,12 +9,14 @@ mod fetch;
 mod null_module;
 mod opening;
 mod parameter;
+mod process;
 mod style;
 
 use pyo3::prelude::*;
 
 pub use null_module::{NullDbapiConnection, NullDbapiCursor};
 pub use opening::open;
+pub use process::{connects_are_measured, end_with_parent};
 
 /// Names of the drivers that call Python, of which a process runs one thread at a time.
 #[pyfunction]

@@ -7,6 +7,7 @@ use super::cell::Reader;
 use super::connection::{DbapiSession, Parts, Transactions};
 use super::error::{Describe, Failure};
 use super::parameter::{Binder, Options};
+use super::process::Connecting;
 use super::style::ParameterStyle;
 
 /// The Python side of the driver.
@@ -17,7 +18,9 @@ const MODULE: &str = "assay.dbapi.opening";
 /// # Errors
 /// If the module cannot be imported, does not connect, or refuses a statement.
 pub fn open(site: &LocalOptions<'_>) -> Result<Box<dyn Blocking>, SystemError> {
+    let connecting = Connecting::begin(site.connect_timeout);
     let opened = Python::attach(|py| connect(py, site.options, site.password));
+    drop(connecting);
     let mut session = opened.map_err(|error| match error.class {
         // While connecting nothing is lost.
         ErrorClass::LostConnection => SystemError {

@@ -82,6 +82,7 @@ pub fn try_open(
         password: None,
         file: file.to_str(),
         session_statements: &statements,
+        connect_timeout: std::time::Duration::from_secs(30),
         options: &options,
     })
 }

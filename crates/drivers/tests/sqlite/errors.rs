@@ -203,6 +203,7 @@ fn a_session_that_cannot_open_reports_the_reason() {
         password: None,
         file: folder.file().to_str(),
         session_statements: &["PRAGMA cache_size = 10".to_owned(), "PRAGMA".to_owned()],
+        connect_timeout: std::time::Duration::from_secs(30),
         options: &BTreeMap::new(),
     });
     let error = error.err().expect("the second statement is wrong");

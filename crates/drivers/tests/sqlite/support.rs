@@ -36,6 +36,7 @@ pub fn try_open(file: &Path, options: &[(&str, &str)]) -> Result<SqliteConnectio
         password: None,
         file: file.to_str(),
         session_statements: &[],
+        connect_timeout: std::time::Duration::from_secs(30),
         options: &options,
     })
 }

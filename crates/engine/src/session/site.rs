@@ -166,6 +166,7 @@ impl LocalSite {
             file: self.document.file.as_deref(),
             password: (self.document.password.as_ref()).map(|password| password.0.as_str()),
             session_statements: &self.document.session_statements,
+            connect_timeout: self.document.connect_timeout(),
             options: &self.document.options,
         })
     }

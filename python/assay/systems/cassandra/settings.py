@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from assay._engine import Session
 from assay.errors import SystemRefused
+from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.cassandra.configuration import OURS
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 
-from assay._engine import Session
 from assay.provision.deployment import Deployment
+from assay.provision.engine_calls import Session
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.systems.answers import rows_of

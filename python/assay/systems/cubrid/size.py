@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from assay import _engine
 from assay.dialects.cubrid import CUBRID as DIALECT
+from assay.provision.engine_calls import Session
 
 _TABLES = "SELECT class_name FROM db_class WHERE is_system_class = 'NO' AND class_type = 'CLASS'"
 _PAGE_BYTES = 16 << 10
 """Of a database that was made without the option --db-page-size."""
 
 
-def data_bytes(opened: _engine.Session) -> int:
+def data_bytes(opened: Session) -> int:
     """Pages of the rows and of the indexes, free space within them included."""
     pages = 0
     for (name,) in opened.execute(_TABLES).rows:
@@ -20,7 +20,7 @@ def data_bytes(opened: _engine.Session) -> int:
     return pages * _PAGE_BYTES
 
 
-def _sum(opened: _engine.Session, question: str, column: str) -> int:
+def _sum(opened: Session, question: str, column: str) -> int:
     found = opened.execute(question)
     place = [name.lower() for name in found.columns].index(column)
     return sum(int(row[place] or 0) for row in found.rows)

@@ -1,26 +1,26 @@
 """A Python DB-API 2.0 module behind the protocol of every system under test.
 
-Whatever it reaches is there already: Assay starts and stops nothing, and the module is imported in
-the process that measures.
+Whatever it reaches is there already: Assay starts and stops nothing. The module is only called in
+processes that can be killed (`assay.dbapi.process`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import importlib
 import json
 from collections.abc import Iterator, Mapping
 
 from assay.capabilities import CAPABILITIES
+from assay.dbapi.describing import NOT_DBAPI
 from assay.dialects.protocol import Dialect
 from assay.env_vars import DBAPI_PASSWORD
-from assay.errors import ArgumentError, Bug, PasswordNeeded, SystemMissing, SystemRefused
+from assay.errors import ArgumentError, Bug, PasswordNeeded, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import CLIENT_PROCESSES as MOST
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
-from assay.systems.dbapi import keywords
+from assay.systems.dbapi import examination, keywords
 from assay.systems.dbapi.dialects import VERSION_QUERIES, begin_statement, loaded_by_insert
 from assay.systems.dbapi.modules import Module
 from assay.systems.options import values
@@ -63,22 +63,7 @@ class DbapiSystem:
 
     def find(self) -> Found:
         """The module; the server behind it is not asked."""
-        try:
-            module = importlib.import_module(self._module)
-        except ImportError as error:
-            raise SystemMissing(
-                f"the Python module {self._module} cannot be imported: {error}", hint=self._install
-            ) from error
-        own = getattr(module, "__version__", None) or getattr(module, "version", "")
-        place = getattr(module, "__file__", None) or "built into Python"
-        return Found(str(own) if isinstance(own, str) else "", place)
-
-    @property
-    def _install(self) -> str:
-        package = self._facts.package
-        if not package:
-            return "it comes with Python: this Python was built without it"
-        return f"install it into the environment that Assay runs in: pip install {package}"
+        return examination.find(self._module, self._facts.package)
 
     def check_url(self, text: str) -> None:
         keywords.of_url(text)
@@ -127,15 +112,7 @@ class DbapiSystem:
         )
 
     def insist_on_library(self) -> None:
-        self.find()
-        module = importlib.import_module(self._module)
-        lacking = [name for name in ("connect", "paramstyle") if not hasattr(module, name)]
-        if lacking:
-            raise ArgumentError(
-                f"the Python module {self._module} follows no DB-API 2.0: it has no "
-                f"{' and no '.join(lacking)}",
-                hint="some packages have the interface in a module of its own (pg8000.dbapi)",
-            )
+        examination.insist_on_dbapi(self._module, self._facts.package)
 
     def _address(self, url: str) -> Address:
         options: dict[str, str] = {
@@ -158,9 +135,8 @@ class DbapiSystem:
     ) -> SystemRefused | ArgumentError:
         message = f"{choice.label}: {error.message}"
         if error.error_class == "data":  # connect() did not take what it was given
-            return ArgumentError(
-                message, hint=f"the brackets hold keyword arguments of {self._module}.connect()"
-            )
+            brackets = f"the brackets hold keyword arguments of {self._module}.connect()"
+            return ArgumentError(message, hint=None if error.code == NOT_DBAPI else brackets)
         is_login = error.error_class == "authentication"
         kind = PasswordNeeded if is_login and address.password is None else SystemRefused
         hint = f"set the password in {DBAPI_PASSWORD.name}" if is_login else error.hint

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from assay._engine import Session
 from assay.errors import ArgumentError
+from assay.provision.engine_calls import Session
 
 MEMORY = "memory_limit"
 OF_THE_FILE = ("default_block_size", "storage_compatibility_version")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from assay._engine import Session
 from assay.errors import SystemRefused
+from assay.provision.engine_calls import Session
 
 
 def command(opened: Session, document: Mapping[str, object]) -> dict[str, str | None]:

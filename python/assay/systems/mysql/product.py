@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay._engine import Session
 from assay.provision.deployment import Address
+from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.mysql import data_directory, installation, removed
 from assay.systems.mysql_protocol.buffer import KEYS, POOL, Buffer

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from assay._engine import Session
+from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.options import buffer_bytes, rounded_up

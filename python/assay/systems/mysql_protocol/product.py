@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay._engine import Session
 from assay.env_vars import EnvVar
 from assay.provision.deployment import Address
+from assay.provision.engine_calls import Session
 from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.meaning import Described
 from assay.systems.protocol import OptionSpec, ServerDirectory

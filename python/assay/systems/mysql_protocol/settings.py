@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay._engine import Session
 from assay.errors import SystemRefused
+from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.mysql_protocol.meaning import Described, is_in_effect
 from assay.systems.mysql_protocol.names import plain_name

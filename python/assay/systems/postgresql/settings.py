@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from assay._engine import Session
 from assay.errors import SystemRefused
+from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
 
 DECISIVE = (

@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from assay._engine import Session
 from assay.errors import ArgumentError, SystemRefused
+from assay.provision.engine_calls import Session
 from assay.text.quantities import shown
 
 OF_THE_FILE = ("page_size", "auto_vacuum", "journal_mode")
