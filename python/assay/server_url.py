@@ -13,10 +13,12 @@ from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
 from assay.errors import ArgumentError
+from assay.text.secrets import HIDDEN_PARAMETER
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HIDDEN = "***"
+_HIDDEN_VALUE = re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&]*=)[^&]*")
 ONE_SERVER = (
     "name the one server that is measured: of several hosts a client takes whichever answers first"
 )
@@ -139,7 +141,8 @@ def without_password(url: str) -> str:
     stop = len(url) if end is None else found.end() + end.start()
     user, at, host = url[found.end() : stop].rpartition("@")
     shown = host if at else _without_a_password_for_port(host)
-    return f"{found[1].lower()}://{user.partition(':')[0]}{at}{shown}{url[stop:]}"
+    rest = _HIDDEN_VALUE.sub(rf"\1{_HIDDEN}", url[stop:])
+    return f"{found[1].lower()}://{user.partition(':')[0]}{at}{shown}{rest}"
 
 
 def _without_a_password_for_port(host: str) -> str:
@@ -187,9 +190,10 @@ def completed(
 def with_password(url: str, password: str) -> str:
     """The URL with this password; a URL without a user gets an empty one."""
     given = parts(url)
-    bare = without_password(url)
-    rest = bare[len(given.scheme) + 3 :]
-    rest = rest[len(given.user) + 1 :] if given.has_user else rest
+    _, _, rest = url.partition("://")
+    if given.has_user:
+        before = re.split(r"[/?]", rest, maxsplit=1)[0]
+        rest = rest[before.rindex("@") + 1 :]
     rest = rest.replace("@", "%40")  # beside a password no other @ is allowed
     return f"{given.scheme}://{given.user}:{quote(password, safe='')}@{rest}"
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from assay import registry
 from assay.dbapi.describing import Describer
+from assay.dbapi.opening import describer
 from assay.dialects.mysql import MYSQL
 from assay.dialects.sqlite import SQLITE
 from assay.errors import ArgumentError
 from assay.experiment.settings import system_choice
 from assay.experiment.system_words import split_systems
+from assay.record.document import json_text
 from assay.systems.dbapi import keywords
+from assay.systems.dbapi.system import DbapiSystem
 from assay.systems.validation import validate
 
 PASSWORD = "a secret"
@@ -52,7 +56,7 @@ def test_a_typed_password_is_in_no_text_that_is_kept(monkeypatch: pytest.MonkeyP
     [
         "password=secret1",
         "pwd=secret1",
-        '"dsn=host=h;PWD=secret1"',
+        'dsn="host=h;PWD=secret1"',
         "user_password=secret1",
         "dsn=host=h user=u password=secret1",
         "dsn=host=h password = secret1",
@@ -73,7 +77,9 @@ def test_a_password_among_the_keywords_is_refused_and_not_repeated(words: str) -
 @pytest.mark.parametrize(
     ("word", "message"),
     [
-        ("dbapi:", "name of a Python module"),
+        ("dbapi:", r"'dbapi:': expected the name of a Python module"),
+        ('dbapi:a[x="a,b]', "x: a double quote does not"),
+        ('dbapi:a["x=a,b"]', "x: a double quote does not"),
         ("dbapi:a b", "name of a Python module"),
         ("dbapi:sqlite3+sqlit", "unknown dialect 'sqlit'"),
         ("dbapi:sqlite3[database=/x", "bracket is not closed"),
@@ -82,6 +88,53 @@ def test_a_password_among_the_keywords_is_refused_and_not_repeated(words: str) -
 def test_a_word_that_cannot_be_a_module_is_refused(word: str, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         system_choice(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("dbapi:a[x=1,x=2]", "--on 'dbapi:a[x=A]' --on 'dbapi:a[x=B]' measures each"),
+        ("dbapi:a[x=1,2]", "'dbapi:a[KEY=\"a,b\"]'"),
+        ("dbapi:a[x=]", "'dbapi:a[x=VALUE]'"),
+    ],
+)
+def test_what_brackets_cannot_hold_is_shown_as_they_can(word: str, hint: str) -> None:
+    with pytest.raises(ArgumentError) as raised:
+        system_choice(word)
+    assert hint in str(raised.value.hint)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "wallet=geheim7",
+        "options=-c a.b=geheim7",
+        "dsn=scott/geheim7",
+        "user=scott/geheim7",
+        'wallet_location="geheim7&x=1"',
+    ],
+)
+def test_of_a_keyword_that_may_be_a_secret_only_the_name_is_kept(words: str) -> None:
+    choice = system_choice(f"dbapi:pymysql[{words},database=d]")
+    assert "geheim7" in str(keywords.of_url(choice.url or "").values())
+    system = registry.system(choice.name)
+    assert isinstance(system, DbapiSystem)
+    address = system._address(choice.url or "")
+    assert "geheim7" in json.dumps(address.for_engine())
+    kept = [choice.label, choice.url_without_password, json_text(choice), address.for_record()]
+    assert "geheim7" not in str(kept) + repr(address)
+    assert str(choice.url_without_password).count("***") == 1
+    secret = next(iter(keywords.hidden_of_url(choice.url or "").values()))
+    describe = describer(address.for_engine()["options"], None)
+    assert describe(ValueError(f"wrong: {secret}"), None)[2] == "wrong: ***"
+
+
+def test_a_module_without_passwords_is_given_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_DBAPI_PASSWORD", PASSWORD)
+    for member, expected in (("sqlite3", None), ("pymysql", PASSWORD)):
+        system = registry.system(f"dbapi:{member}")
+        assert isinstance(system, DbapiSystem)
+        assert system._address("dbapi:///x?database=x").password == expected
 
 
 def test_a_list_of_systems_is_divided_at_members_of_families() -> None:
@@ -138,7 +191,7 @@ class Closed:
     ],
 )
 def test_the_code_of_an_exception_decides_its_class(error: Exception, expected: Any) -> None:
-    describe = Describer("builtins", MYSQL.error_classes, {}, PASSWORD, "pgcode")
+    describe = Describer("builtins", MYSQL.error_classes, {}, [PASSWORD], "pgcode")
     found = describe(error, object())
     assert found == tuple(
         is_ if should is ... else should for is_, should in zip(found, expected, strict=True)
@@ -146,7 +199,7 @@ def test_the_code_of_an_exception_decides_its_class(error: Exception, expected: 
 
 
 def test_a_closed_connection_is_not_mistaken_for_one_that_never_was() -> None:
-    describe = Describer("builtins", MYSQL.error_classes, SQLITE.error_phrases, None)
+    describe = Describer("builtins", MYSQL.error_classes, SQLITE.error_phrases, [])
     assert describe(Error("gone"), Closed())[0] == "lost connection"
     assert describe(Error(1045, "denied"), None)[0] == "authentication"
     assert describe(Error("no route"), None)[0] == "connection refused"

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 LOST = "lost connection"
+_SHORTEST_SECRET = 3
+"""A shorter one would hide parts of words, and be guessed from them."""
 NOT_DBAPI = "PEP 249"
 """The code of a module whose connections are none."""
 
@@ -78,13 +80,13 @@ class Describer:
         module: str,
         classes: Mapping[str, str],
         phrases: Mapping[str, str],
-        password: str | None,
+        secrets: Iterable[str],
         code_attribute: str = "",
     ) -> None:
         self._module = module
         self._classes = classes
         self._phrases = phrases
-        self._password = password
+        self._secrets = [one for one in secrets if len(one) >= _SHORTEST_SECRET]
         self._code_attribute = code_attribute
 
     def __call__(self, error: BaseException, connection: Any) -> tuple[str, str, str, bool]:
@@ -127,14 +129,14 @@ class Describer:
         return "other"
 
     def _message(self, error: BaseException) -> str:
-        """One line, without the password."""
+        """One line, without the secrets."""
         if isinstance(error, ImportError):
             return f"the Python module {self._module} cannot be imported: {error}"
         if isinstance(error, SystemExit):
             return f"the module {self._module} ended the program (exit status {error.code or 0})"
         found = " ".join(_words(error).split()) or type(error).__name__
-        if self._password:
-            found = found.replace(self._password, "***")
+        for secret in self._secrets:
+            found = found.replace(secret, "***")
         return found
 
 

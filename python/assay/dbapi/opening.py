@@ -1,10 +1,11 @@
 """Takes the options of a site; imports a DB-API module and connects; returns what the engine calls.
 
 The engine's driver ``dbapi`` (``crates/bridge/src/dbapi``) calls the functions of this file by
-name. All options are texts: ``module`` (its name), ``keywords`` (what ``connect`` is given, as
-JSON), ``password_keyword``, ``begin`` (the statement that begins a transaction; empty: the
-connection does), ``version_query``, ``module_settings`` (attributes of the module, as JSON),
-``bound_as``, and those of `assay.dbapi.describing`.
+name. All options are texts: ``module`` (its name), ``keywords`` and ``hidden_keywords`` (what
+``connect`` is given, as JSON; the second are in no record and in no message),
+``password_keyword``, ``begin`` (the statement that begins a transaction; empty: the connection
+does), ``version_query``, ``module_settings`` (attributes of the module, as JSON), ``bound_as``, and
+those of `assay.dbapi.describing`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def open_session(options: Mapping[str, str], password: str | None) -> OpenSessio
     module = importlib.import_module(options["module"])
     for path, value in json.loads(options.get("module_settings") or "{}").items():
         _set(module, path, value)
-    keywords = json.loads(options.get("keywords") or "{}")
+    keywords = {**_json(options, "keywords"), **_json(options, "hidden_keywords")}
     if password is not None:
         keywords[options.get("password_keyword") or "password"] = password
     connection = module.connect(**keywords)
@@ -71,13 +72,22 @@ def open_session(options: Mapping[str, str], password: str | None) -> OpenSessio
 
 def describer(options: Mapping[str, str], password: str | None) -> Describer:
     """What says what an exception of the module means."""
+    hidden = _json(options, "hidden_keywords")
     return Describer(
         options["module"],
         json.loads(options.get("error_classes") or "{}"),
         json.loads(options.get("error_phrases") or "{}"),
-        password,
+        [
+            password or "",
+            *(str(value) for value in hidden.values() if not isinstance(value, bool)),
+        ],
         options.get("code_attribute", ""),
     )
+
+
+def _json(options: Mapping[str, str], name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(options.get(name) or "{}")
+    return found
 
 
 def text_of(value: Any) -> str | bytes:

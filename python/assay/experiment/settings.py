@@ -95,11 +95,15 @@ def _given(word: str, name: str, rest: str) -> Levels:
         raise ArgumentError(f"{word}: the bracket is not closed", hint=f"{word}]")
     given: Levels = {}
     for setting in split(rest[:-1]):
-        key, values = key_and_values(setting)
+        key, values = key_and_values(setting, f"'{name}[KEY=VALUE]'", f"'{name}[{{key}}=\"a,b\"]'")
         if len(values) > 1 or key in given:
+            several = ",".join(dict.fromkeys([*given.get(key, ()), *values]))
             raise ArgumentError(
-                f"{word}: one value for {key}",
-                hint=f"--set {name}.{key}={','.join(values)} measures each value",
+                f"{word}: expected one value of {key}, found several",
+                hint=f"--set {name}.{key}={several} measures each value"
+                if ":" not in name
+                else f"--on '{name}[{key}=A]' --on '{name}[{key}=B]' measures each; a value with "
+                f"a comma is written in double quotes: '{name}[{key}=\"a,b\"]'",
             )
         given[key] = values
     return given
@@ -238,14 +242,28 @@ def split(words: str) -> list[str]:
     return [word for word in [*parts, part.strip()] if word]
 
 
-def key_and_values(word: str) -> tuple[str, tuple[str, ...]]:
-    """``key=a,b`` as (key, (a, b)); a value in double quotes may contain a comma."""
-    key, equals, values = word.partition("=")
-    if not equals or not key.strip():
-        raise ArgumentError(f"{word!r}: expected KEY=VALUE", hint="--set copies=10")
+def key_and_values(
+    word: str, form: str = "--set copies=10", quoted: str = '--set {key}="a,b"'
+) -> tuple[str, tuple[str, ...]]:
+    """``key=a,b`` as (key, (a, b)); a value in double quotes may contain a comma. ``form`` and
+    ``quoted`` are how both are written, for messages."""
+    key, equals, values = (part.strip() for part in word.partition("="))
+    if not equals or not key:
+        is_bracket = form.endswith("]'")
+        comma = f"; a value with a comma in double quotes: {quoted.format(key='KEY')}"
+        raise ArgumentError(
+            f"{word!r}: expected KEY=VALUE", hint=form + (comma if is_bracket else "")
+        )
+    if key.startswith('"') or values.count('"') % 2:
+        key = key.strip('"')
+        raise ArgumentError(
+            f"{key}: a double quote does not open and close its value",
+            hint=f'{quoted.format(key=key)}; a quote within a quoted value is written twice: ""',
+        )
     levels = tuple(value.strip() for value in next(csv.reader([values], skipinitialspace=True), []))
     if not levels or not all(levels):
         raise ArgumentError(
-            f"{word!r}: no value after the equals sign", hint=f"--set {key.strip()}=VALUE"
+            f"{word!r}: no value after the equals sign",
+            hint=form.replace("copies=10", f"{key}=VALUE").replace("KEY=", f"{key}="),
         )
-    return key.strip(), levels
+    return key, levels

@@ -89,7 +89,7 @@ class Kind(Enum):
     )
     SETTINGS_UNKNOWN = WarningText(
         "the server does not report its settings, so they are not in the record",
-        "use the URL of the server itself, not of a pooler or proxy in front of it",
+        "note them yourself; behind a pooler or proxy, connect to the server itself",
     )
     SYNTHETIC_DATA = WarningText(
         "the rows are synthetic, with the lengths and frequencies of real data",

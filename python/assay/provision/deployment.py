@@ -15,7 +15,7 @@ CLIENT_PROCESSES = 32
 
 @dataclass(frozen=True)
 class Address:
-    """How the engine connects to a system. The password is left out of records (see
+    """How the engine connects to a system. Its secrets are left out of records (see
     `for_record`)."""
 
     driver: str
@@ -47,6 +47,8 @@ class Address:
     """How long a session outside the measurement waits for one answer; None: without limit."""
     options: Mapping[str, str] = field(default_factory=dict)
     """The driver's own (the null driver's delays)."""
+    secret_options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Others of them, which are in no record."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each value of a server's address comes from: the URL, a variable, a file, a default."""
 
@@ -69,7 +71,7 @@ class Address:
             "session_statements": list(self.session_statements),
             "connect_timeout_s": self.connect_timeout_s,
             "answer_timeout_s": self.answer_timeout_s,
-            "options": dict(self.options),
+            "options": {**self.options, **self.secret_options},
         }
 
     def for_record(self) -> dict[str, Any]:
@@ -79,7 +81,7 @@ class Address:
             for name, value in self.for_engine().items()
             if name != "answer_timeout_s"
         }
-        return {**kept, "origins": dict(self.origins)}
+        return {**kept, "options": dict(self.options), "origins": dict(self.origins)}
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 
 HIDDEN = "***"
+HIDDEN_PARAMETER = "hidden."
+"""How the name of a URL's parameter begins whose value is shown to nobody."""
 
 _SECRET_NAME = re.compile(r"(password|passwd|passphrase)$", re.IGNORECASE)
 _SECRETS_IN_TEXT = (
@@ -21,6 +23,7 @@ _SECRETS_IN_TEXT = (
     # scheme://user:secret@host, with one slash as a path; up to the last @, because a secret may
     # hold an @ of its own. USER:PASSWORD@ is how our own hints write it.
     (re.compile(r"(\w:/{1,2}[^\s/:@]*):(?!PASSWORD@)\S*@"), rf"\1:{HIDDEN}@"),
+    (re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&\s]*=)[^&\s]*"), rf"\1{HIDDEN}"),
 )
 _CONNECTION_STRING = re.compile(r"\s*\w+\s*=\s*\S")
 

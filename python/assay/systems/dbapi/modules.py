@@ -22,7 +22,7 @@ class Module:
     package: str
     """What `pip install` gets it by; empty: it comes with Python."""
     password: str = "password"
-    """The keyword argument of the password."""
+    """The keyword argument of the password; empty: there are no passwords."""
     keywords: Mapping[str, Setting] = field(default_factory=dict)
     """Given to ``connect()`` where nothing else is said."""
     settings: Mapping[str, Setting] = field(default_factory=dict)
@@ -43,6 +43,7 @@ KNOWN: Final[Mapping[str, Module]] = {
     "sqlite3": Module(
         "sqlite",
         "",
+        password="",
         # A session is used by one thread at a time, and not always by the same.
         keywords={"check_same_thread": False, "timeout": 60},
         code_attribute="sqlite_errorcode",

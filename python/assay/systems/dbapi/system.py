@@ -117,7 +117,7 @@ class DbapiSystem:
     def _address(self, url: str) -> Address:
         options: dict[str, str] = {
             "module": self._module,
-            "keywords": json.dumps({**self._facts.keywords, **keywords.of_url(url)}),
+            "keywords": json.dumps({**self._facts.keywords, **keywords.shown_of_url(url)}),
             "password_keyword": self._facts.password,
             "begin": begin_statement(self.dialect),
             "version_query": VERSION_QUERIES.get(self.dialect.name, ""),
@@ -128,7 +128,13 @@ class DbapiSystem:
             "error_classes": json.dumps(dict(_table(self.dialect, "error_classes"))),
             "error_phrases": json.dumps(dict(_table(self.dialect, "error_phrases"))),
         }
-        return Address(driver=self.driver, password=keywords.password(url), options=options)
+        return Address(
+            driver=self.driver,
+            # A module without a keyword for it would refuse one.
+            password=keywords.password(url) if self._facts.password else None,
+            options=options,
+            secret_options={"hidden_keywords": json.dumps(keywords.hidden_of_url(url))},
+        )
 
     def _refused(
         self, error: SystemRefused, choice: SystemChoice, address: Address
@@ -138,7 +144,8 @@ class DbapiSystem:
             brackets = f"the brackets hold keyword arguments of {self._module}.connect()"
             return ArgumentError(message, hint=None if error.code == NOT_DBAPI else brackets)
         is_login = error.error_class == "authentication"
-        kind = PasswordNeeded if is_login and address.password is None else SystemRefused
+        has_one = address.password is not None or not self._facts.password
+        kind = PasswordNeeded if is_login and not has_one else SystemRefused
         hint = f"set the password in {DBAPI_PASSWORD.name}" if is_login else error.hint
         if error.error_class == "connection refused":
             hint = hint or "start the server, or correct what stands in the brackets"
