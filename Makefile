@@ -7,7 +7,7 @@ CARGO := cargo
 PROFILE := release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test check bench prove docs format lock clean
+.PHONY: help setup run test test-servers test-programs check bench prove docs format lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -30,11 +30,19 @@ run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28
 	$(BIN)/assay run bibsql --on sqlite
 
 test: $(ENGINE) ## install the servers, then run all tests
-	tools/servers $(BIN)
+	$(MAKE) --no-print-directory --jobs 2 test-servers test-programs
 	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/program.py mysql)" \
 	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/program.py duckdb)" \
-	$(CARGO) test --workspace --exclude assay-bridge --$(PROFILE) --quiet
-	$(BIN)/pytest
+	$(RUST_TESTS) --quiet
+	$(BIN)/pytest -m "not alone" --numprocesses 2 --dist loadgroup
+	$(BIN)/pytest -m alone
+
+# Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.
+RUST_TESTS := $(CARGO) test --workspace --tests --$(PROFILE)
+test-servers: $(ENGINE)
+	tools/servers $(BIN)
+test-programs: $(ENGINE)
+	$(RUST_TESTS) --no-run --quiet
 
 check: $(ENGINE) ## formatters, linters and types, for both languages
 	$(CARGO) fmt --all --check

@@ -16,6 +16,13 @@ from assay.provision.session import session
 from assay.provision.stage import provision
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is compared with a clock is measured while no other test runs."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.alone)
+
+
 @pytest.fixture
 def null_system(tmp_path: Path) -> NullSystem:
     """``with null_system("postgresql", delay="constant:1ms") as site``; ``none``: in here."""
