@@ -20,7 +20,13 @@ from assay.experiment.values import SystemChoice
 from assay.observation import schema as schema_of_observations
 from assay.record import schema
 from assay.report import tidy_schema
-from assay.systems.abilities import NOT_VERIFIED, CompletesUrls, Verified
+from assay.systems.abilities import (
+    NOT_VERIFIED,
+    CompletesUrls,
+    Installable,
+    SeveralVersions,
+    Verified,
+)
 
 FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 MARK = "<!-- Written by tools/references.py out of the program; not edited by hand. -->\n\n"
@@ -65,6 +71,12 @@ def systems() -> str:
         parts.append(f"## {name}\n\nDialect `{system.dialect.name}`, driver `{system.driver}`.\n")
         if schemes := registry.url_schemes(name):
             parts.append("By URL: " + ", ".join(f"`{one}://`" for one in schemes) + "\n")
+        if isinstance(system, Installable):
+            brought = f"{system.installable_version}: {system.install_source}"
+            parts.append(f"`assay install {name}` brings version {brought}.\n")
+        if isinstance(system, SeveralVersions):
+            variable = system.chosen_by
+            parts.append(f"The version is chosen by `{variable.name}`: {variable.help}\n")
         if isinstance(system, CompletesUrls):
             parts += ["What a URL leaves out:\n", "| variable | meaning |", "|---|---|"]
             parts += [f"| `{one.name}` | {one.help} |" for one in system.url_variables]
@@ -72,8 +84,8 @@ def systems() -> str:
         if system.option_specs:
             parts += ["| option | default | levels | meaning |", "|---|---|---|---|"]
             parts += [
-                f"| `{one.name}` | {one.default or '–'} | {', '.join(one.levels) or 'any'} "
-                f"| {one.help} |"
+                f"| `{one.name}` | {one.default or '–'} "
+                f"| {', '.join(filter(None, one.levels)) or 'any'} | {one.help} |"
                 for one in system.option_specs
             ]
             parts.append("")

@@ -202,12 +202,26 @@ def test_without_room_on_the_disk_nothing_is_begun(monkeypatch: pytest.MonkeyPat
     assert "ASSAY_CACHE" in str(refusal.value.hint)
 
 
+def test_the_name_of_the_cache_folder_is_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", "/tmp/\udcff")
+    with pytest.raises(ArgumentError, match="is not UTF-8"):
+        installed(lambda *_: pytest.fail("begun"))
+    assert cache.installed("brought") == []
+
+
 @pytest.mark.parametrize("folder", ["/proc/x", "/dev/null/x", "/sys/x"])
 def test_a_cache_folder_that_cannot_be_made_is_refused(
     monkeypatch: pytest.MonkeyPatch, folder: str
 ) -> None:
     monkeypatch.setenv("ASSAY_CACHE", folder)
     with pytest.raises(SystemUnderTestError, match=f"the cache folder {folder} cannot be written"):
+        installed(lambda *_: pytest.fail("begun"))
+
+
+def test_a_file_in_the_place_of_a_folder_is_named(cache_folder: Path) -> None:
+    (cache_folder / "systems").mkdir(parents=True)
+    (cache_folder / "systems" / "brought").touch()
+    with pytest.raises(SystemUnderTestError, match=r"cannot be written: .*systems/brought"):
         installed(lambda *_: pytest.fail("begun"))
 
 

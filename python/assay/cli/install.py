@@ -23,8 +23,10 @@ def command(system: str) -> None:
     """Download a system's programs, through this machine's package clients.
 
     Nothing outside the cache folder ($ASSAY_CACHE) is changed, and no root is
-    needed. `assay list systems` shows what can be installed. Prints the folder
-    of the installation.
+    needed. `assay list systems` shows what can be installed. Several versions
+    can be there: runs use the newest, unless an environment variable of the
+    system, which is printed, names another. Prints the folder of the
+    installation.
 
     \b
     Example:

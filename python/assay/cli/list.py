@@ -23,7 +23,8 @@ from assay.workload.values import Workload
 WHAT = ("systems", "workloads", "storages", "runs", "datasets")
 SYSTEM_COLUMNS = ("system", "available", "version", "driver", "urls", "verified")
 SYSTEM_DETAIL = (
-    *SYSTEM_COLUMNS, "place", "why_not_found", "dialect", "capabilities", "options", "install",
+    *SYSTEM_COLUMNS, "place", "why_not_found", "dialect", "capabilities", "options", "installed",
+    "install",
 )  # fmt: skip
 WORKLOAD_COLUMNS = ("test", "clients", "title", "reproduces")
 STORAGE_COLUMNS = ("storage", "what")

@@ -17,6 +17,7 @@ from pathlib import Path
 from assay import env_vars
 from assay.env_vars import CACHE
 from assay.errors import ArgumentError, SystemUnderTestError
+from assay.files import text_file
 from assay.install.prefix import Prefix, Report
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
@@ -44,6 +45,15 @@ class Installed:
 
 def folder() -> Path:
     """The cache folder; need not exist. Raises `ArgumentError` where there is no place for one."""
+    found = _folder()
+    if text_file.shown_if_not_utf8(str(found)) is not None:
+        raise ArgumentError(
+            "the name of the cache folder is not UTF-8", hint=f"name another in {CACHE.name}"
+        )
+    return found
+
+
+def _folder() -> Path:
     if given := CACHE.get():
         return Path(given).absolute()
     if caches := env_vars.XDG_CACHE_HOME.get():
@@ -106,6 +116,8 @@ def _lock(shelf: Path, report: Report) -> int:
             lock = os.open(shelf, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except FileNotFoundError:
             continue  # another process has just removed the empty folder
+        except OSError as error:
+            raise _unusable(error) from error
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -134,10 +146,14 @@ def _make(shelf: Path) -> None:
             with contextlib.suppress(FileNotFoundError):
                 path.chmod(0o755)
     except OSError as error:
-        raise SystemUnderTestError(
-            f"the cache folder {folder()} cannot be written: {_why(missing) or error}",
-            hint=f"name another in {CACHE.name}",
-        ) from error
+        raise _unusable(_why(missing) or error) from error
+
+
+def _unusable(why: object) -> SystemUnderTestError:
+    return SystemUnderTestError(
+        f"the cache folder {folder()} cannot be written: {why}",
+        hint=f"name another in {CACHE.name}",
+    )
 
 
 def _why(missing: list[Path]) -> str | None:
