@@ -112,11 +112,16 @@ def run(
         try:
             for planned_run in planned.runs:
                 ended[planned_run.position] = _run(context, planned_run, planned.runs)
+                for position, dispute in context.known.questions.take_disputes().items():
+                    store.disputed(position, dispute)
+                    ended[position] = ended[position] or RunFailed.exit_code
         except AssayError as error:
             if ended:
                 error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
             raise
         store.end_experiment()
+        for difference in context.known.questions.differences():
+            progress.warning(f"{difference}: which is right is not known, all are invalid")
 
     def ended_with(exit_code: int) -> tuple[int, ...]:
         return tuple(position for position, how in ended.items() if how == exit_code)
@@ -168,8 +173,6 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
     state: EndState = "failed" if reason else "done"
     verdict, warnings = judge_run(store.evidence(state, reason))
     store.end_run(state, reason=reason, verdict=verdict, warnings=warnings)
-    for position, disputed in context.known.questions.take_disputed().items():
-        store.disqualified(position, disputed)
     context.progress.ended(planned, reason)
     pool.release(planned)
     return exit_code

@@ -64,6 +64,7 @@ def _is_as_requested(deployment: Deployment) -> None:
     assert deployment.settings["key_cache_size"] == "10MiB"
     assert deployment.settings_confirmed == tuple(deployment.settings_asked)
     assert deployment.durability_lowered_by == ()
+    assert deployment.durable_instead == {}
     assert not {"storage_port", "seed_provider", "listen_address"} & set(deployment.settings)
     assert deployment.options["nodes"] == deployment.options["replication"] == "1"
     assert CASSANDRA.buffer_bytes(deployment) == 32 << 20

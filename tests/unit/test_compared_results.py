@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from assay.check.questions import Questions, what_is_asked
-from assay.observation import AnswerSumReport
 from assay.plan import PlannedRun
 from step_workloads import folder_of, ran
 
@@ -43,10 +42,11 @@ def test_other_rows_make_the_numbers_of_both_systems_invalid(tmp_path: Path) -> 
     folder = folder_with_override(tmp_path, "SELECT 1;\n")
     experiment = ran(folder, "sqlite", "null")
     one, other = experiment.runs
-    assert (one.state, other.state) == ("done", "failed")
-    assert (one.judged.word, other.judged.word) == ("invalid", "invalid")
-    assert one.judged.reason.startswith("results differ: read: other rows than null")
-    assert "results differ: other rows than sqlite" in other.reason
+    for run in (one, other):
+        assert (run.state, run.judged.word) == ("done", "invalid"), "neither is the one to blame"
+        assert run.judged.reason == "results differ: read (sqlite: 40 rows; null: 0 rows)"
+        (check,) = run.checks
+        assert (check["ok"], check["note"][:14]) == (False, "results differ")
     with sqlite3.connect(experiment.path) as record:
         words = record.execute("SELECT verdict FROM cells").fetchall()
     assert words == [("invalid",), ("invalid",)]
@@ -61,28 +61,50 @@ def run(position: int, seed: int = 1, **parameters: Any) -> PlannedRun:
     return PlannedRun(cell, 1, seed, position)
 
 
-def answered(digest: str, rows: int = 5) -> list[AnswerSumReport]:
-    return [AnswerSumReport(transaction="a", transactions=2, rows=rows, digest=digest)]
+def reasons(questions: Questions) -> dict[int, str]:
+    return {place: one.reason for place, one in questions.take_disputes().items()}
 
 
-def test_runs_after_a_dispute_are_invalid_too_and_each_is_reported_once() -> None:
+def test_systems_that_differ_are_grouped_by_their_answers_in_any_order() -> None:
+    """Two agree and one differs: none of them is blamed."""
+    for order in (("a", "b", "c"), ("a", "c", "b"), ("c", "a", "b")):
+        questions = Questions()
+        for position, label in enumerate(order):
+            digest = "2" if label == "c" else "1"
+            questions.answered(position, "same", label, "day", 5, digest)
+            questions.answered(position, "same", label, "week", 7, "3")
+        assert len(reasons(questions)) == 3
+        (said,) = questions.differences()
+        expected = "c; a = b" if order[0] == "c" else "a = b; c"
+        assert said == f"results differ: day ({expected})"
+
+
+def test_runs_after_a_dispute_are_invalid_too_and_each_reason_is_replaced() -> None:
     questions = Questions()
 
-    def check(position: int, label: str, digest: str) -> bool | None:
-        (found,) = questions.check(run(position), "same", label, answered(digest), {})
-        return found["ok"]
+    def answer(position: int, label: str, digest: str, rows: int = 5) -> dict[int, str]:
+        questions.answered(position, "same", label, "a", rows, digest)
+        return reasons(questions)
 
-    assert check(0, "A", "1") is None
-    assert check(1, "B", "1") is True
-    assert questions.take_disputed() == {}
-    assert check(2, "C", "2") is False
-    assert questions.take_disputed() == {
-        0: "results differ: a: other rows than C",
-        1: "results differ: a: other rows than C",
+    assert answer(0, "A", "1") == answer(1, "B", "1") == {}
+    assert answer(2, "C", "2") == dict.fromkeys(range(3), "results differ: a (A = B; C)")
+    assert reasons(questions) == {}
+    said = "results differ: a (A = B = D; C)"
+    assert answer(3, "D", "1") == dict.fromkeys(range(4), said)
+    assert questions.differences() == [said]
+    assert set(answer(4, "D", "9", rows=6).values()) == {
+        "results differ: a (A = B = D, run 4: 5 rows; C: 5 rows; D, run 5: 6 rows)"
     }
-    assert check(3, "D", "1") is False
-    assert set(questions.take_disputed()) == {0, 1, 2}
-    assert questions.take_disputed() == {}
+
+
+def test_of_many_questions_that_differ_some_are_named() -> None:
+    questions = Questions()
+    for position, label in enumerate("AB"):
+        for day in range(1, 15):
+            questions.answered(position, "same", label, f"day_{day}", 1, label)
+    assert set(reasons(questions).values()) == {
+        "results differ: day_1, day_2, day_3 and 11 more (A; B)"
+    }
 
 
 @pytest.mark.parametrize(

@@ -113,8 +113,9 @@ def test_wrong_answers_make_a_number_invalid_and_are_named(path: Path) -> None:
         ["S02", "confused ISBN-13", "0", "0", "0", "yes"],
     ]
     assert "[1] wrong: S01, run 2: 156 rows expected" in found.notes
-    assert "checks  right 1  wrong 1  unknown 0 = 2; the same rows everywhere: 1 of 2" in lines(
-        report
+    assert (
+        "checks  3 of 4 right; wrong: S01 (postgresql); the same rows everywhere: 1 of 2"
+        in lines(report)
     )
 
 

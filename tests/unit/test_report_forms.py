@@ -116,7 +116,7 @@ run system rep.        s   TPS ok aborted failed unknown skipped scheduled state
   1 sqlite    1    1.500 1.333  2       0      0       0       0         2 done
 
 Result checks
-checks  right 2  wrong 0  unknown 0 = 2; the same rows everywhere: 2 of 2
+checks  2 of 2 right; the same rows everywhere: 2 of 2
 
 Rows found on 13 files of the beebe collection
 check  title                 expected  sqlite  same rows

@@ -71,6 +71,19 @@ def test_each_flaw_has_its_warning(
     assert judged(invented.changed(run, part, **values)) == expected
 
 
+def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: RunRecord) -> None:
+    changed = invented.changed(
+        run, "deployment",
+        durability_lowered_by=["fsync = off", "sync = periodic"],
+        durable_instead={"sync = periodic": "sync = batch"},
+    )  # fmt: skip
+    details = [one.detail for one in judge_run(changed.evidence)[1]]
+    assert [detail.partition(": ")[2] for detail in details if "durable" in detail] == [
+        "fsync = off; durable: its default",
+        "sync = periodic; durable: sync = batch",
+    ]
+
+
 def test_a_client_is_not_blamed_for_the_work_of_a_system_in_its_own_process(run: RunRecord) -> None:
     busy = {"client_cost": {"user_ns": 20 * invented.S, "system_ns": 0}}
     inside = invented.changed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -49,6 +50,20 @@ def test_here_creates_missing_folders_and_keeps_existing_ones() -> None:
     assert inner.exists(), "it was there before, empty or not"
     inner.rmdir()
     inner.parent.rmdir()
+
+
+def test_of_several_systems_in_one_directory_the_last_to_end_removes_it() -> None:
+    inner = Path(f"/var/tmp/assay-test-{os.getpid()}/shared")
+    choice = StorageChoice(directory=str(inner))
+    with contextlib.ExitStack() as first, contextlib.ExitStack() as second:
+        first.enter_context(HERE.prepare(choice))
+        second.enter_context(HERE.prepare(choice))
+        (inner / "of-the-second").touch()
+        first.close()
+        assert inner.exists()
+        (inner / "of-the-second").unlink()
+        second.close()
+        assert not inner.parent.exists()
 
 
 def test_a_directory_that_a_killed_assay_made_goes_at_the_next_start() -> None:

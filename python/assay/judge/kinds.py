@@ -84,7 +84,7 @@ class Kind(Enum):
     )
     DURABILITY_LOWERED = WarningText(
         "settings allow the system to lose acknowledged commits",
-        "use the defaults of these settings; compare only systems with the same durability",
+        "set what is named as durable; compare only systems with the same durability",
         limits=True,
     )
     SETTINGS_UNKNOWN = WarningText(

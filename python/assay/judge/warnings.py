@@ -35,7 +35,8 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     deployment, driven = run.deployment, run.driven
     yield from _of_dataset(run)
     for setting in deployment.durability_lowered_by if deployment else ():
-        yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {setting}"
+        instead = deployment.durable_instead.get(setting, "its default") if deployment else ""
+        yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {setting}; durable: {instead}"
     shares = client_shares(run)
     if shares and (shares[0] > kinds.CLIENT_SHARE_LIMIT or shares[1] > kinds.CLIENT_THREADS_LIMIT):
         yield (

@@ -147,6 +147,9 @@ class Deployment:
     durability_lowered_by: tuple[str, ...] = ()
     """Effective settings with which an acknowledged commit can be lost, in the system's own words
     (``fsync = off``); empty: the system knows of none."""
+    durable_instead: Mapping[str, str] = field(default_factory=dict)
+    """One of these settings → what to set so that commits are kept; left out where that is its
+    default."""
     page_cache_kept_bytes: int | None = None
     """Bytes of its files that remained in the operating system's page cache when that was dropped
     before the start; None: it was not dropped."""

@@ -42,6 +42,7 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     settings_confirmed: tuple[str, ...] = ()
     settings_unknown: str = ""
     durability_lowered_by: tuple[str, ...] = ()
+    durable_instead: dict[str, str] = {}
     is_embedded: bool | None = None
     """None: an earlier Assay did not say it."""
     endpoints: tuple[AddressFacts, ...] = ()

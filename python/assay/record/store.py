@@ -24,6 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from assay.check.questions import Dispute
 from assay.drive.sampler import TimedSample
 from assay.errors import Bug
 from assay.experiment import Experiment
@@ -32,8 +33,8 @@ from assay.observation import Observation, Observed
 from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
 from assay.provision.deployment import Deployment
-from assay.record import calibrations, cells, planned, reading, run_states, run_steps
-from assay.record.document import json_text, storable
+from assay.record import calibrations, cells, disputes, planned, reading, run_states, run_steps
+from assay.record.document import json_text
 from assay.record.file import insert
 from assay.record.process import this_process
 from assay.record.questions import Questions, Reader
@@ -41,7 +42,6 @@ from assay.record.records import CalibrationRecord
 from assay.record.run_states import EndState
 from assay.record.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
-from assay.text.secrets import without_secrets
 
 T = TypeVar("T")
 
@@ -272,20 +272,16 @@ class Store(Questions):
         self._write().run_ended(run_id)
         self._run_id, self._step, self._is_step_open = None, None, False
 
-    def disqualified(self, position: int, reason: str) -> None:
-        """What became known after the run at that position had ended makes its numbers invalid."""
-        values = (storable(without_secrets(reason)), self._experiment_id, position)
+    def disputed(self, position: int, dispute: Dispute) -> None:
+        """Another run was answered otherwise: the numbers of the run at that position, which has
+        ended, are invalid, and its checks wrong."""
+        place = (self._experiment_id, position)
 
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute(
-                "UPDATE runs SET verdict_reason = CASE WHEN verdict = 'invalid' THEN "
-                "verdict_reason || '; ' || ?1 ELSE ?1 END, verdict = 'invalid' "
-                "WHERE experiment_id = ?2 AND position = ?3",
-                values,
-            )
             (run_id,) = connection.execute(
-                "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", values[1:]
+                "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", place
             ).fetchone()
+            disputes.keep(connection, run_id, dispute)
             cells.settle(connection, run_id)
 
         self._write().change(change)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from assay.check.answers import Check, is_not_run
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
+from assay.report import check_counts
 from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Row, Section, Table, absent, count
 
@@ -80,13 +81,20 @@ def _found(checks: Sequence[tuple[RunRecord, Check]]) -> Cell:
     if missing:
         return absent("–", note=missing[0])
     numbers = list(dict.fromkeys(check["found"] for _, check in checks))
-    wrong = [f"run {run.id}: {check['note']}" for run, check in checks if check["ok"] is False]
+    wrong = dict.fromkeys(
+        # Of systems that differ none is known to be wrong, and all have the same note.
+        check["note"] if check["expected"] is None else f"run {run.id}: {check['note']}"
+        for run, check in checks
+        if check["ok"] is False
+    )
     if not numbers:
         return absent("")
     if len(numbers) == 1 and numbers[0] is not None and not wrong:
         return count(numbers[0])
     listed = ", ".join("none" if number is None else str(number) for number in numbers)
-    note = f"wrong: {checks[0][1]['id']}, {'; '.join(wrong)}" if wrong else ""
+    is_known = checks[0][1]["expected"] is not None
+    head = f"wrong: {checks[0][1]['id']}" if is_known else checks[0][1]["id"]
+    note = f"{head}, {'; '.join(wrong)}" if wrong else ""
     return Cell(f"{listed}{'!' if wrong else ''}", note=note)
 
 
@@ -112,28 +120,11 @@ def _agreement(runs: Iterable[RunRecord], check_id: str) -> str:
 
 
 def _summary(runs: Sequence[RunRecord]) -> str:
-    by_id = {
-        id_: [(run, check) for run, check in checks if not is_not_run(check)]
-        for id_, checks in _checks_by_id(runs).items()
-    }
-    verdicts = [[check["ok"] for _, check in checks] for checks in by_id.values()]
-    right = sum(
-        bool(of_check) and all(is_right is True for is_right in of_check) for of_check in verdicts
-    )
-    wrong = sum(any(is_right is False for is_right in of_check) for of_check in verdicts)
-    agreements = [found for check_id in by_id if (found := _agreement(runs, check_id))]
-    unknown = len(by_id) - right - wrong
-    line = f"checks  right {right}  wrong {wrong}  unknown {unknown} = {len(by_id)}"
+    line = f"checks  {check_counts.words(runs)}"
+    rated = {check["id"] for run in runs for check in run.checks if check["expected"] is not None}
+    agreements = [found for check_id in rated if (found := _agreement(runs, check_id))]
     if agreements:
         line += f"; the same rows everywhere: {agreements.count('yes')} of {len(agreements)}"
-    for label in dict.fromkeys(run.system_label for run in runs):
-        missing = {
-            check["id"]
-            for run in runs
-            for check in run.checks
-            if run.system_label == label and is_not_run(check)
-        }
-        line += f"; {label}: {len(missing)} not run" if missing else ""
     return line
 
 

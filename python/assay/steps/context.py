@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from assay.check.answers import Agreement, Check
+from assay.check.answers import Check
 from assay.check.questions import Questions
 from assay.drive.prepare import Compiled
 from assay.drive.query import Answer
@@ -29,7 +29,6 @@ from assay.workload.values import Test, Workload
 class Known:
     """Findings of earlier runs of the experiment."""
 
-    agreement: Agreement = field(default_factory=Agreement)
     questions: Questions = field(default_factory=Questions)
     sound: list[Dataset] = field(default_factory=list)
     """Data sets that were loaded and passed their consistency checks."""

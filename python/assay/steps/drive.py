@@ -8,7 +8,7 @@ from typing import Any, Self
 from msgspec.structs import replace
 
 from assay.check.answers import Check, check_answers
-from assay.check.questions import what_is_asked
+from assay.check.questions import compare, compare_results, what_is_asked
 from assay.drive.document import document_of, scripts_of
 from assay.drive.parts import number_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
@@ -66,11 +66,13 @@ def _checks(
             return None
         asked = what_is_asked(planned.run, stop, planned.order)
         sums = observation.answer_sums
-        return known.questions.check(state.planned, asked, label, sums, titles)
+        return compare(known.questions, state.planned, asked, label, sums, titles)
     if state.request is None:
         return None
-    agreement = None if test.leaves_other_data else known.agreement
-    return check_answers(observation, expected, titles, agreement, state.request.key, label)
+    may_differ = test.leaves_other_data
+    if not may_differ:
+        compare_results(known.questions, state.planned, state.request.key, label, observation)
+    return check_answers(observation, expected, titles, may_differ=may_differ)
 
 
 def observe(

@@ -22,6 +22,7 @@ from assay.row_sources.protocol import Asked, request_of
 from assay.row_sources.request import DataRequest
 from assay.steps.consistency import broken_rules
 from assay.steps.context import Context, RunState
+from assay.steps.refusal import why_refused
 from assay.workload.steps import Step
 
 
@@ -85,8 +86,10 @@ def _is_loaded_again(state: RunState, step: Load) -> bool:
 
 def _is_wanted_later(context: Context, planned: PlannedRun) -> bool:
     """Whether a later run on the system may need the same data after another run may have changed
-    them."""
-    later = context.pool.later(planned)
+    them. Runs that are refused do neither."""
+    later = [
+        run for run in context.pool.later(planned) if why_refused(context.workload, run) is None
+    ]
     before = [planned, *later[:-1]] if later else []
     return any(may_change_data(context.workload, run) for run in before)
 

@@ -16,6 +16,7 @@ from assay.provision.resources import EmptyDirectory
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.storages.mounts import facts_of
 
+DEFAULT_NAME = ".assay"
 FALLBACK = Path("/var/tmp")
 """Survives a reboot and is seldom in memory, unlike /tmp."""
 
@@ -45,20 +46,34 @@ class Here:
             yield facts_of(choice, directory)
 
 
+_ours: set[Path] = set()
+"""Directories that this process made and has not removed, because others still used them."""
+
+
 @contextlib.contextmanager
 def _made(directory: Path) -> Iterator[None]:
-    """Creates the directory and its missing parents; at the end removes those that were missing and
-    are empty. After a kill, the next start of Assay removes them."""
+    """Creates the directory and its missing parents; at the end removes those that Assay made and
+    that are empty: of several systems in one directory, the last to end. After a kill, the next
+    start of Assay removes them."""
     missing = _missing(directory)
-    if not missing:
+    ours = [
+        path
+        for path in (directory, *directory.parents)
+        if path in missing or path in _ours or path == Path.cwd() / DEFAULT_NAME
+    ]
+    if not ours:
         make(directory)
         yield
         return
-    with undone_at_end(ledger.new_id()) as entry:
-        for path in reversed(missing):
-            entry.add(EmptyDirectory(str(path)))
-        make(directory)
-        yield
+    try:
+        with undone_at_end(ledger.new_id()) as entry:
+            for path in reversed(ours):
+                entry.add(EmptyDirectory(str(path)))
+            make(directory)
+            _ours.update(missing)
+            yield
+    finally:
+        _ours.difference_update([path for path in _ours if not path.exists()])
 
 
 def _missing(directory: Path) -> list[Path]:
@@ -69,7 +84,7 @@ def _missing(directory: Path) -> list[Path]:
 def default_directory(user: ServerUser) -> Path:
     """The default directory for data: in the current one, if the server's user can reach it."""
     current = Path.cwd()
-    return FALLBACK if first_unreachable(current, user) else current / ".assay"
+    return FALLBACK if first_unreachable(current, user) else current / DEFAULT_NAME
 
 
 def make(directory: Path) -> None:

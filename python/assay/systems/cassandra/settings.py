@@ -85,14 +85,15 @@ def effective(found: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, s
     }
 
 
-def durability_lowered_by(settings: Mapping[str, str], consistency: str) -> tuple[str, ...]:
-    """The effective settings with which an acknowledged write can be lost when a machine stops."""
-    found = []
+def durability_lowered_by(settings: Mapping[str, str], consistency: str) -> dict[str, str]:
+    """The effective settings with which an acknowledged write can be lost when a machine stops, and
+    what to set instead."""
+    found = {}
     if settings.get("commitlog_sync", "").lower() == "periodic":
-        found.append("commitlog_sync = periodic")
+        found["commitlog_sync = periodic"] = "commitlog_sync = batch or group"
     if consistency == "any":
-        found.append("consistency = any")
-    return tuple(found)
+        found["consistency = any"] = "consistency = one or more"
+    return found
 
 
 def _meaning(text: str) -> str | float:

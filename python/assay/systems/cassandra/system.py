@@ -306,6 +306,7 @@ def _deployment(
     settings.insist(found or {}, choice.settings if found else {})
     effective = settings.effective(found or {}, choice.settings)
     consistency = options.get(CONSISTENCY.name, CONSISTENCY.default)
+    lowered = settings.durability_lowered_by(effective, consistency)
     return Deployment(
         system=Cassandra.name,
         label=choice.label,
@@ -318,7 +319,8 @@ def _deployment(
         settings_confirmed=tuple(choice.settings) if found else (),
         settings_unknown="" if found else settings.UNKNOWN,
         is_private=is_private,
-        durability_lowered_by=settings.durability_lowered_by(effective, consistency),
+        durability_lowered_by=tuple(lowered),
+        durable_instead=lowered,
     )
 
 
