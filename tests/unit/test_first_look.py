@@ -5,6 +5,7 @@ from __future__ import annotations
 import lzma
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,32 @@ def test_each_group_of_clients_has_a_line(tmp_path: Path) -> None:
     lines = one_run(tmp_path, observation={"groups": groups})
     assert beginning(lines, "  readers").startswith("8.000 TPS")
     assert beginning(lines, "  writers").startswith("8.000 TPS")
+
+
+def test_cells_that_differ_in_their_clients_stay_apart_and_are_whole_in_a_file(
+    tmp_path: Path,
+) -> None:
+    system = replace(invented.POSTGRESQL, settings={"shared_buffers": "1GB", "work_mem": "4MB"})
+    planned = invented.plan([system], clients=(1, 1000))
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
+    names = [line for line in look(experiment, 60) if "clients" in line or "client " in line]
+    assert any(line.startswith("p") and ", 1000 clients " in line for line in names), names
+    report = build(experiment)
+    lines = first_look.lines(experiment, report, 80, "assay report 1", is_narrow=False)
+    assert any(f"{system.label}, here, 1000 clients " in line for line in lines), lines
+
+
+def test_a_run_without_transactions_is_counted_beside_the_errors_of_others(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned)
+        invented.write_run(store, planned.runs[0], 2 * invented.S)
+        store.begin_run(planned.runs[1])
+        store.end_run("failed", reason="syntax error", verdict=("invalid", "syntax error"))
+        lines = look(store.latest())
+    assert beginning(lines, "errors") == (
+        "none; postgresql: 1 run failed before the first transaction"
+    )
 
 
 def test_warnings_without_room_are_named(tmp_path: Path) -> None:

@@ -126,6 +126,26 @@ def test_answers_without_expected_counts_are_compared_with_each_other(path: Path
     assert shown(table(report, "parallel_checks"))[0][2:] == ["unknown", "156", "156", "yes"]
 
 
+def test_answers_of_systems_in_several_languages_stand_in_one_table(path: Path) -> None:
+    """Their tables differ, and so do the fingerprints of their data; the question is the same."""
+    checks = [{**one, "expected": None, "ok": True} for one in invented.checks()[:1]]
+    sums = [{"transaction": "S01", "transactions": 1, "rows": 156, "digest": "0" * 16}]
+    planned = invented.plan([invented.SQLITE, invented.POSTGRESQL])
+    with begun(path, planned) as store:
+        for run, mark in zip(planned.runs, "ab", strict=True):
+            invented.write_run(
+                store, run, invented.S, checks=checks, observation={"answer_sums": sums},
+                dataset={"fingerprint": mark * 64, "description": f"tables of language {mark}"},
+            )  # fmt: skip
+        report = build(store.latest())
+    assert [one.name for section in report.sections for one in section.tables].count(
+        "parallel_checks"
+    ) == 1
+    found = table(report, "parallel_checks")
+    assert shown(found) == [["S01", "ISBN without ISBN-13", "unknown", "156", "156", "yes"]]
+    assert "checks  1 answer compared: the same on all 2 systems" in lines(report)
+
+
 def test_interrupted_runs_have_no_number_and_a_reason(path: Path) -> None:
     planned = invented.plan([invented.SQLITE, invented.POSTGRESQL, invented.MARIADB])
     with begun(path, planned) as store:

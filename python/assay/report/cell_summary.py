@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -124,7 +125,8 @@ def _groups(middle: DrivenRun | None) -> tuple[tuple[str, tuple[str, ...]], ...]
 
 
 def errors(runs: Sequence[RunRecord]) -> str:
-    """How many transactions failed, and the first error; empty for a test without transactions."""
+    """How many transactions failed, the first error, and the runs that failed before their first
+    transaction; empty for a test without transactions."""
     driven = [run.driven for run in runs if run.driven is not None]
     if not driven:
         return ""
@@ -142,7 +144,14 @@ def errors(runs: Sequence[RunRecord]) -> str:
     words = ", ".join(parts) if total["failed"] or len(parts) > 1 else "none"
     if first and words == "none":
         words = "no transaction failed" if total["scheduled"] else "no transaction was run"
-    return f"{words}; first: {first.class_}: {first.message}" if first else words
+    if first:
+        words += f"; first: {first.class_}: {first.message}"
+    before = Counter(
+        run.system_label for run in runs if run.driven is None and run.state == "failed"
+    )
+    for label, number in before.items():
+        words += f"; {label}: {units.counted(number, 'run')} failed before the first transaction"
+    return words
 
 
 def _columns(cell: CellRuns, middle: DrivenRun | None) -> tuple[str, ...]:

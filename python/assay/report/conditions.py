@@ -143,10 +143,16 @@ def _asked(deployment: DeploymentFacts) -> str:
 def _data(data: DatasetFacts) -> str:
     replicas = f", {data.replicas} replicas" if data.replicas > 1 else ""
     variant = "" if data.variant == "full" else f", {data.variant}"
-    skipped = data.skipped_items
-    return (
-        f"{data.source}, {data.description}: "
-        f"{units.counted(data.items, 'item')}"
-        f"{replicas}{variant}, {units.counted(sum(data.rows.values()), 'row')}"
-        + (f", {units.counted(skipped, 'item')} skipped" if skipped else "")
-    )
+    rows, skipped = sum(data.rows.values()), data.skipped_items
+    counts = [
+        # Of generated rows the description has the number, and an item is a row.
+        *([units.counted(data.items, "item")] if data.items != rows else []),
+        *(
+            [units.counted(rows, "row")]
+            if data.items != rows or "row" not in data.description
+            else []
+        ),
+        *([f"{units.counted(skipped, 'item')} skipped"] if skipped else []),
+    ]
+    described = f"{data.source}, {data.description}{replicas}{variant}"
+    return f"{described}: {', '.join(counts)}" if counts else described

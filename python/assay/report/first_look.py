@@ -25,6 +25,8 @@ from assay.text.line_width import line_width
 from assay.text.visible import visible
 
 MOST_LINES = 15
+_END_OF_A_NAME = 16
+"""Characters: ``, 1000 clients``."""
 _HEAD = 13
 """Width of the names before the text of a line."""
 _MOST_OF_A_CELL = ((4, 6), (4, 2), (4, 1), (2, 1))
@@ -40,11 +42,17 @@ def render(experiment: ExperimentRecord, report: Report, stream: TextIO, more: s
     """``more``: the command that prints the full report."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")  # a terminal may lack a character
-    for line in lines(experiment, for_people(report), line_width(stream) or WIDTH, more):
+    found = line_width(stream)
+    shown = lines(experiment, for_people(report), found or WIDTH, more, is_narrow=found is not None)
+    for line in shown:
         stream.write(line + "\n")
 
 
-def lines(experiment: ExperimentRecord, report: Report, width: int, more: str) -> list[str]:
+def lines(
+    experiment: ExperimentRecord, report: Report, width: int, more: str, *, is_narrow: bool = True
+) -> list[str]:
+    """In so many columns; where it is not ``is_narrow`` (a pipe, a file), the names of cells stay
+    whole in longer lines."""
     found = [
         cell_summary.of_cell(experiment, cell)
         for runs in cell_runs.tests(experiment.runs).values()
@@ -55,19 +63,20 @@ def lines(experiment: ExperimentRecord, report: Report, width: int, more: str) -
         last = _line("details", more, width)
     room = MOST_LINES - len(last)
     if len(found) == 1:
-        shown = _one_cell(found[0], width, room - min(1, len(report.warnings)))
+        shown = _one_cell(found[0], width, room - min(1, len(report.warnings)), is_narrow)
         room -= len(shown)
     else:
-        shown = _many_cells(found, width)
+        shown = _many_cells(found, width, is_narrow)
         room -= len(shown) - (len(found) + 1)
     return [*shown, *_warnings(report.warnings, room, width), *last]
 
 
-def _one_cell(cell: CellSummary, width: int, room: int) -> list[str]:
+def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:
     """In so many lines."""
+    title = f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}"
     for groups, most in _MOST_OF_A_CELL:
         shown = [
-            _cut(f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}", width),
+            _cut_within(title, width) if is_narrow else visible(title),
             *_line("verdict", _verdict(cell.verdict), width, most=most),
             *(one for name, text in cell.numbers for one in _line(name, text, width, most=most)),
             *_groups(cell, width, groups),
@@ -79,7 +88,7 @@ def _one_cell(cell: CellSummary, width: int, room: int) -> list[str]:
     return shown
 
 
-def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
+def _many_cells(found: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
     """A line for each cell, and lines for all of them together."""
     tests = {cell.test for cell in found}
     head = (found[0].test if len(tests) == 1 else "cell") + cell_summary.repetitions(found)
@@ -93,12 +102,13 @@ def _many_cells(found: Sequence[CellSummary], width: int) -> list[str]:
     rows = [tuple(map(visible, row)) for row in rows]
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     others = sum(widths[1:-1]) + len(widths[-1:]) * widths[-1] + 2 * (len(widths) - 1)
-    widths[0] = max(len("cell"), min(widths[0], width - others))
+    if is_narrow:
+        widths[0] = max(len("cell"), min(widths[0], width - others))
     shown = []
     for name, *values, verdict in rows:
         cells = [value.rjust(size) for value, size in zip(values, widths[1:-1], strict=True)]
-        line = "  ".join([_cut(name, widths[0]).ljust(widths[0]), *cells, verdict])
-        shown.append(_cut(line.rstrip(), width))
+        line = "  ".join([_cut_within(name, widths[0]).ljust(widths[0]), *cells, verdict]).rstrip()
+        shown.append(_cut(line, width) if is_narrow else line)
     runs = [run for cell in found for run in cell.runs]
     return [
         *shown,
@@ -159,17 +169,33 @@ def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[st
     the fix alone; the rest by name."""
     shown: list[str] = []
     left_out: list[str] = []
-    for warning in sorted(warnings, key=lambda warning: warning.name not in _LIMITING):
+    ordered = sorted(warnings, key=lambda warning: warning.name not in _LIMITING)
+    for place, warning in enumerate(ordered, 1):
         fix = _line("", f"fix: {warning.fix}", width) if warning.fix else []
         whole = [*_line("warning", f"{warning.name}: {_first(warning).sentence}", width), *fix]
         brief = [*_line("warning", warning.name, width), *fix]
-        last = 1 if len(warnings) > 1 else 0  # kept for the names of those left out
-        text = next((text for text in (whole, brief) if len(shown + text) + last <= room), None)
+        # Room is kept for the names of those left out.
+        others = _line(
+            "also", ", ".join([*left_out, *(one.name for one in ordered[place:])]), width
+        )
+        most = room - len(shown) - len(others)
+        text = next((text for text in (whole, brief) if len(text) <= most), None)
         if text is None:
             left_out.append(warning.name)
         else:
             shown += text
-    return [*shown, *_line("also" if shown else "warnings", ", ".join(left_out), width, most=1)]
+    named = _named(left_out, "also" if shown else "warnings", width, max(1, room - len(shown)))
+    return [*shown, *named]
+
+
+def _named(names: Sequence[str], head: str, width: int, room: int) -> list[str]:
+    """The names, none of them cut; as many as there is room for, and the number of the others."""
+    for number in range(len(names), 0, -1):
+        more = f" and {len(names) - number} more" if number < len(names) else ""
+        found = _line(head, ", ".join(names[:number]) + more, width)
+        if len(found) <= room:
+            return found
+    return _line(head, f"{len(names)} of them" if names else "", width, most=1)
 
 
 def _first(warning: WarningNote) -> WarningNote:
@@ -198,6 +224,15 @@ def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
         f"{_cut(head, _HEAD - 1):<{_HEAD}}{tail}".rstrip()
         for head, tail in zip(heads, found, strict=True)
     ]
+
+
+def _cut_within(text: str, width: int) -> str:
+    """Cut in the middle: cells that differ in their last factor only stay apart."""
+    shown = visible(text)
+    if len(shown) <= width:
+        return shown
+    end = max(0, min(_END_OF_A_NAME, width - 2))
+    return f"{shown[: width - 1 - end]}…{shown[len(shown) - end :]}"
 
 
 def _cut(text: str, width: int) -> str:

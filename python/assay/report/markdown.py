@@ -21,12 +21,13 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     for name, value in report.facts.items():
         yield f"- {name}: {_escaped(value)}"
     for section in report.sections:
+        if not section.is_shown(with_detail):
+            continue
         yield from ("", f"## {section.title}")
         for line in section.lines:
             yield from ("", f"`{line}`")
-        for table in section.tables:
-            if with_detail or not table.is_detail:
-                yield from _table_lines(table)
+        for table in section.shown_tables(with_detail):
+            yield from _table_lines(table)
     if report.warnings:
         yield from ("", "## Warnings", "")
     for warning in report.warnings:

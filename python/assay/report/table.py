@@ -48,15 +48,16 @@ def _print(console: Console, report: Report, with_detail: bool) -> None:
         _print_hanging(console, f"{name:<12}", value)
     left_out = 0
     for section in report.sections:
+        shown = section.shown_tables(with_detail)
+        left_out += len(section.tables) - len(shown)
+        if not section.is_shown(with_detail):
+            continue
         console.print()
         console.print(Text(section.title, "bold"))
         for line in section.lines:
             _print_hanging(console, *_parted(line))
-        for table in section.tables:
-            if table.is_detail and not with_detail:
-                left_out += 1
-            else:
-                _print_table(console, table)
+        for table in shown:
+            _print_table(console, table)
     console.print()
     if left_out:
         console.print(f"{counted(left_out, 'table')} of details left out; --detail shows them\n")

@@ -91,6 +91,13 @@ class Section:
     lines: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
 
+    def shown_tables(self, with_detail: bool) -> tuple[Table, ...]:
+        return tuple(table for table in self.tables if with_detail or not table.is_detail)
+
+    def is_shown(self, with_detail: bool) -> bool:
+        """Whether anything stands below its title."""
+        return bool(self.lines or self.shown_tables(with_detail))
+
 
 @dataclass(frozen=True)
 class WarningNote:

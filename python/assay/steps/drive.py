@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from assay.check.answers import Check, check_answers
 from assay.check.questions import compare, compare_results, what_is_asked
+from assay.drive import reserved_names
 from assay.drive.document import document_of, scripts_of
 from assay.drive.parts import number_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
@@ -102,6 +103,9 @@ def observe(
     except RunFailed as error:
         if reading and error.code in dialect.read_only_codes:
             raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
+        if error.hint is None:
+            tables = state.workload.tables_for(cell.parameters, dialect.language)
+            error.hint = reserved_names.hint(tables, document["scripts"], dialect)
         raise
     warned = tuple(context.compiled.warnings(planned))
     return replace(observation, script_warnings=warned), samples

@@ -1,0 +1,32 @@
+"""Takes the tables and scripts of a run whose statement was refused; returns the hint that a name
+in it is a reserved word of the system."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from assay.dialects.protocol import Dialect, Table
+
+
+def hint(
+    tables: Iterable[Table], scripts: Iterable[Mapping[str, Any]], dialect: Dialect
+) -> str | None:
+    """None where no script has such a name without quotes."""
+    texts = {str(script["path"]): str(script["text"]) for script in scripts}
+    for table in tables:
+        for name, what in [
+            (table.name, "table"),
+            *((column.name, f"column of {table.name}") for column in table.columns),
+        ]:
+            spelled = dialect.identifier(name)
+            if spelled == name:
+                continue
+            for path, text in texts.items():
+                if re.search(rf"(?<![\w:\"'`\[]){re.escape(name)}(?![\w\"'`\]])", text):
+                    return (
+                        f"{name}, a {what}, is a reserved word of {dialect.name}: in {path} write "
+                        f"{spelled}"
+                    )
+    return None
