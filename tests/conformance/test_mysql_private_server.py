@@ -6,13 +6,20 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+import pymysql
 import pytest
 
 from assay import registry
+from assay.dialects.protocol import Column, Table
 from assay.errors import SystemRefused
+from assay.experiment import StorageChoice
+from assay.experiment.settings import system_choice
 from assay.experiment.values import SystemChoice
+from assay.load.digest import table_digest
+from assay.load.fill import fill
 from assay.provision.deployment import Address, Deployment, StorageFacts
 from assay.provision.session import session
+from assay.provision.stage import provision
 from assay.systems.abilities import ReachedByUrl
 from assay.systems.mysql import MYSQL
 from commands import need
@@ -115,11 +122,29 @@ def test_the_url_of_another_product_is_refused_with_the_right_one(storage: Stora
         with pytest.raises(SystemRefused, match="expected MariaDB, found MySQL 9") as refusal:
             attached("mariadb", deployment).__enter__()
         assert refusal.value.hint == "the same URL with mysql://"
+        rows_are_the_same_through_pymysql(deployment)
     need("mariadb")
     with provisioned(registry.system("mariadb"), storage) as deployment:
         with pytest.raises(SystemRefused, match="expected MySQL, found MariaDB 1") as refusal:
             attached("mysql", deployment).__enter__()
         assert refusal.value.hint == "the same URL with mariadb://"
+
+
+def rows_are_the_same_through_pymysql(deployment: Deployment) -> None:
+    columns = {"id": "int", "price": "decimal(9,2)", "seen": "timestamp", "raw": "bytes"}
+    table = Table("through", tuple(Column(name, type_) for name, type_ in columns.items()))
+    rows = [(number, f"{number}.25", "2026-11-22 01:02:03.5", b"\0\xff") for number in range(1500)]
+    word = f"dbapi:pymysql[unix_socket={deployment.address.unix},user=assay,database=assay]"
+    with provision(system_choice(word), StorageChoice(), connections=1) as through:
+        assert through.version.startswith("9.")
+        assert through.version.endswith(f"through pymysql {pymysql.__version__}")
+        dialect = registry.system(through.system).dialect
+        for statement in dialect.create_table(table, {}):
+            ask(deployment, statement)
+        fill(through, dialect, [table], lambda: {table.name: rows})
+        found = [table_digest(reached, dialect, table) for reached in (deployment, through)]
+    assert found[0] == found[1]
+    assert found[0][0] == len(rows)
 
 
 def attached(name: str, deployment: Deployment) -> AbstractContextManager[Deployment]:
