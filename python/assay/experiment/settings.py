@@ -166,7 +166,7 @@ def apply(
     parameters: dict[str, tuple[Scalar, ...]] = {}
     for word in words:
         key, values = key_and_values(word)
-        system, dot, setting = key.partition(".")
+        system, dot, setting = _divided(key, choices)
         if not dot:
             parameters[key] = parameter_levels(workload, key, values)
             continue
@@ -177,6 +177,14 @@ def apply(
     for system, given in by_system.items():
         result = varied(result, system, given)
     return tuple(result), parameters
+
+
+def _divided(key: str, choices: Iterable[SystemChoice]) -> tuple[str, str, str]:
+    """``SYSTEM.KEY`` at its dot: the name of a system may have some too (a Python module)."""
+    for name in sorted({choice.name for choice in choices}, key=len, reverse=True):
+        if key.startswith(f"{name}."):
+            return name, ".", key[len(name) + 1 :]
+    return key.partition(".")
 
 
 def _not_chosen(system: str, choices: tuple[SystemChoice, ...]) -> ArgumentError:
