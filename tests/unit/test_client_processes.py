@@ -129,6 +129,7 @@ def test_clients_in_three_processes_do_what_they_do_in_one(tmp_path: Path) -> No
         file = tmp_path / f"values_{processes}"
         observation = driven(7, processes, str(file))
         assert observation.outcomes.ok == 35
+        assert observation.client_processes == processes
         assert [end.client for end in observation.client_ends] == list(range(7))
         lines = [line.partition(" ") for line in file.read_text().splitlines()]
         assert len({pid for pid, _, _ in lines} - {str(os.getpid())}) == processes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -13,12 +14,14 @@ from assay.dbapi.opening import describer
 from assay.dialects.mysql import MYSQL
 from assay.dialects.sqlite import SQLITE
 from assay.errors import ArgumentError
-from assay.experiment.settings import system_choice
+from assay.experiment.settings import apply, system_choice
 from assay.experiment.system_words import split_systems
 from assay.record.document import json_text
 from assay.systems.dbapi import keywords
+from assay.systems.dbapi.dialects import DIALECTS
 from assay.systems.dbapi.system import DbapiSystem
 from assay.systems.validation import validate
+from assay.workload import reader
 
 PASSWORD = "a secret"
 
@@ -104,6 +107,13 @@ def test_what_brackets_cannot_hold_is_shown_as_they_can(word: str, hint: str) ->
     assert hint in str(raised.value.hint)
 
 
+def test_an_option_of_a_module_whose_name_has_dots_is_varied() -> None:
+    chosen = (system_choice("dbapi:pg8000.dbapi[host=h]"),)
+    words = ["dbapi:pg8000.dbapi.client_processes=1,2"]
+    varied, _ = apply(words, chosen, reader.read("tpcb"))
+    assert [one.options["client_processes"] for one in varied] == ["1", "2"]
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -145,6 +155,13 @@ def test_a_list_of_systems_is_divided_at_members_of_families() -> None:
 @pytest.mark.parametrize("member", registry.family("dbapi").known_members)
 def test_each_known_module_is_a_system(member: str) -> None:
     validate(registry.system(f"dbapi:{member}"))
+
+
+@pytest.mark.parametrize("name", ["cubrid", "mariadb", "mysql", "postgresql", "sqlite"])
+def test_through_a_module_a_system_can_do_no_more_than_by_itself(name: str) -> None:
+    itself = registry.system(name)
+    through = registry.system(f"dbapi:some.module+{itself.dialect.name}")
+    assert not through.capabilities - itself.capabilities
 
 
 def test_a_module_that_is_not_known_can_name_its_dialect() -> None:
@@ -204,3 +221,20 @@ def test_a_closed_connection_is_not_mistaken_for_one_that_never_was() -> None:
     assert describe(Error(1045, "denied"), None)[0] == "authentication"
     assert describe(Error("no route"), None)[0] == "connection refused"
     assert describe(Error("no such table: t"), object())[0] == "unknown object"
+
+
+_OUTSIDE_THE_STANDARD = re.compile(r"\b(limit|regexp)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize("name", ["db2", "ingres", "oracle", "sqlserver", "standard"])
+@pytest.mark.parametrize("workload", registry.workloads())
+def test_what_a_dialect_cannot_say_is_refused_before_anything_starts(
+    workload: str, name: str
+) -> None:
+    dialect, found = DIALECTS[name], reader.read(workload)
+    for test in found.tests.values():
+        if not test.not_expressible.keys() & {dialect.name, dialect.language}:
+            for script in test.scripts:
+                if found.is_spoken(script, dialect):
+                    text = found.script_for(script, dialect).text
+                    assert not _OUTSIDE_THE_STANDARD.search(text), f"{test.name}: {script}"

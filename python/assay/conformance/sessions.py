@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.conformance.requirement import NotMet, requirement
+from assay.conformance.requirement import CannotBeTried, NotMet, requirement
 from assay.conformance.subject import Subject
 from assay.dialects.protocol import Column, LongStatement
 from assay.errors import SystemUnderTestError
@@ -91,6 +91,8 @@ def _nowhere(address: Address) -> Address:
         return replace(address, unix=f"{address.unix}-not")
     if address.file is not None:
         return replace(address, file=f"{address.file}-not/database")
+    if address.host is None:
+        raise CannotBeTried("the driver is given no socket, file or port that can be changed")
     return replace(address, port=free_port(), connect_timeout_s=5.0)
 
 

@@ -7,6 +7,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from assay import _engine
 from assay.drive.parts import number_of, of_processes
 from assay.drive.processes import drive_in_processes
@@ -36,7 +38,8 @@ def observe(
     if (processes := number_of(document, deployment)) is not None:
         parts = of_processes(document, processes)
         found = drive_in_processes(parts, progress or (lambda _: None))
-        return merge(found, on_one_machine=True)
+        merged = merge(found, on_one_machine=True)
+        return replace(merged, client_processes=processes)
     try:
         text = _engine.drive(json.dumps(document), on_progress)
     except _engine.EngineError as error:

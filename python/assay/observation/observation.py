@@ -74,6 +74,8 @@ class Observation(EngineObservation, frozen=True):
     device_cost: DeviceCost | None = None
     server_counters: dict[str, int] = msgspec.field(default_factory=dict)
     """How far the server's own counters went on in the measurement."""
+    client_processes: int | None = None
+    """In how many processes the clients worked; None: in one with threads."""
     script_warnings: tuple[str, ...] = ()
     reference: ReferenceReport | None = None
     connect: ConnectReport | None = None

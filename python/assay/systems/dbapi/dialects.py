@@ -46,6 +46,12 @@ VERSION_QUERIES: Final[Mapping[str, str]] = {
 }
 """What asks a server for its name and version."""
 
+LACKING: Mapping[str, frozenset[str]] = {
+    "cubrid": frozenset({"microseconds"}),
+    "sqlite": frozenset({"exact decimals", "text lengths", "typed columns"}),
+}
+"""Capabilities that the systems of a dialect do not have."""
+
 
 class _ByRows:
     """There is no bulk load but INSERT."""

@@ -21,7 +21,7 @@ from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
 from assay.systems.dbapi import examination, keywords
-from assay.systems.dbapi.dialects import VERSION_QUERIES, begin_statement, loaded_by_insert
+from assay.systems.dbapi.dialects import LACKING, VERSION_QUERIES, begin_statement, loaded_by_insert
 from assay.systems.dbapi.modules import Module
 from assay.systems.options import values
 from assay.systems.protocol import OptionSpec, ServerDirectory
@@ -54,7 +54,7 @@ class DbapiSystem:
         self.dialect: Dialect = loaded_by_insert(dialect)
         is_usual = dialect == facts.dialect
         self.verified = IN_THE_TESTS if facts.is_verified and is_usual else NOT_VERIFIED
-        lacking = set(_NEVER)
+        lacking = {*_NEVER, *LACKING.get(dialect, ())}
         if not self.dialect.isolation_levels:
             lacking.add("isolation levels")
         if not self.dialect.session_read_only():
