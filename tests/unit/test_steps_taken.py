@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from assay import _engine
+from assay import _engine, lab
 from assay.errors import ScriptError
+from assay.experiment.words import Words, experiment
+from assay.progress import Silent
 from assay.report import cell_runs
 from step_workloads import folder_of, ran
 
@@ -53,6 +55,30 @@ def test_objects_of_a_ddl_step_are_gone_for_the_next_run(tmp_path: Path) -> None
     declared = steps('load; ddl script="index.sql"; drive')
     runs = ran(folder_of(tmp_path, PLAIN + declared), "sqlite", repetitions=2).runs
     assert [(run.state, run.reason) for run in runs] == [("done", "")] * 2
+
+
+READ_AND_WRITE = (
+    'scripts = ["read.sql"]\ntransactions = 5\nchanges_data = false\n'
+    '[tests.write]\ntitle = "W"\nhelp = "Writes"\nscripts = ["write.sql"]\ntransactions = 5\n{}'
+    '[tests.again]\ntitle = "A"\nhelp = "Reads"\nscripts = ["read.sql"]\ntransactions = 5\n'
+    "changes_data = false\n"
+)
+
+
+@pytest.mark.parametrize(("needs", "expected"), [("", 1), ('needs = ["exact decimals"]\n', 0)])
+def test_data_are_copied_unless_the_run_that_changes_them_is_refused(
+    tmp_path: Path, needs: str, expected: int
+) -> None:
+    class Stages(Silent):
+        names: ClassVar[list[str]] = []
+
+        def stage(self, name: str) -> None:
+            self.names.append(name)
+
+    folder = folder_of(tmp_path, READ_AND_WRITE.format(needs))
+    asked, _ = experiment(Words(f"{folder}.t,write,again", on=("sqlite",)))
+    lab.run(asked, records=tmp_path / "r.sqlite", progress=Stages())
+    assert Stages.names.count("copy the data") == expected
 
 
 def test_a_ddl_step_that_is_refused_ends_the_run(tmp_path: Path) -> None:
