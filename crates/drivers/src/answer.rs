@@ -1,6 +1,6 @@
 //! Takes the rows a driver reports for one request; counts them, and hashes or keeps them where requested.
 
-use assay_values::{CellType, ColumnType, RowHash};
+use assay_values::{CellType, ColumnType, RowHash, from_hex};
 
 use crate::{SystemError, TransactionStatus};
 
@@ -37,9 +37,9 @@ pub struct Answer {
     pub transaction: TransactionStatus,
     /// Whether the statement is a query, even one without rows; known where rows are kept.
     pub is_query: bool,
-    /// Column names, where rows are kept.
+    /// Column names, where rows are kept or compared.
     pub columns: Vec<String>,
-    /// Column types as far as known, where rows are kept.
+    /// Column types as far as known, where rows are kept or compared.
     pub cell_types: Vec<CellType>,
     /// The rows, where they are kept.
     pub kept: Vec<Vec<Option<Box<[u8]>>>>,
@@ -89,7 +89,7 @@ impl Answer {
     /// Whether a driver must name the columns before the first row.
     #[must_use]
     pub fn wants_columns(&self) -> bool {
-        self.keep == Keep::Rows
+        self.keep == Keep::Rows || !self.types.is_empty()
     }
 
     /// Reports a column whose cells are numbers or text.
@@ -135,6 +135,10 @@ impl Answer {
             return;
         }
         match (self.types.get(self.place), text) {
+            (Some(ColumnType::Bytes), Some(text)) => match self.bytes_in_hexadecimal(text) {
+                Some(bytes) => self.row_hash.cell(Some(&bytes)),
+                None => self.row_hash.cell(Some(text)),
+            },
             (Some(kind), Some(text)) => self.row_hash.cell(Some(&kind.comparable(text))),
             (None, Some(text)) => self.row_hash.text(text),
             (_, None) => self.row_hash.cell(None),
@@ -142,6 +146,14 @@ impl Answer {
         self.place += 1;
         if self.keep == Keep::Rows {
             self.row.push(text.map(Into::into));
+        }
+    }
+
+    /// The bytes of the next cell, where its driver gives them as hexadecimal digits.
+    fn bytes_in_hexadecimal(&self, text: &[u8]) -> Option<Vec<u8>> {
+        match self.cell_types.get(self.place) {
+            Some(CellType::HexBytes) => from_hex(text),
+            _ => None,
         }
     }
 
@@ -160,6 +172,25 @@ impl Answer {
 #[cfg(test)]
 mod tests {
     use super::{Answer, Keep};
+    use assay_values::{CellType, ColumnType};
+
+    /// A driver says which form its bytes have: bytes that look like the other form are not changed.
+    #[test]
+    fn bytes_are_the_same_in_both_forms() {
+        let digest = |cell_type: CellType, text: &[u8]| {
+            let mut answer = Answer::new(Keep::Digest);
+            answer.compare_as(vec![ColumnType::Bytes]);
+            assert!(answer.wants_columns());
+            answer.typed_column("a", cell_type);
+            answer.begin_row();
+            answer.cell(Some(text));
+            answer.end_row();
+            answer.digest
+        };
+        let letters = digest(CellType::Bytes, b"\\x6869");
+        assert_eq!(letters, digest(CellType::HexBytes, b"\\x5c7836383639"));
+        assert_ne!(letters, digest(CellType::Bytes, b"hi"));
+    }
 
     #[test]
     fn a_query_without_columns_and_rows_is_one_until_the_answer_is_cleared() {

@@ -4,7 +4,7 @@
 //! A time of day has no type in BSON and is a text. Dates and timestamps are BSON dates, which have
 //! milliseconds: what is finer is cut off.
 
-use assay_values::{Cell, ColumnType, Decimal, Value, from_hex, write_double};
+use assay_values::{Cell, ColumnType, Decimal, Value, write_double};
 
 use super::constants::{kind, subtype};
 use super::decimal128;
@@ -171,11 +171,8 @@ pub(super) fn cell(
             return fixed(kind::DATE, name, &moment_ms(text)?.to_le_bytes(), out);
         }
         Some(ColumnType::Bytes) => {
-            let decoded = std::str::from_utf8(text)
-                .ok()
-                .and_then(|text| from_hex(text.as_bytes()));
             write::head(kind::BINARY, name, out);
-            write::binary(subtype::GENERIC, decoded.as_deref().unwrap_or(text), out);
+            write::binary(subtype::GENERIC, text, out);
         }
         Some(_) | None => {
             std::str::from_utf8(text).ok()?;
