@@ -67,7 +67,10 @@ def test_help_and_version_are_printed(name: str, word: str, says: str) -> None:
         (["none.bib"], "none.bib: "),
         (["--encoding", "ascii"], "unknown encoding 'ascii'"),
         (["--replicas", "0"], "--replicas: expected a whole number from 1"),
-        (["-s", "m", "-c", "--option", "engine=Aria2"], "unknown engine of"),
+        (
+            ["-s", "m", "-c", "--option", "engine=Aria2"],
+            "engine of mariadb: expected InnoDB, MyISAM or Aria",
+        ),
         (["-s", "m", "--option", "engine=Aria"], "--option means nothing without --create"),
         (["--seed", "2"], "--seed means nothing without replicas"),
         (["--force"], "--force needs --output"),

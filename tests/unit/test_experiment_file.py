@@ -92,7 +92,12 @@ def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
         ('kind = "tmpfs"', 'kind = "tmp"', 20, "invalid value"),
         ("[storage.fast]", "[storage.slow]", 6, "unknown storage 'fast'"),
         ("[system.mariadb]", "[system.postgresql]", 15, "not among the systems"),
-        ('"InnoDB", "MyISAM"', '"InnoDB", "MySIAM"', 15, "unknown engine of mariadb"),
+        (
+            '"InnoDB", "MyISAM"',
+            '"InnoDB", "MySIAM"',
+            15,
+            "engine of mariadb: expected InnoDB, MyISAM or Aria, found",
+        ),
     ],
 )
 def test_a_mistake_is_placed(

@@ -78,7 +78,11 @@ def test_client_counts_are_numbers() -> None:
     ("given", "message", "hint"),
     [
         ({"on": ("postgres",)}, "unknown system 'postgres'", "did you mean 'postgresql'?"),
-        ({"on": ("mariadb[engine=Aria2]",)}, "unknown engine of mariadb", "did you mean"),
+        (
+            {"on": ("mariadb[engine=Aria2]",)},
+            "engine of mariadb: expected InnoDB, MyISAM or Aria, found",
+            "did you mean",
+        ),
         ({"on": ("mariadb[engine=MyISAM",)}, "bracket is not closed", "engine=MyISAM]"),
         ({"on": ("sqlite,sqlite",)}, "systems: sqlite is given twice", "once"),
         ({"set": ("sqlite.threads=1,1",)}, "systems: sqlite threads=1 is given twice", "once"),

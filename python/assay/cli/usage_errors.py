@@ -8,6 +8,7 @@ import re
 import click
 
 from assay import registry
+from assay.text.alternatives import alternatives
 
 EXPERIMENT_COMMANDS = ("run", "plan", "explain")
 _URL = "part of the URL: --on SYSTEM://USER@HOST:PORT/DATABASE"
@@ -76,8 +77,7 @@ def _context(error: click.UsageError) -> click.Context:
 def _levels(param: click.Parameter | None) -> str:
     if param is None or not isinstance(param.type, click.Choice):
         return ""
-    *others, last = map(str, param.type.choices)
-    return f"{', '.join(others)} or {last}" if others else last
+    return alternatives(map(str, param.type.choices))
 
 
 def _name(error: click.BadParameter) -> str:

@@ -20,7 +20,8 @@ from assay.experiment.system_words import split_systems
 from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
-from assay.text.secrets import is_connection_string
+from assay.text.alternatives import alternatives
+from assay.text.secrets import is_connection_string, without_secrets
 from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
@@ -151,7 +152,11 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
             continue
         levels = {level.lower(): level for level in specs[key].levels}
         if levels and value.lower() not in levels:
-            raise registry.unknown(f"{key} of {choice.name}", value, levels.values())
+            raise ArgumentError(
+                f"{key} of {choice.name}: expected {alternatives(filter(None, levels.values()))}, "
+                f"found {without_secrets(value)}",
+                hint=registry.did_you_mean(value, filter(None, levels.values())),
+            )
         specs[key].check(value)
         options[key] = levels.get(value.lower(), value)
     return replace(choice, options=options, settings=settings)

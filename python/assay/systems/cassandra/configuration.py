@@ -117,7 +117,7 @@ def check(settings: Mapping[str, str]) -> None:
     for name, value in settings.items():
         if name in OURS:
             raise ArgumentError(
-                f"the setting {name} of a private server is not yours to choose",
+                f"the setting {name} of a private server is set by Assay",
                 hint="reach a server of your own by its URL: --on cassandra://HOST:PORT/KEYSPACE",
             )
         if not _NAME.fullmatch(name):
