@@ -182,3 +182,14 @@ def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixtur
     text = capsys.readouterr().out
     assert "script read (read.sql)" in text
     assert "Execute" in text
+
+
+def test_the_reason_for_which_a_test_is_refused_is_not_in_the_file_of_its_statements(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = "explain glidemon.materialize --on duckdb,cassandra --format sql"
+    assert run_program(words.split()) == 0
+    printed = capsys.readouterr()
+    assert "insert into task_summary" in printed.out
+    assert "refused" not in printed.out
+    assert "glidemon.materialize is refused: cassandra: CQL cannot fill a table" in printed.err

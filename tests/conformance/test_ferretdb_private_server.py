@@ -28,7 +28,7 @@ from assay.provision.process import has_stopped_cleanly
 from assay.provision.session import session
 from assay.systems.ferretdb import FERRETDB
 from assay.systems.mongodb import MONGODB
-from commands import need
+from commands import Assay, need
 from servers import ask, provisioned
 
 pytestmark = pytest.mark.server
@@ -60,7 +60,9 @@ def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
         assert FERRETDB.why_it_died(deployment) is None
 
 
-def test_over_tcp_it_requires_the_password_and_is_reached_by_url(storage: StorageFacts) -> None:
+def test_over_tcp_it_requires_the_password_and_is_reached_by_url(
+    storage: StorageFacts, assay: Assay, tmp_path: Path
+) -> None:
     with provisioned(FERRETDB, storage, options={"transport": "tcp"}) as deployment:
         to = deployment.address
         assert to.password and to.password not in repr(deployment)
@@ -77,6 +79,11 @@ def test_over_tcp_it_requires_the_password_and_is_reached_by_url(storage: Storag
             assert reached.version == deployment.version.partition(" (")[0]
             ask(reached, '{"insert": "t", "documents": [{"a": 1}]}')
             assert FERRETDB.data_bytes(reached) > 0
+        script = tmp_path / "find.json"
+        script.write_text('\\set a 1\n{"find": "t", "filter": {"a": :a}};\n\\expect rows 1\n')
+        ended = assay("run", str(script), "--on", url, "--transactions", "5")
+        assert ended.status == 0, ended.err
+        assert ended.runs[0].driven is not None and ended.runs[0].driven.outcomes.ok == 5
         other = SystemChoice("mongodb", url=url.replace("ferretdb://", "mongodb://"))
         with (
             pytest.raises(SystemRefused, match=r"expected MongoDB, found FerretDB 2\.") as refused,

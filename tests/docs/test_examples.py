@@ -42,11 +42,11 @@ def examples(page: Path) -> Iterator[Example]:
 
 def files(page: Path) -> Iterator[tuple[str, str]]:
     """(name, text) of the files a page shows: a block whose first line is ``# name.toml``,
-    ``# name.py`` or ``-- name.sql``."""
+    ``# name.py``, ``-- name.sql``, ``-- name.cql`` or ``-- name.json``."""
     text = page.read_text(encoding="utf-8")
     yield from re.findall(r"```toml\n# (\S+\.toml)\n(.*?)```", text, re.S)
     yield from re.findall(r"```python\n# (\S+\.py)\n(.*?)```", text, re.S)
-    yield from re.findall(r"```sql\n-- (\S+\.sql)\n(.*?)```", text, re.S)
+    yield from re.findall(r"```(?:sql|cql|json)\n-- (\S+\.(?:sql|cql|json))\n(.*?)```", text, re.S)
 
 
 def masked(line: str) -> str:

@@ -3,6 +3,8 @@ refused with the reason."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from assay.provision.deployment import Deployment
@@ -55,6 +57,18 @@ def test_rows_without_a_key_are_kept_and_counted(assay: Assay, url: str) -> None
     found = ended.runs[0].driven
     assert found is not None
     assert found.outcomes.ok == found.outcomes.scheduled > 0
+
+
+def test_a_script_of_cql_is_run_by_itself(assay: Assay, url: str, tmp_path: Path) -> None:
+    script = tmp_path / "local.cql"
+    script.write_text(
+        "\\set key 'local' // of the one row\n"
+        "SELECT cluster_name FROM system.local WHERE key = ':key'; \\expect rows 1\n"
+    )
+    ended = assay("run", str(script), "--on", url, "--transactions", "5")
+    assert ended.status == 0, ended.err
+    [run] = ended.runs
+    assert run.driven is not None and run.driven.outcomes.ok == 5
 
 
 def test_many_clients_insert_with_a_buffer_made_for_the_data(assay: Assay) -> None:

@@ -81,9 +81,9 @@ def test_documents_are_loaded_driven_and_checked_without_sql(tmp_path: Path) -> 
 def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(
     tmp_path: Path,
 ) -> None:
-    script = tmp_path / "touch.sql"
+    script = tmp_path / "touch.txt"
     script.write_text("SELECT 1;\n", encoding="utf-8")
-    asked, _ = experiment(Words(str(script), on=("documents",)))
+    asked, _ = experiment(Words("", script=(str(script),), on=("documents",)))
     with pytest.raises(ScriptError, match="expected a JSON document, found S"):
         lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
 

@@ -13,6 +13,7 @@ from assay.errors import ScriptError, YouError
 from assay.experiment import Experiment, ScriptFile
 from assay.experiment.words import Words, experiment
 from assay.plan import plan
+from assay.steps.refusal import why_refused
 from assay.workload.ad_hoc_script import workload_of
 from assay.workload.values import Workload
 
@@ -77,11 +78,16 @@ def test_a_workloads_test_can_run_another_script_on_its_data(script: Path) -> No
         ("{}", {"on": ()}, "no system under test"),
         ("{}", {"set": ("scal=10",)}, "no script uses the variable :scal$"),
         ("bibsql.limit", {"script": ("{}",)}, "run no scripts"),
+        ("{}", {"on": ("cassandra",)}, r"read\.sql is SQL; cassandra takes CQL"),
+        ("{}.cql", {"on": ("sqlite",)}, r"read\.sql\.cql is CQL; sqlite takes SQL"),
+        ("", {"script": ("{}.json",), "on": ("sqlite",)}, "json is JSON; sqlite takes SQL"),
     ],
 )
 def test_invalid_scripts_are_refused(
     script: Path, target: str, words: dict[str, Any], message: str
 ) -> None:
+    for ending, text in (("cql", "SELECT a FROM t;"), ("json", '{"find": "a"};')):
+        Path(f"{script}.{ending}").write_text(text)
     filled = {key: tuple(one.format(script) for one in value) for key, value in words.items()}
     with pytest.raises(YouError, match=message):
         asked(target.format(script), **filled)
@@ -95,6 +101,47 @@ def test_a_variable_that_nothing_sets_is_reported_before_a_server_is_started(scr
     assert "--set rows=" in str(caught.value.hint)
     found, workload = asked(script, set=("rows=1",))
     Compiled(workload).check(plan(found, workload).runs)
+
+
+@pytest.mark.parametrize(
+    ("ending", "text", "system", "place", "message"),
+    [
+        ("sql", ' {"find": "a"};', "sqlite", "1:2", "found a JSON document, expected SQL"),
+        ("cql", "\\begin\nSELECT a FROM t;\n\\commit", "cassandra", "1:1", "no transactions"),
+        ("json", '{"find": "a"}\n\\commit', "ferretdb", "2:1", "no transactions"),
+        ("cql", "\\begin\nSELECT a FROM t;", "cassandra://h/k", "1:1", "no transactions"),
+        ("sql", "-- it's\nSELECT 'it\\'s';", "sqlite", "2:14", "is not closed"),
+    ],
+)
+def test_what_the_system_does_not_take_is_refused_before_it_is_started(
+    tmp_path: Path, ending: str, text: str, system: str, place: str, message: str
+) -> None:
+    file = tmp_path / f"a.{ending}"
+    file.write_text(text)
+    found, workload = asked(file, on=(system,))
+    with pytest.raises(ScriptError, match=message) as caught:
+        Compiled(workload).check(plan(found, workload).runs)
+    assert f"{caught.value.line}:{caught.value.column}" == place
+
+
+def test_a_file_of_plain_sql_is_for_systems_of_sql(script: Path) -> None:
+    with pytest.raises(YouError, match="is SQL; ferretdb takes JSON"):
+        asked("tpcb.select-only", feed=str(script), on=("sqlite", "ferretdb"))
+
+
+def test_literals_and_comments_are_those_of_the_system(script: Path) -> None:
+    script.write_text("# it's a comment\nSELECT 'it\\'s';\n")
+    for system in ("mariadb", "mysql"):
+        found, workload = asked(script, on=(system,))
+        Compiled(workload).check(plan(found, workload).runs)
+
+
+def test_a_script_in_the_systems_own_language_runs_in_place_of_a_tests(script: Path) -> None:
+    file = script.with_suffix(".cql")
+    file.write_text("SELECT balance FROM accounts WHERE id = 1;")
+    found, workload = asked("tpcb.select-only", script=(str(file),), on=("cassandra",))
+    (run,) = plan(found, workload).runs
+    assert why_refused(workload, run) is None
 
 
 def test_an_experiment_file_can_name_scripts_alone(script: Path) -> None:

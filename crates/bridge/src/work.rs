@@ -126,16 +126,12 @@ pub fn split_statements(
     path: &str,
     literal_style: &str,
 ) -> PyResult<Vec<(String, u32, u32)>> {
-    let style = match literal_style {
-        "doubled" => assay_script::LiteralStyle::Doubled,
-        "backslash" => assay_script::LiteralStyle::Backslash,
-        other => {
-            return Err(Failure::document(format!(
-                "literal style {other:?}: expected doubled or backslash"
-            ))
-            .into_exception());
-        }
-    };
+    let style = assay_script::LiteralStyle::named(literal_style).ok_or_else(|| {
+        Failure::document(format!(
+            "literal style {literal_style:?}: expected doubled or backslash"
+        ))
+        .into_exception()
+    })?;
     let source = Source {
         name: path,
         path,

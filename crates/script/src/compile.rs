@@ -4,6 +4,7 @@
 use crate::assemble::Assembler;
 use crate::emit;
 use crate::items::{Content, items};
+use crate::lexer::StatementKind;
 use crate::open_transaction;
 use crate::operand::short;
 use crate::place::{Defect, Lines};
@@ -62,6 +63,9 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
         *gather = variables.gather(&gather.prefix);
     }
     refuse_unknown_statements(&program, options)?;
+    if !options.has_transactions {
+        refuse_transactions(&program)?;
+    }
     program.own = variables.own();
     program.variables = variables.into_slots();
     let with_transactions = program.scripts.iter().filter(|script| !script.is_plain);
@@ -70,6 +74,22 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
         .collect::<Result<Vec<_>, _>>()?;
     program.warnings.extend(left_open.into_iter().flatten());
     Ok(program)
+}
+
+/// Refuses a statement that begins or ends a transaction.
+fn refuse_transactions(program: &Program) -> Result<(), ScriptError> {
+    let is_of_transaction = |kind| !matches!(kind, StatementKind::Rows | StatementKind::Other);
+    let found = (program.statements.iter()).find(|statement| is_of_transaction(statement.kind));
+    match found {
+        None => Ok(()),
+        Some(statement) => Err(ScriptError {
+            path: program.scripts[statement.script as usize].path.clone(),
+            line: statement.line,
+            column: statement.column,
+            message: format!("found {}: this system has no transactions", statement.text),
+            hint: Some("remove it: each statement commits on its own in this system".to_owned()),
+        }),
+    }
 }
 
 fn refuse_unknown_statements(program: &Program, options: &Options<'_>) -> Result<(), ScriptError> {

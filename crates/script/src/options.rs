@@ -23,6 +23,8 @@ pub struct Options<'a> {
     pub lexer: Lexer,
     /// How values are sent with the statements.
     pub values: Values,
+    /// Whether a script may begin transactions.
+    pub has_transactions: bool,
     /// Whether `\shell` and `\setshell` are allowed: they run any command of a script on this machine.
     pub allow_shell: bool,
 }
@@ -39,6 +41,7 @@ impl Default for Options<'_> {
             unknown_statements: &NO_STATEMENTS,
             lexer: Lexer::default(),
             values: Values::default(),
+            has_transactions: true,
             allow_shell: false,
         }
     }

@@ -101,10 +101,12 @@ END;
 A statement ends with `;` outside parentheses, with a meta command after it, or with the file. `;` does not end
 a statement within `'...'`, `E'...'`, `\"...\"`, `` `...` ``, `$tag$...$tag$` and comments, or between `BEGIN` and
 `END` of `CREATE FUNCTION`, `CREATE PROCEDURE` and `CREATE TRIGGER`. Within a
-literal a quote is doubled; a backslash escapes only in `E'...'`.
+literal a quote is doubled; a backslash escapes only in `E'...'`, and in every literal where the system reads them so.
 
 `--` begins a comment up to the end of the line, `/*` a comment up to its `*/`; comments nest, and they are not
-sent. Hints, `/*+ ... */` and `/*! ... */`, are sent.
+sent. Hints, `/*+ ... */` and `/*! ... */`, are sent. Where a backslash escapes in every
+literal, `#` begins a comment too, `--` only before white space, and comments do not nest. In CQL `//` begins a
+comment too.
 
 `:name` is the value of a variable; `::`, `:=` and `12:30` are left unchanged. How values are sent is chosen
 with `--protocol` (`-M`), by pgbench's names:

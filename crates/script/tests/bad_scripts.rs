@@ -25,6 +25,7 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("SELECT 1 /* a /* b */ ;", "1:10", "this comment is not closed", "every /* inside"),
     ("SELECT\0 1", "1:7", "found a NUL character", ""),
     // The script as a whole.
+    ("SELECT 1;\n { \"find\": \"a\"};", "2:2", "found a JSON document, expected SQL", "takes statements in SQL"),
     ("", "1:1", "found no statement", ""),
     ("-- only\n/* comments */ ;\n", "1:1", "found no statement", ""),
     // Parameters.

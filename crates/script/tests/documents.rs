@@ -100,8 +100,14 @@ fn an_invalid_document_is_refused_at_its_place() {
         (
             "\\set x 1\n{\"a\": :x,\n \"é\": :x, b}",
             (3, 11),
-            "expected JSON: key must be a string",
+            "invalid JSON: key must be a string",
         ),
+        (
+            "{\"a\": {\"b\": 1, \"c\": 2,\n  \"b\": 3}}",
+            (2, 3),
+            "found twice the key \"b\" in one object",
+        ),
+        ("{\"a\": [NaN]}", (1, 8), "expected a JSON value, found NaN"),
         ("{\"a\": :}", (1, 7), "expected the name of a variable"),
         ("{\"a\": :{table}", (1, 1), "not closed"),
         (

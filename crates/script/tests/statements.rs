@@ -6,7 +6,7 @@
 
 mod support;
 
-use assay_script::{LiteralStyle, Source, split_statements};
+use assay_script::{Lexer, LiteralStyle, Options, Source, compile, split_statements};
 use assay_values::Value;
 use support::{compiled, marked, try_compile_with};
 
@@ -197,6 +197,56 @@ fn backslashes_escape_only_in_their_own_style() {
         found,
         ["INSERT 'it\\'s;', `a;b`", "SELECT 5--3", "SELECT '\\\\'"]
     );
+}
+
+#[test]
+fn a_script_has_the_literals_and_comments_of_its_system() {
+    let text = "# it's :not\nSELECT 'it\\'s; :not' # why;\n;\\set x 1\nSELECT 5--3, :x;";
+    let options = |style| Options {
+        lexer: Lexer::default().with_style(style),
+        ..Options::default()
+    };
+    let source = Source {
+        name: "a",
+        path: "a.sql",
+        text,
+        is_plain: false,
+    };
+    let program = compile(&[source], &options(LiteralStyle::Backslash)).unwrap();
+    let texts: Vec<_> = program.statements.iter().map(marked).collect();
+    assert_eq!(texts, ["SELECT 'it\\'s; :not'", "SELECT 5--3, ?"]);
+    let error = compile(&[source], &options(LiteralStyle::Doubled)).unwrap_err();
+    assert_eq!((error.line, error.column), (1, 5), "{error}");
+}
+
+#[test]
+fn without_transactions_none_begins() {
+    for (lexer, text, place) in [
+        (
+            Lexer::default(),
+            "SELECT 1;\n \\begin\nSELECT 1;\n\\commit\n",
+            (2, 2),
+        ),
+        (Lexer::default(), "SELECT 1; ROLLBACK;", (1, 11)),
+        (Lexer::Cql, "BEGIN; SELECT a FROM t; COMMIT;", (1, 1)),
+        (Lexer::Json, "{\"find\": \"a\"}\n\\commit\n", (2, 1)),
+    ] {
+        let source = Source {
+            name: "a",
+            path: "a",
+            text,
+            is_plain: false,
+        };
+        let options = |has_transactions| Options {
+            lexer,
+            has_transactions,
+            ..Options::default()
+        };
+        let error = compile(&[source], &options(false)).unwrap_err();
+        assert_eq!((error.line, error.column), place, "{error}");
+        assert!(error.message.contains("has no transactions"), "{error}");
+        assert!(compile(&[source], &options(true)).is_ok(), "{text}");
+    }
 }
 
 #[test]

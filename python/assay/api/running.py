@@ -69,9 +69,10 @@ def run(
     """Runs an experiment, keeps it in the record file ``records``, and returns its result.
 
     ``workload`` is what ``assay run`` takes: the name of a workload (``"tpcb"``) or of a test of
-    it, a folder, a script (``"mine.sql"``), an experiment file (``"e.toml"``); it may be left out
-    where ``scripts`` are given. The other arguments are the options of ``assay run``, by the names
-    that experiment files have for them. Several values of one are levels: each is run.
+    it, a folder, a script (``"mine.sql"``, ``"mine.cql"``, ``"mine.json"``), an experiment file
+    (``"e.toml"``); it may be left out where ``scripts`` are given. The other arguments are the
+    options of ``assay run``, by the names that experiment files have for them. Several values of
+    one are levels: each is run.
 
     >>> import assay
     >>> result = assay.run("tpcb", on="null", clients=[1, 2], transactions=10)

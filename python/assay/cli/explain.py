@@ -11,6 +11,7 @@ import click
 from assay import registry
 from assay.cli import rows
 from assay.cli.options import Grouped, experiment_options, format_option
+from assay.cli.outcome import say
 from assay.drive.prepare import explained, scripts_of_all
 from assay.experiment import words as command_line
 from assay.plan import Plan, PlannedRun, plan
@@ -31,7 +32,7 @@ def command(words: command_line.Words, form: str) -> None:
     Shows the instruction list that the engine compiles from each script, followed
     by every statement as the system would receive it. No system is started. With
     --format sql, only the statements are printed, as a file for the system's own
-    client.
+    client; the reason for which a test is refused is on standard error.
 
     \b
     Example:
@@ -42,6 +43,8 @@ def command(words: command_line.Words, form: str) -> None:
     first_runs = _first_runs(plan(experiment, workload))
     if form == "sql":
         for run in first_runs:
+            if (reason := why_refused(workload, run)) is not None:
+                say(f"{workload.full_name(run.cell.test)} is refused: {reason}")
             for_terminal(sys.stdout).write(as_file(_scripts(workload, run)))
         return
     found = [_explained(workload, run) for run in first_runs]

@@ -86,7 +86,8 @@ def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -
     """Requires a target, unless scripts are given."""
     if not value and not context.params.get("script"):
         raise click.UsageError(
-            "nothing to run: expected a workload, a script (FILE.sql, -f FILE) or FILE.toml:\n"
+            "nothing to run: expected a workload, a script (FILE.sql, FILE.cql, FILE.json, "
+            "-f FILE) or FILE.toml:\n"
             "assay run WORKLOAD --on SYSTEM\n"
             "assay run FILE.sql --on SYSTEM --clients 8 --duration 30\n"
             "assay run FILE.toml\n"
@@ -112,7 +113,7 @@ def is_typed(name: str) -> bool:
 _EXPERIMENT_OPTIONS = (
     click.argument(
         "target",
-        metavar="[WORKLOAD[.TEST,…]|SCRIPT.sql[@WEIGHT]|FILE.toml]",
+        metavar="[WORKLOAD[.TEST,…]|SCRIPT[@WEIGHT]|FILE.toml]",
         default="",
         callback=_a_target,
     ),
@@ -144,7 +145,8 @@ _EXPERIMENT_OPTIONS = (
         is_eager=True,
         metavar="FILE[@WEIGHT]",
         help="Script in place of the test's own, or by itself; each further one is added to "
-        "the mix. `-`: standard input.",
+        "the mix. FILE.sql, FILE.cql or FILE.json, by the system's language; `-`: standard "
+        "input.",
     ),
     click.option(
         "-c",

@@ -57,6 +57,8 @@ def command(
       assay run bibsql --on sqlite --input papers.bib --input folder/
       assay run mine.sql --on postgresql://me@db/shop --clients 8 --duration 30
       assay run mine.sql --on sqlite --set scale=10 --offered-rate 500,1000
+      assay run mine.cql --on cassandra --clients 8
+      assay run mine.json --on ferretdb --set day=7
       assay run -f mine.pgbench -c 8 -j 2 -T 1min --on postgresql://
       assay run tpcb --on postgresql --set scale=100 --datasets /data/loaded
       assay run experiment.toml

@@ -10,6 +10,7 @@ from typing import Any
 from assay import _engine
 from assay.conformance.requirement import CannotBeTried, NotMet
 from assay.dialects.protocol import Column, Dialect, Table
+from assay.drive.document import lexing_of
 from assay.drive.transactions import observe
 from assay.load.digest import table_digest
 from assay.load.fill import fill
@@ -205,7 +206,7 @@ class Subject:
         ]
         return {
             "scripts": scripts,
-            "lexer": self.dialect.language,
+            **lexing_of(self.dialect),
             "order": "sequence",
             "clients": 1,
             "stop": {"passes": 1},

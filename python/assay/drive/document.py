@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
+from assay import _engine, registry
 from assay.dialects.protocol import Dialect
-from assay.experiment import Driving, Scalar
+from assay.experiment import Driving, Scalar, SystemChoice
 from assay.plan.drives import PlannedDrive, PlannedGroup
 from assay.workload import statement_file
 from assay.workload.values import Script, Workload
@@ -71,18 +72,32 @@ def document_of(
         "drain_s": float(cell.driving.drain_s),
         "seed": drive.run.seed,
         "digest": not workload.is_ad_hoc,
+        "has_transactions": _may_begin(cell.system),
         "statement_timeout_s": None,
         **_of_the_whole(cell.driving),
         **_filled(
             sum_answers=test.compare_results,
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
-            lexer=dialect.language if dialect.language != "sql" else None,
+            **lexing_of(dialect),
             begins=_begins(dialect)
             if any("\\begin" in script.text for script in scripts)
             else None,
         ),
     }
+
+
+def lexing_of(dialect: Dialect) -> dict[str, str]:
+    """How the text of a script is cut into statements."""
+    return {"lexer": dialect.language, "literal_style": dialect.literal_style}
+
+
+def _may_begin(choice: SystemChoice) -> bool:
+    """Whether scripts may begin transactions. A server by URL may have those that a private one of
+    its system has not (a replica set)."""
+    system = registry.system(choice.name)
+    is_open = choice.url is not None and system.driver in _engine.drivers_with_transactions()
+    return is_open or "transactions" in system.capabilities
 
 
 def _clients(drive: PlannedDrive) -> dict[str, Any]:

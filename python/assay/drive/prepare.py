@@ -61,7 +61,7 @@ class Compiled:
         identifiers = self._workload.identifiers_for(parameters)
         for name in step.scripts_run_once:
             script = self._workload.script_for(name, dialect)
-            document = query.document_of(script, variables, identifiers, dialect.language)
+            document = query.document_of(script, variables, identifiers, dialect)
             try:
                 _engine.script_warnings(json.dumps(document))
             except _engine.EngineError as error:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay import _engine, registry
-from assay.drive.document import script_texts
+from assay.dialects.protocol import Dialect
+from assay.drive.document import lexing_of, script_texts
 from assay.experiment import Scalar
 from assay.provision import engine_calls
 from assay.provision.deployment import Deployment
@@ -32,14 +33,14 @@ def document_of(
     script: Script,
     variables: Mapping[str, Scalar],
     identifiers: Mapping[str, list[str]],
-    language: str,
+    dialect: Dialect,
 ) -> dict[str, Any]:
     """The engine's document, without a deployment."""
     return {
         "scripts": script_texts([script]),
         "variables": dict(variables),
         "identifiers": dict(identifiers),
-        "lexer": language,
+        **lexing_of(dialect),
         "order": "sequence",
         "clients": 1,
         "protocol": "prepared",
@@ -88,8 +89,8 @@ def ask_each(
     """
     own = deployment.address.session_statements
     address = replace(deployment.address, session_statements=(*own, *session_statements))
-    language = registry.system(deployment.system).dialect.language
-    document = document_of(script, variables, identifiers or {}, language)
+    dialect = registry.system(deployment.system).dialect
+    document = document_of(script, variables, identifiers or {}, dialect)
     try:
         answers = engine_calls.query({**document, "site": address.for_engine()})
     except _engine.EngineError as error:

@@ -15,6 +15,7 @@ from assay.experiment.unused import refuse_unused
 from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar
 from assay.files import paths, text_file
 from assay.workload import ad_hoc_script, reader
+from assay.workload.script_language import refuse_other_languages
 from assay.workload.values import Workload
 
 
@@ -23,7 +24,8 @@ class Words:
     """The arguments of the command line; None or empty: not given."""
 
     target: str
-    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script ``*.sql``, an experiment file
+    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script (``*.sql``,
+    ``*.cql``, ``*.json``), an experiment file
     ``*.toml``; or nothing, for ``script`` alone."""
     on: tuple[str, ...] = ()
     storage: tuple[str, ...] = ()
@@ -105,6 +107,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     check_groups(result, workload)
     check_parameters_are_used(result, workload)
     check_feed(result, workload)
+    refuse_other_languages(result)
     refuse_unused(result, workload, words)
     settings.check_choices(result.systems, result.storages)
     return result, workload
@@ -122,7 +125,8 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
         name, test = head, tail
     if paths.is_file(Path(words.target)):
         raise ArgumentError(
-            f"{words.target} is a file: expected a workload, a folder, FILE.sql or FILE.toml",
+            f"{words.target} is a file: expected a workload, a folder, a script "
+            "(FILE.sql, FILE.cql, FILE.json) or FILE.toml",
             hint=f"if it is a script: -f {words.target}",
         )
     workload = reader.read(name)

@@ -27,6 +27,7 @@ from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload import reader
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Schema
+from assay.workload.script_language import ENDINGS, language_of
 from assay.workload.steps import Drive
 from assay.workload.values import Script, Test, Workload
 
@@ -135,13 +136,13 @@ def _without(names: Collection[str], found: Mapping[str, _T]) -> dict[str, _T]:
 
 
 def is_script(word: str) -> bool:
-    """Whether the word names a script file: ``FILE.sql``, ``FILE.pgbench``, or ``-`` for standard
-    input; with or without ``@WEIGHT``."""
+    """Whether the word names a script file: ``FILE.sql``, ``FILE.pgbench``, ``FILE.cql``,
+    ``FILE.json``, or ``-`` for standard input; with or without ``@WEIGHT``."""
     return _is_named(_parts(word)[0])
 
 
 def _is_named(path: str) -> bool:
-    return path == STANDARD_INPUT or path.endswith((".sql", ".pgbench"))
+    return path == STANDARD_INPUT or path.endswith(tuple(ENDINGS))
 
 
 def script_file(word: str) -> ScriptFile:
@@ -174,7 +175,7 @@ def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
             path, text = "<stdin>", text_file.standard_input(ScriptError)
         else:
             path, text = file.path, text_file.read(Path(file.path), ScriptError)
-        scripts[name] = Script(name, path, text, file.weight)
+        scripts[name] = Script(name, path, text, file.weight, language=language_of(file.path))
     return scripts
 
 

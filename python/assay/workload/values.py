@@ -28,6 +28,8 @@ class Script:
     weight: int = 1
     is_plain: bool = False
     """The text is one statement of a plain file, sent unchanged."""
+    language: str = "sql"
+    """Of its statements; empty: that of the system it is sent to."""
 
     @property
     def title(self) -> str:
@@ -243,11 +245,11 @@ class Workload:
         )
 
     def is_spoken(self, name: str, dialect: Speaks) -> bool:
-        """Whether the script or the check of that name has a text in the dialect's language. Ad hoc
-        scripts are in the language of the system that they are sent to."""
+        """Whether the script or the check of that name has a text in the dialect's language."""
         if self.why_not_expressible(name, dialect):
             return False
-        is_base = dialect.language == "sql" or self.is_ad_hoc
+        base = self.scripts.get(name) or self.checks[name]
+        is_base = base.language in ("", dialect.language)
         return is_base or self._own(name, dialect) is not None
 
     def why_not_expressible(self, name: str, dialect: Speaks) -> str:

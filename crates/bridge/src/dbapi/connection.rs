@@ -83,7 +83,7 @@ impl DbapiSession {
         answer: &mut Answer,
     ) -> Result<(), Failure> {
         match *request {
-            Request::Text(text) => match Lexer::Sql.kind(text) {
+            Request::Text(text) => match Lexer::default().kind(text) {
                 StatementKind::Begin => self.begin(py, Some(text), answer),
                 StatementKind::Commit => self.commit(py, Some(text), answer),
                 StatementKind::Rollback => self.rollback(py, Some(text), answer),
@@ -341,7 +341,7 @@ impl Blocking for DbapiSession {
         Python::attach(|py| {
             if let Err(failure) = self.answer(py, request, answer) {
                 let is_commit = match request {
-                    Request::Text(text) => Lexer::Sql.kind(text) == StatementKind::Commit,
+                    Request::Text(text) => Lexer::default().kind(text) == StatementKind::Commit,
                     request => matches!(request, Request::Commit),
                 };
                 answer.error = Some(self.failed(py, failure, is_commit)?);

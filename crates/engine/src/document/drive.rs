@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_script::{Lexer, of_json};
+use assay_script::{Lexer, LiteralStyle, of_json};
 use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
@@ -40,6 +40,12 @@ pub struct DriveDocument {
     /// The language of the statements: `sql`, `cql` or `json`.
     #[serde(default, deserialize_with = "lexer")]
     pub lexer: Lexer,
+    /// How SQL writes its literals and comments: `doubled` or `backslash`.
+    #[serde(default, deserialize_with = "literal_style")]
+    pub literal_style: LiteralStyle,
+    /// Whether scripts may begin transactions.
+    #[serde(default = "yes")]
+    pub has_transactions: bool,
     /// Whether scripts may run programs of this machine.
     #[serde(default, deserialize_with = "null_is_default")]
     pub allow_shell: bool,
@@ -195,6 +201,19 @@ fn lexer<'de, D: Deserializer<'de>>(reader: D) -> Result<Lexer, D::Error> {
             names.join(", ")
         ))
     })
+}
+
+fn literal_style<'de, D: Deserializer<'de>>(reader: D) -> Result<LiteralStyle, D::Error> {
+    let Some(name) = Option::<String>::deserialize(reader)? else {
+        return Ok(LiteralStyle::default());
+    };
+    LiteralStyle::named(&name).ok_or_else(|| {
+        serde::de::Error::custom(format!("expected doubled or backslash, found {name}"))
+    })
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn one() -> u32 {

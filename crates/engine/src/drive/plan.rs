@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use assay_drivers::{Keep, Request};
-use assay_script::{Need, Options, Program, ScriptError, Source, StatementKind, Values};
+use assay_script::{Need, Options, Program, Source, StatementKind, Values};
 use assay_values::Value;
 
 use super::group::Group;
@@ -244,24 +244,25 @@ pub fn compile(document: &DriveDocument) -> Result<Program, EngineError> {
         .iter()
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
+    let driver_has_transactions = match &document.site {
+        Some(site) => Site::has_transactions(&site.driver)?,
+        None => true,
+    };
     let options = Options {
         variables: &variables,
         identifiers: &document.identifiers,
         begins: &document.begins,
         unknown_statements: &document.unknown_statements,
-        lexer: document.lexer,
+        lexer: document.lexer.with_style(document.literal_style),
         values: match (document.protocol, document.requires_bound_values) {
             (Protocol::Extended | Protocol::Prepared, _) => Values::Bound,
             (Protocol::Simple, false) => Values::Pasted,
             (Protocol::Simple, true) => Values::Refused,
         },
+        has_transactions: document.has_transactions && driver_has_transactions,
         allow_shell: document.allow_shell,
     };
-    let program = assay_script::compile(&sources, &options)?;
-    match &document.site {
-        Some(site) if !Site::has_transactions(&site.driver)? => without_transactions(program),
-        _ => Ok(program),
-    }
+    Ok(assay_script::compile(&sources, &options)?)
 }
 
 /// The driver operation for a statement of this kind.
@@ -271,21 +272,5 @@ pub fn operation(kind: StatementKind) -> Request<'static> {
         StatementKind::Begin => Request::Begin,
         StatementKind::Commit => Request::Commit,
         StatementKind::Rollback | StatementKind::Rows | StatementKind::Other => Request::Rollback,
-    }
-}
-
-/// Returns the program, unless a script begins or ends a transaction.
-fn without_transactions(program: Program) -> Result<Program, EngineError> {
-    let is_of_transaction = |kind| !matches!(kind, StatementKind::Rows | StatementKind::Other);
-    let found = (program.statements.iter()).find(|statement| is_of_transaction(statement.kind));
-    match found {
-        None => Ok(program),
-        Some(statement) => Err(EngineError::Script(ScriptError {
-            path: program.scripts[statement.script as usize].path.clone(),
-            line: statement.line,
-            column: statement.column,
-            message: format!("found {}: this system has no transactions", statement.text),
-            hint: Some("remove it: each statement commits on its own in this system".to_owned()),
-        })),
     }
 }

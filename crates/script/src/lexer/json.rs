@@ -4,6 +4,7 @@
 //! A `:name` may be used in place of a JSON value, outside strings: `{"find": :{table}, "key": :id}`. A
 //! colon after a string is JSON's own.
 
+use super::json_syntax;
 use super::scan::{self, Part};
 use crate::names::name_end;
 use crate::place::{Defect, text_start};
@@ -127,7 +128,7 @@ pub(super) fn cut(text: &str, range: Range<usize>) -> Result<Written<'_>, Defect
     }
     written.text(&text[copied..range.end]);
     example.push_str(&text[copied..range.end]);
-    valid(&example, range.start)?;
+    json_syntax::check(&example, range.start)?;
     Ok(written)
 }
 
@@ -144,26 +145,6 @@ fn named(text: &str, at: usize) -> Result<(statement::Part<'_>, usize), Defect> 
         }
         None => Err(Defect::new(at, "expected the name of a variable after :")),
     }
-}
-
-/// Reports invalid JSON, with its place.
-fn valid(example: &str, start: usize) -> Result<(), Defect> {
-    let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(example) else {
-        return Ok(());
-    };
-    // The columns of serde_json count bytes, from 1; column 0 is the end of the previous line.
-    let line_start = example
-        .split_inclusive('\n')
-        .take(error.line().saturating_sub(1))
-        .map(str::len)
-        .sum::<usize>();
-    let mut at = (line_start + error.column().saturating_sub(1)).min(example.len() - 1);
-    while !example.is_char_boundary(at) {
-        at -= 1;
-    }
-    let words = error.to_string();
-    let words = words.split(" at line ").next().unwrap_or(&words);
-    Err(Defect::new(start + at, format!("expected JSON: {words}")))
 }
 
 /// Appends a JSON string.

@@ -53,11 +53,11 @@ const ROWS: [&str; 9] = [
     "select", "insert", "update", "delete", "merge", "replace", "values", "table", "with",
 ];
 
-pub(super) fn of_sql(text: &str) -> StatementKind {
+pub(super) fn of_sql(text: &str, lexer: Lexer) -> StatementKind {
     use StatementKind::{Begin, Commit, Other, Rollback, Rows};
     // Whether a backslash escapes a quote depends on the system: the end of such a literal is unknown.
     let is_ambiguous = text.contains("\\'") || text.contains("\\\"");
-    let Some(words) = words_of_one(text, Lexer::Sql).filter(|_| !is_ambiguous) else {
+    let Some(words) = words_of_one(text, lexer).filter(|_| !is_ambiguous) else {
         return Other;
     };
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -76,11 +76,15 @@ pub(super) fn of_sql(text: &str) -> StatementKind {
     }
 }
 
-/// CQL has no transactions: a batch is one statement.
+/// A batch is one statement. The words of SQL's transactions are recognised to be refused: CQL has none.
 pub(super) fn of_cql(text: &str) -> StatementKind {
     let words = words_of_one(text, Lexer::Cql).unwrap_or_default();
-    match words.first().map(String::as_str) {
-        Some("select" | "insert" | "update" | "delete") => StatementKind::Rows,
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["select" | "insert" | "update" | "delete", ..] => StatementKind::Rows,
+        ["begin"] | ["begin" | "start", "transaction", ..] => StatementKind::Begin,
+        ["commit", ..] => StatementKind::Commit,
+        ["rollback", ..] => StatementKind::Rollback,
         _ => StatementKind::Other,
     }
 }
@@ -214,7 +218,7 @@ mod tests {
             ("SELECT '\\'; COMMIT; SELECT '", Other),
             ("", Other),
         ] {
-            assert_eq!(of_sql(text), expected, "{text}");
+            assert_eq!(of_sql(text, Lexer::default()), expected, "{text}");
         }
     }
 
@@ -229,5 +233,7 @@ mod tests {
         assert!(!is_open_batch("SELECT 1"));
         assert_eq!(of_cql("SELECT a FROM t // all"), Rows);
         assert_eq!(of_cql("BEGIN BATCH DELETE FROM t; APPLY BATCH"), Other);
+        assert_eq!(of_cql("BEGIN"), Begin);
+        assert_eq!(of_cql("COMMIT"), Commit);
     }
 }

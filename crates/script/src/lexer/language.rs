@@ -1,24 +1,32 @@
-//! Takes the name of a language; returns its lexer, which finds literals and comments.
+//! Takes the name of a language and its literal style; returns its lexer, which finds literals and comments.
 
 use super::passage::{LiteralStyle, Passage};
 use crate::place::Defect;
 
 /// The language of a script's statements.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lexer {
     /// SQL: nothing is special within text literals, quoted identifiers and comments.
-    #[default]
-    Sql,
+    Sql(LiteralStyle),
     /// CQL: SQL's literals, also `//` comments; a batch of statements is one statement.
     Cql,
     /// JSON: each statement is one document.
     Json,
 }
 
+impl Default for Lexer {
+    fn default() -> Self {
+        Self::Sql(LiteralStyle::default())
+    }
+}
+
 impl Lexer {
     /// All languages, by their names in workload files.
-    pub const ALL: [(&str, Self); 3] =
-        [("sql", Self::Sql), ("cql", Self::Cql), ("json", Self::Json)];
+    pub const ALL: [(&str, Self); 3] = [
+        ("sql", Self::Sql(LiteralStyle::Doubled)),
+        ("cql", Self::Cql),
+        ("json", Self::Json),
+    ];
 
     /// The language of that name.
     #[must_use]
@@ -27,12 +35,25 @@ impl Lexer {
         found.map(|&(_, lexer)| lexer)
     }
 
+    /// The same language as a family of systems writes it. Only SQL has more than one style.
+    #[must_use]
+    pub fn with_style(self, style: LiteralStyle) -> Self {
+        match self {
+            Self::Sql(_) => Self::Sql(style),
+            other => other,
+        }
+    }
+
     /// The literal, quoted identifier or comment that begins at `at`, if any.
     pub(super) fn passage(self, text: &str, at: usize) -> Result<Option<Passage>, Defect> {
         if self == Self::Cql && text[at..].starts_with("//") {
             let end = text[at..].find('\n').map_or(text.len(), |line| at + line);
             return Ok(Some(Passage::Comment { end }));
         }
-        LiteralStyle::Doubled.passage(text, at)
+        let style = match self {
+            Self::Sql(style) => style,
+            _ => LiteralStyle::Doubled,
+        };
+        style.passage(text, at)
     }
 }

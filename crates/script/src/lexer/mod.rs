@@ -3,6 +3,7 @@
 
 mod cut;
 mod json;
+mod json_syntax;
 mod kind;
 mod language;
 mod passage;
@@ -27,7 +28,7 @@ impl Lexer {
     /// The statements and meta commands of a script.
     pub(crate) fn parts(self, text: &str) -> Result<Vec<Part>, Defect> {
         match self {
-            Self::Sql | Self::Cql => scan::parts(text, self),
+            Self::Sql(_) | Self::Cql => scan::parts(text, self),
             Self::Json => json::parts(text),
         }
     }
@@ -40,7 +41,7 @@ impl Lexer {
         values: Values,
     ) -> Result<Written<'_>, Defect> {
         match self {
-            Self::Sql | Self::Cql => cut::cut(text, range, self, values),
+            Self::Sql(_) | Self::Cql => cut::cut(text, range, self, values),
             Self::Json => json::cut(text, range),
         }
     }
@@ -49,7 +50,7 @@ impl Lexer {
     #[must_use]
     pub fn kind(self, text: &str) -> StatementKind {
         match self {
-            Self::Sql => kind::of_sql(text),
+            Self::Sql(_) => kind::of_sql(text, self),
             Self::Cql => kind::of_cql(text),
             Self::Json => StatementKind::Other,
         }
@@ -58,7 +59,7 @@ impl Lexer {
     /// Appends an identifier to the text of a statement.
     pub(crate) fn identifier(self, name: &str, text: &mut String) {
         match self {
-            Self::Sql | Self::Cql => text.push_str(name),
+            Self::Sql(_) | Self::Cql => text.push_str(name),
             Self::Json => json::string(name, text),
         }
     }
@@ -66,7 +67,7 @@ impl Lexer {
     /// Appends a value to the text of a statement.
     pub(crate) fn paste(self, value: &Value, text: &mut String) {
         match self {
-            Self::Sql | Self::Cql => paste(value, text),
+            Self::Sql(_) | Self::Cql => paste(value, text),
             Self::Json => json::paste(value, text),
         }
     }

@@ -8,7 +8,7 @@ use crate::place::Defect;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LiteralStyle {
     /// Standard SQL: a quote within a literal is doubled, and a backslash escapes only in
-    /// `E'...'`. `$$...$$` and `$tag$...$tag$` are literals; comments nest. Scripts use this style.
+    /// `E'...'`. `$$...$$` and `$tag$...$tag$` are literals; comments nest.
     #[default]
     Doubled,
     /// A backslash escapes in every literal. `#` begins a comment too, `--` only if followed by white
@@ -36,6 +36,16 @@ impl Passage {
 }
 
 impl LiteralStyle {
+    /// The style of that name: `doubled` or `backslash`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "doubled" => Some(Self::Doubled),
+            "backslash" => Some(Self::Backslash),
+            _ => None,
+        }
+    }
+
     /// The passage that begins at `at`, if any.
     pub(crate) fn passage(self, text: &str, at: usize) -> Result<Option<Passage>, Defect> {
         let bytes = text.as_bytes();

@@ -3,7 +3,7 @@
 
 use super::kind::{is_open_batch, is_open_body};
 use super::language::Lexer;
-use super::passage::{LiteralStyle, Passage};
+use super::passage::Passage;
 use crate::place::{Defect, text_start};
 use std::ops::Range;
 
@@ -67,6 +67,9 @@ pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
                 0 => return Err(Defect::new(at, "found a NUL character, expected text")),
                 byte if byte.is_ascii_whitespace() => {}
                 byte => {
+                    if open.is_none() && is_document(&text[at..]) {
+                        return Err(document(at, lexer));
+                    }
                     open.get_or_insert(at);
                     match byte {
                         b'(' => parentheses.push(at),
@@ -87,10 +90,23 @@ pub(super) fn parts(text: &str, lexer: Lexer) -> Result<Vec<Part>, Defect> {
 /// separates statements.
 fn is_within_batch(lexer: Lexer, begun: &str) -> bool {
     match lexer {
-        Lexer::Sql => is_open_body(begun, LiteralStyle::Doubled),
+        Lexer::Sql(style) => is_open_body(begun, style),
         Lexer::Cql => is_open_batch(begun),
         Lexer::Json => false,
     }
+}
+
+/// Whether the text begins with a JSON document, which no statement of a query language does.
+fn is_document(text: &str) -> bool {
+    let within = text.strip_prefix('{').map(str::trim_start);
+    within.is_some_and(|within| within.starts_with(['"', '}']))
+}
+
+fn document(at: usize, lexer: Lexer) -> Defect {
+    let taken = if lexer == Lexer::Cql { "CQL" } else { "SQL" };
+    Defect::new(at, format!("found a JSON document, expected {taken}")).hint(format!(
+        "this system takes statements in {taken}; documents are for systems with collections"
+    ))
 }
 
 fn statement(open: &mut Option<usize>, end: usize, is_joined: bool) -> Option<Part> {

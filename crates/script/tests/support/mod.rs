@@ -42,7 +42,7 @@ pub fn try_compile_as(
             ("read committed", &["BEGIN"]),
             ("serializable", &["SET LEVEL", "BEGIN"]),
         ]),
-        lexer: Lexer::Sql,
+        lexer: Lexer::default(),
         values,
         allow_shell: true,
         ..Options::default()

@@ -1,0 +1,41 @@
+"""Takes the script files of an experiment and its systems; refuses a file whose language a system
+does not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from assay import registry
+from assay.errors import ArgumentError
+from assay.experiment.values import Experiment, SystemChoice
+
+ENDINGS = {".sql": "sql", ".pgbench": "sql", ".cql": "cql", ".json": "json"}
+"""The ending of a script file and the language of its statements, as dialects name it."""
+_SHOWN = {"sql": "SQL", "cql": "CQL", "json": "JSON"}
+
+
+def language_of(path: str) -> str:
+    """The language that the ending of the file stands for; empty: none, that of the system."""
+    return ENDINGS.get(Path(path).suffix, "")
+
+
+def refuse_other_languages(experiment: Experiment) -> None:
+    """Raises `ArgumentError` for the first script that one of the systems does not take."""
+    for script in experiment.scripts:
+        _refuse(script.path, language_of(script.path), experiment.systems)
+    if experiment.feed is not None:
+        _refuse(experiment.feed, "sql", experiment.systems)
+
+
+def _refuse(path: str, language: str, systems: Iterable[SystemChoice]) -> None:
+    for choice in systems:
+        taken = registry.system(choice.name).dialect.language
+        if language not in ("", taken):
+            name = _SHOWN.get(language, language)
+            ending = next((end for end, one in ENDINGS.items() if one == taken), "")
+            raise ArgumentError(
+                f"{path} is {name}; {choice.label} takes {_SHOWN.get(taken, taken)}",
+                hint=f"a script for {choice.label} ends in {ending}; systems of several languages "
+                "are compared by a workload with a script in each",
+            )
