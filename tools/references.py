@@ -119,7 +119,7 @@ def _verified() -> list[str]:
 
 def _tried(requirement: Requirement, name: str) -> str:
     system = registry.system(name)
-    if requirement.why_refused(system, SystemChoice(name)) is not None:
+    if requirement.why_not_applicable(system, SystemChoice(name)) is not None:
         return "–"
     return "not run" if getattr(system, "verified", NOT_VERIFIED) == NOT_VERIFIED else "yes"
 
@@ -132,9 +132,9 @@ not meet is refused with the reason.
 _TRIED = """
 ## What is tried on them
 
-`assay verify NAME` tries these on a system of any name. *yes*: our tests do so on the real system,
-and it is met; *not run*: there was no such system to run it on; –: the system lacks the capability
-or the ability, which `assay verify` names.
+`assay verify NAME` tries these on a system of any name. *yes*: the test suite fails unless this
+command finds it met; *not run*: the tests have no such system; –: not applicable, for the reason
+that `assay verify` says. Passwords are tried on servers by URL.
 """
 
 

@@ -16,10 +16,12 @@ from urllib.parse import quote
 import pytest
 
 from assay import _engine
+from assay.conformance.sessions import a_wrong_password_is_refused
+from assay.conformance.verify import verify as verify_system
 from assay.dialects.mongodb import MONGODB as DIALECT
 from assay.dialects.protocol import Column, Index, Table
 from assay.errors import ArgumentError, PasswordNeeded, RunFailed, SystemRefused
-from assay.experiment.values import SystemChoice
+from assay.experiment.values import StorageChoice, SystemChoice
 from assay.load.digest import verify
 from assay.load.fill import fill
 from assay.provision.deployment import Deployment, StorageFacts
@@ -81,6 +83,10 @@ def test_over_tcp_it_requires_the_password_and_is_reached_by_url(
             assert FERRETDB.data_bytes(reached) > 0
         script = tmp_path / "find.json"
         script.write_text('\\set a 1\n{"find": "t", "filter": {"a": :a}};\n\\expect rows 1\n')
+        [finding] = verify_system(
+            SystemChoice("ferretdb", url=url), StorageChoice(), (a_wrong_password_is_refused,)
+        )
+        assert finding.result == "met", finding.reason
         ended = assay("run", str(script), "--on", url, "--transactions", "5")
         assert ended.status == 0, ended.err
         assert ended.runs[0].driven is not None and ended.runs[0].driven.outcomes.ok == 5

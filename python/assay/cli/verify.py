@@ -40,9 +40,9 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
     transactions, loads, sessions, settings, a stop and a crash are tried on a
     server that is started for it; a server by URL is neither stopped nor killed,
     and tables named verify_… are made and dropped there. A requirement
-    whose capability the system lacks is refused, with the reason. Exit status 1
-    if a requirement is not met, otherwise 3 if a system could not be tried. For
-    the authors of systems.
+    whose capability the system lacks is not applicable, with the reason. Exit
+    status 1 if a requirement is not met, otherwise 3 if a system could not be
+    tried. For the authors of systems.
 
     \b
     Example:

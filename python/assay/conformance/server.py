@@ -18,6 +18,7 @@ from assay.conformance.requirement import CannotBeTried, NotMet, requirement
 from assay.conformance.subject import PATIENCE_S, Subject
 from assay.dialects.protocol import Column, SingleRows, Table
 from assay.systems.abilities import BufferSize, CrashReport, Restartable, Sampled, Sized
+from assay.systems.options import BUFFER, size_bytes
 
 _STORED = ("tables", "stored rows")
 
@@ -40,13 +41,16 @@ def its_version_and_settings_are_read(subject: Subject) -> None:
 
 
 @requirement(abilities=(BufferSize,))
-def the_size_of_its_buffer_is_a_number_of_bytes(subject: Subject) -> None:
+def its_buffer_has_the_size_that_was_asked_for(subject: Subject) -> None:
     assert isinstance(subject.system, BufferSize)
-    size = subject.system.buffer_bytes(subject.deployment)
-    if size is None:
-        raise CannotBeTried("it does not say")
-    if size <= 0:
-        raise NotMet(f"expected a number of bytes, found {size}")
+    found = subject.system.buffer_bytes(subject.deployment)
+    if found is None:
+        raise CannotBeTried(f"{subject.system.name} does not report the size of its buffer")
+    word = subject.running.choice.options.get(BUFFER.name)
+    asked = size_bytes(BUFFER.name, word) if word else None
+    # Some round it up to whole pages or chunks, or show it rounded.
+    if found <= 0 or (asked is not None and abs(found - asked) > asked / 20):
+        raise NotMet(f"asked for {word or 'none'}, it reports {found} bytes")
 
 
 @requirement(*_STORED, abilities=(Sized,))
@@ -169,7 +173,7 @@ def _killed_beside_us(site: dict[str, Any], statements: list[str]) -> None:
 REQUIREMENTS = (
     its_size_on_disk_grows_with_its_data,
     its_version_and_settings_are_read,
-    the_size_of_its_buffer_is_a_number_of_bytes,
+    its_buffer_has_the_size_that_was_asked_for,
     what_its_processes_use_is_seen,
     a_stopped_server_keeps_its_rows,
     a_killed_server_keeps_what_was_committed,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.conformance.requirement import CannotBeTried, NotMet, requirement
-from assay.conformance.subject import Subject
+from assay.conformance.subject import PATIENCE_S, Subject
 from assay.dialects.protocol import Column, LongStatement
 from assay.errors import SystemUnderTestError
 from assay.provision.deployment import Address
@@ -85,6 +85,23 @@ def where_there_is_no_system_the_connection_is_refused(subject: Subject) -> None
         raise NotMet("a session was opened where nothing listens")
 
 
+@requirement(needs_url=True)
+def a_wrong_password_is_refused(subject: Subject) -> None:
+    address = subject.deployment.address
+    if not address.password:
+        raise CannotBeTried("the URL has no password")
+    wrong = replace(address, password=f"{address.password}-not", connect_timeout_s=PATIENCE_S)
+    try:
+        with session(wrong) as opened:
+            opened.execute(subject.dialect.exists("verify_nothing"))
+    except SystemUnderTestError as error:
+        found = getattr(error, "error_class", type(error).__name__)
+        if found not in ("authentication", "permission"):
+            raise NotMet(f"expected the class authentication, found {found}: {error}") from error
+    else:
+        raise NotMet("a session was opened with a wrong password")
+
+
 def _nowhere(address: Address) -> Address:
     """The address with a socket, a folder or a port at which there is nothing."""
     if address.unix is not None:
@@ -107,4 +124,5 @@ REQUIREMENTS = (
     an_error_is_of_its_statement_and_not_of_its_session,
     a_statement_that_takes_too_long_is_cancelled,
     where_there_is_no_system_the_connection_is_refused,
+    a_wrong_password_is_refused,
 )

@@ -72,7 +72,10 @@ class Subject:
     def insist_on_a_private_server(self) -> None:
         """Raises `CannotBeTried` for a server that is not ours to stop."""
         if not self.running.can_restart:
-            raise CannotBeTried("the server is not ours to stop, or keeps nothing in files")
+            is_private = self.deployment.is_private
+            raise CannotBeTried(
+                "it keeps nothing in files" if is_private else "a server by URL is not stopped"
+            )
 
     # Tables and rows.
 

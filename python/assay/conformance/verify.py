@@ -7,8 +7,9 @@ start, so that it does not decide about the others.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from assay import _engine
+from assay import _engine, registry
 from assay.conformance import (
     column_types,
     loading,
@@ -23,6 +24,8 @@ from assay.conformance.subject import Subject
 from assay.errors import ArgumentError, AssayError
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.running import running_system
+from assay.systems.abilities import BufferSize
+from assay.systems.options import BUFFER
 
 REQUIREMENTS: tuple[Requirement, ...] = (
     *server.REQUIREMENTS[:1],
@@ -36,6 +39,8 @@ REQUIREMENTS: tuple[Requirement, ...] = (
 )
 
 _CONNECTIONS = 50
+_BUFFER = "256MB"
+"""No system needs more, and none has less than it is asked for."""
 
 
 def verify(
@@ -43,18 +48,29 @@ def verify(
     storage: StorageChoice,
     requirements: tuple[Requirement, ...] = REQUIREMENTS,
 ) -> Iterator[Finding]:
-    """Tries them in their order on one deployment, which is taken down with the iterator.
+    """Tries them in their order on one deployment, which is taken down with the iterator. A private
+    one has a buffer of a known size, where that can be chosen.
 
     Raises as `assay.provision.running` does where the system cannot be brought up.
     """
+    choice = _with_a_buffer(choice)
     with running_system(choice, storage, connections=_CONNECTIONS) as running:
         subject = Subject(running)
         for requirement in requirements:
-            reason = requirement.why_refused(subject.system, choice)
+            reason = requirement.why_not_applicable(subject.system, choice)
             if reason is not None:
-                yield Finding(requirement, "refused", reason)
+                yield Finding(requirement, "not applicable", reason)
             else:
                 yield _finding(requirement, subject)
+
+
+def _with_a_buffer(choice: SystemChoice) -> SystemChoice:
+    system = registry.system(choice.name)
+    can_choose = isinstance(system, BufferSize) and BUFFER in system.option_specs
+    is_chosen = choice.options.get(BUFFER.name) or choice.settings
+    if choice.url is not None or not can_choose or is_chosen:
+        return choice
+    return replace(choice, options={**choice.options, BUFFER.name: _BUFFER})
 
 
 def _finding(requirement: Requirement, subject: Subject) -> Finding:
@@ -63,8 +79,10 @@ def _finding(requirement: Requirement, subject: Subject) -> Finding:
             requirement.attempt(subject)
         finally:
             subject.drop_all()
-    except (CannotBeTried, ArgumentError) as refusal:
-        return Finding(requirement, "refused", str(refusal))
+    except CannotBeTried as reason:
+        return Finding(requirement, "not applicable", str(reason))
+    except ArgumentError as reason:
+        return Finding(requirement, "not applicable", reason.message)
     except NotMet as found:
         return Finding(requirement, "not met", str(found))
     except AssayError as error:
