@@ -62,8 +62,9 @@ def test_rows_without_a_key_are_kept_and_counted(assay: Assay, url: str) -> None
 def test_a_script_of_cql_is_run_by_itself(assay: Assay, url: str, tmp_path: Path) -> None:
     script = tmp_path / "local.cql"
     script.write_text(
-        "\\set key 'local' // of the one row\n"
-        "SELECT cluster_name FROM system.local WHERE key = ':key'; \\expect rows 1\n"
+        "\\set key 'local'\n"
+        "SELECT cluster_name FROM system.local // of one row\nWHERE key = ':key';\n"
+        "\\expect rows 1\n"
     )
     ended = assay("run", str(script), "--on", url, "--transactions", "5")
     assert ended.status == 0, ended.err
