@@ -1,5 +1,6 @@
 //! Takes the path of the shared library; returns its functions, loaded once for the whole process.
 
+use std::error::Error;
 use std::ffi::{c_char, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -153,7 +154,7 @@ impl Library {
         let flags = unix::RTLD_LAZY | unix::RTLD_LOCAL;
         // SAFETY: the user chose this library; loading it runs its initializers, as linking to it would.
         let opened = unsafe { unix::Library::open(Some(path), flags) }
-            .map_err(|error| refused(path, &error.to_string()))?;
+            .map_err(|error| refused(path, &cause(&error)))?;
         let functions = Self::look_up(&opened, path)?;
         std::mem::forget(opened);
         let functions: &'static Self = Box::leak(Box::new(functions));
@@ -180,6 +181,11 @@ impl Library {
             copied
         }
     }
+}
+
+/// What the dynamic linker says, which an error of `libloading` has as its source.
+fn cause(error: &dyn Error) -> String {
+    error.source().unwrap_or(error).to_string()
 }
 
 fn refused(path: &Path, why: &str) -> SystemError {

@@ -15,7 +15,7 @@ from pathlib import Path
 from assay.capabilities import CAPABILITIES
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.dialects.protocol import Dialect
-from assay.errors import Bug
+from assay.errors import Bug, SystemMissing, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.install.prefix import Prefix, Report
 from assay.provision import sampling
@@ -58,8 +58,13 @@ class Duckdb:
 
     def _found(self, library: Path) -> Found:
         options = {"library": str(library)}
-        with session(Address(driver=self.driver, file=":memory:", options=options)) as opened:
-            return Found(opened.server_version.rpartition(" ")[2], str(library))
+        try:
+            with session(Address(driver=self.driver, file=":memory:", options=options)) as opened:
+                return Found(opened.server_version.rpartition(" ")[2], str(library))
+        except SystemRefused as error:
+            raise SystemMissing(
+                error.message, hint=f"name another library in {self.chosen_by.name}"
+            ) from error
 
     def insist_on_library(self) -> None:
         installation.find_library()
