@@ -21,6 +21,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "text lengths": "a column of varchar(n) refuses a longer text",
         "not null": "a column that is declared NOT NULL refuses NULL",
         "exact decimals": "decimals are kept to their last digit, however many there are",
+        "gregorian dates": "dates before 15 October 1582 are of the Gregorian calendar too",
         "microseconds": "timestamps are kept to the microsecond",
         "transactions": "several statements take effect together or not at all",
         "isolation levels": "a session can ask for the isolation level of its transactions",
@@ -28,6 +29,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "prepared statements": "a statement is sent once and executed many times",
         "bulk load": "rows are loaded by something faster than INSERT statements",
         "foreign keys": "a table can refer to rows of another",
+        "cancel": "a statement under way can be called off",
         "restart": "a private server can be stopped and started again on its data",
     }
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ from assay.provision.resources import (
     LoopDevice,
     Mount,
     Resource,
+    SharedMemory,
     TaggedProcesses,
 )
 from assay.provision.resources.resource import Undone
@@ -95,15 +97,16 @@ def test_a_resource_that_cannot_be_undone_is_reported_and_the_others_are_undone(
 
 def test_every_kind_of_resource_is_written_and_read_back(tmp_path: Path) -> None:
     def one_of(kind: type[Resource]) -> Resource:
-        words = [name for name in kind.__dataclass_fields__ if name in ("path", "file")]
-        return kind(**{word: str(tmp_path / "x") for word in words})
+        of_type = {"str": str(tmp_path / "x"), "int": 7}
+        fields = [one for one in dataclasses.fields(kind) if one.type in of_type]
+        return kind(**{one.name: of_type[str(one.type)] for one in fields})
 
     for name, kind in KINDS.items():
         made = one_of(kind)
         document = made.document()
         assert document["kind"] == name
         assert KINDS[name].of_document(document) == made
-        if not isinstance(made, TaggedProcesses | EmptyDirectory):
+        if not isinstance(made, TaggedProcesses | EmptyDirectory | SharedMemory):
             with pytest.raises(CannotUndo, match="that Assay made"):
                 made.undo(ledger.new_id())
 

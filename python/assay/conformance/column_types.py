@@ -73,8 +73,14 @@ def truth_values_are_kept(subject: Subject) -> None:
 
 @requirement(*_STORED)
 def dates_are_kept_from_the_year_1_to_9999(subject: Subject) -> None:
-    days = ["0001-01-01", "1582-10-10", "1900-03-01", "1969-12-31", "2000-02-29", "9999-12-31"]
+    days = ["0001-01-01", "1900-03-01", "1969-12-31", "2000-02-29", "9999-12-31"]
     _keeps(subject, ["date"], [[day] for day in days])
+
+
+@requirement(*_STORED, "gregorian dates")
+def dates_that_the_julian_calendar_skips_are_kept(subject: Subject) -> None:
+    """Where the calendars change, 4 October 1582 is followed by the 15th."""
+    _keeps(subject, ["date"], [["1582-10-05"], ["1582-10-10"], ["1582-10-14"]])
 
 
 @requirement(*_STORED)
@@ -137,6 +143,7 @@ REQUIREMENTS = (
     floats_are_kept_to_the_digits_that_they_have,
     truth_values_are_kept,
     dates_are_kept_from_the_year_1_to_9999,
+    dates_that_the_julian_calendar_skips_are_kept,
     timestamps_are_kept_from_the_year_1_to_9999,
     timestamps_are_kept_to_the_microsecond,
     a_value_beyond_its_column_is_refused_as_data,

@@ -51,7 +51,7 @@ def an_error_is_of_its_statement_and_not_of_its_session(subject: Subject) -> Non
         raise NotMet(f"the client had to reconnect {observed.reconnects} times")
 
 
-@requirement(*_STORED, spellings=(LongStatement,))
+@requirement(*_STORED, "cancel", spellings=(LongStatement,))
 def a_statement_that_takes_too_long_is_cancelled(subject: Subject) -> None:
     """At the end of the run; behind it the table can be dropped at once, which a statement still
     at work would not let happen."""

@@ -77,6 +77,7 @@ class CubridDialect(StandardSql):
         "is not defined": "unknown object",
         "cannot coerce": "data",
         "invalid date": "data",
+        "conversion error": "data",
         "null byte": "data",
     }
     reserved_words = frozenset(_RESERVED_WORDS.split())

@@ -1,4 +1,5 @@
-"""Takes a process; returns it and all its descendants, as a consistent snapshot.
+"""Takes a process; returns it and all its descendants, as a consistent snapshot; or takes a session
+of the operating system, and returns the processes in it.
 
 The kernel reports one process at a time. When a child ends and its parent reaps it, its CPU times
 move to the parent: a parent read before and a child read after would miss them. So every member is
@@ -14,7 +15,7 @@ from assay.provision.identity import stat_fields
 Fields = list[str]
 """Of ``/proc/PID/stat``, from the third (state) on."""
 
-STATE, PARENT = 0, 1
+STATE, PARENT, SESSION = 0, 1, 3
 USER_TICKS, SYSTEM_TICKS, ENDED_USER_TICKS, ENDED_SYSTEM_TICKS = 11, 12, 13, 14
 """The last two are those of children that have ended."""
 _START_TICKS = 19
@@ -35,6 +36,16 @@ def family_of(pid: int) -> dict[int, Fields]:
         if all(_is_as_it_was(member, fields) for member, fields in found.items()):
             break
     return found
+
+
+def members_of_session(session: int) -> dict[int, Fields]:
+    """For servers whose processes leave the one that started them."""
+    found = {number: stat_fields(number) for number in _process_numbers()}
+    return {
+        number: fields
+        for number, fields in found.items()
+        if fields is not None and fields[STATE] not in "ZX" and int(fields[SESSION]) == session
+    }
 
 
 def ticks_of(fields: Fields) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.provision.deployment import Deployment
-from assay.provision.family import family_of, ticks_of
+from assay.provision.family import Fields, family_of, members_of_session, ticks_of
 from assay.provision.identity import stat_fields
 from assay.systems.protocol import ProcessSample
 
@@ -28,6 +29,15 @@ def sample(
     else:
         fields = stat_fields(pid)
         family = {} if fields is None else {pid: fields}
+    return _sample_of(family, data_directory)
+
+
+def sample_session(session: int, data_directory: Path | None = None) -> ProcessSample | None:
+    """Sums over the processes of a session of the operating system; None if there are none."""
+    return _sample_of(members_of_session(session), data_directory)
+
+
+def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> ProcessSample | None:
     if not family:
         return None
     inside = None if data_directory is None else f"{data_directory.resolve()}/"
@@ -51,17 +61,22 @@ def sample_nodes(deployment: Deployment) -> ProcessSample | None:
     seen = [
         None if node.pid is None else sample(node.pid, node.directory) for node in deployment.nodes
     ]
-    found = [node_sample for node_sample in seen if node_sample is not None]
+    return total(seen)
+
+
+def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
+    """Their sums; None where one of them is."""
+    found = [one for one in seen if one is not None]
     if len(found) < len(seen):
         return None
-    read = [node_sample.read_bytes for node_sample in found]
+    read = [one.read_bytes for one in found]
     return ProcessSample(
-        processes=sum(node_sample.processes for node_sample in found),
-        threads=sum(node_sample.threads for node_sample in found),
-        resident_bytes=sum(node_sample.resident_bytes for node_sample in found),
-        virtual_bytes=sum(node_sample.virtual_bytes for node_sample in found),
-        open_files=sum(node_sample.open_files for node_sample in found),
-        cpu_ns=sum(node_sample.cpu_ns for node_sample in found),
+        processes=sum(one.processes for one in found),
+        threads=sum(one.threads for one in found),
+        resident_bytes=sum(one.resident_bytes for one in found),
+        virtual_bytes=sum(one.virtual_bytes for one in found),
+        open_files=sum(one.open_files for one in found),
+        cpu_ns=sum(one.cpu_ns for one in found),
         read_bytes=None if None in read else sum(filter(None, read)),
     )
 

@@ -11,6 +11,7 @@ from assay.provision.resources.mount import Mount
 from assay.provision.resources.package import UnfinishedPackage
 from assay.provision.resources.process import TaggedProcesses
 from assay.provision.resources.resource import CannotUndo, Resource
+from assay.provision.resources.shared_memory import SharedMemory
 
 KINDS: dict[str, type[Resource]] = {
     kind.kind: kind
@@ -22,6 +23,7 @@ KINDS: dict[str, type[Resource]] = {
         Directory,
         EmptyDirectory,
         UnfinishedPackage,
+        SharedMemory,
     )
 }
 
@@ -34,6 +36,7 @@ __all__ = [
     "LoopDevice",
     "Mount",
     "Resource",
+    "SharedMemory",
     "TaggedProcesses",
     "UnfinishedPackage",
 ]

@@ -99,7 +99,8 @@ class Cassandra:
     dialect: Dialect = DIALECT
     driver = "cassandra"
     capabilities = frozenset({
-        "tables", "stored rows", "exact decimals", "prepared statements", "bulk load", "restart",
+        "tables", "stored rows", "exact decimals", "gregorian dates", "prepared statements",
+        "bulk load", "restart",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (
         NODES,

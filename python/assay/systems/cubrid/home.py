@@ -39,6 +39,11 @@ class Home:
     broker_port: int
 
     @property
+    def shared_memory_keys(self) -> tuple[int, ...]:
+        """Of the broker: it reads the digits of its configuration as hexadecimal ones."""
+        return int(str(self.master_port), 16), int(str(self.broker_port), 16)
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """For every program of the server."""
         libraries = [self.folder / "lib", self.folder / "cci" / "lib"]

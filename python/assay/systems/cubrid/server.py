@@ -14,10 +14,15 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
-from assay.errors import ArgumentError, AssayError, SystemRefused
-from assay.provision import process, programs
+from assay.errors import ArgumentError, AssayError, Bug, SystemDied, SystemRefused
+from assay.provision import ledger, process, process_tags, programs
+from assay.provision.directory import identity_of
+from assay.provision.family import SESSION
+from assay.provision.identity import stat_fields
 from assay.provision.process import ServerProcess
+from assay.provision.resources import CannotUndo, SharedMemory
 from assay.systems.cubrid import home as homes
 from assay.systems.cubrid.home import DATABASE, Home
 from assay.systems.cubrid.installation import Installation
@@ -32,12 +37,16 @@ OURS = frozenset(
 """Settings by which we reach the server: not to be asked for."""
 
 _STOP_S = 60.0
+_BROKER_PROGRAM = "cub_broker"
 
 
 @dataclass(frozen=True)
 class RunningServer:
     process: ServerProcess
     home: Home
+    broker_session: int
+    """The session of the operating system that all processes of the broker are in, which are no
+    descendants of the server."""
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
@@ -88,10 +97,11 @@ def running(
         )
         stack.callback(_stop_server, home, directory, server)
         server.wait_ready(lambda: _why_not_up(home, directory))
+        _note_shared_memory(home, directory)
         _cubrid(home, directory, "broker", "start")
         stack.callback(_stop_broker, home, directory)
         server.wait_ready(lambda: _refuses(home.broker_port))
-        yield RunningServer(server, home)
+        yield RunningServer(server, home, _broker_session(directory))
 
 
 def parameters(home: Home, directory: ServerDirectory) -> dict[str, str]:
@@ -176,6 +186,36 @@ def _stop_server(home: Home, directory: ServerDirectory, server: ServerProcess) 
         while not stopping.done():
             server.died()
             time.sleep(0.02)
+
+
+def _note_shared_memory(home: Home, directory: ServerDirectory) -> None:
+    """Segments outlive a broker that is killed; a start on the same directory makes others."""
+    held = ledger.held(identity_of(directory))
+    if held is None:
+        raise Bug(f"{directory.root} is not in the ledger")
+    for resource in held.entry.resources:
+        if isinstance(resource, SharedMemory):
+            with contextlib.suppress(CannotUndo):
+                resource.undo(held.entry.id)
+                held.drop(resource)
+    uid, _ = programs.owner(directory)
+    for key in home.shared_memory_keys:
+        held.add(SharedMemory.of_key(key, uid))
+
+
+def _broker_session(directory: ServerDirectory) -> int:
+    for member in process_tags.processes_of(identity_of(directory)):
+        fields = stat_fields(member.pid)
+        if fields is not None and _name(member.pid) == _BROKER_PROGRAM:
+            return int(fields[SESSION])
+    raise SystemDied(f"the broker has ended: there is no process {_BROKER_PROGRAM}")
+
+
+def _name(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
 
 
 def _stop_broker(home: Home, directory: ServerDirectory) -> None:

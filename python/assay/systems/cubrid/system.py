@@ -32,7 +32,16 @@ from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 _DEFAULT_CONNECTIONS = 40
 _PAGE_BYTES = 16 << 10
 _LEAST_BUFFER_BYTES = 16 << 20
-_LACKING = frozenset({"microseconds", "read only sessions", "bulk load", "prepared statements"})
+_LACKING = frozenset(
+    {
+        "gregorian dates",
+        "microseconds",
+        "read only sessions",
+        "bulk load",
+        "cancel",
+        "prepared statements",
+    }
+)
 _SIZE_SETTING = "data_buffer_size"
 _PLACE = "path of the data"
 
@@ -46,6 +55,10 @@ class Cubrid:
     url_schemes: tuple[str, ...] = url.SCHEMES
     chosen_by = installation.HOME
     verified = NOT_VERIFIED
+
+    def __init__(self) -> None:
+        self._broker_sessions: dict[int, int] = {}
+        """Of each private server, by its process number."""
 
     def find(self) -> Found:
         programs = installation.find_server()
@@ -86,20 +99,26 @@ class Cubrid:
                 password=None,
             )
             effective = server.parameters(running.home, directory)
-            yield Deployment(
-                system=self.name,
-                label=choice.label,
-                nodes=(Node(self.name, directory.storage, running.process.pid, directory.data),),
-                endpoints=(address,),
-                version=_version(address),
-                options=options,
-                settings_asked=dict(choice.settings),
-                settings=effective,
-                settings_confirmed=_confirmed(choice.settings, effective),
-                connection_limit=limit,
-                client_processes=int(options[CLIENT_PROCESSES.name]),
-                durability_lowered_by=_durability_lowered_by(effective),
-            )
+            self._broker_sessions[running.process.pid] = running.broker_session
+            try:
+                yield Deployment(
+                    system=self.name,
+                    label=choice.label,
+                    nodes=(
+                        Node(self.name, directory.storage, running.process.pid, directory.data),
+                    ),
+                    endpoints=(address,),
+                    version=_version(address),
+                    options=options,
+                    settings_asked=dict(choice.settings),
+                    settings=effective,
+                    settings_confirmed=_confirmed(choice.settings, effective),
+                    connection_limit=limit,
+                    client_processes=int(options[CLIENT_PROCESSES.name]),
+                    durability_lowered_by=_durability_lowered_by(effective),
+                )
+            finally:
+                del self._broker_sessions[running.process.pid]
 
     def check_url(self, text: str) -> None:
         url.address_of(text)
@@ -162,9 +181,14 @@ class Cubrid:
             return 0
 
     def sample(self, deployment: Deployment) -> ProcessSample | None:
-        """The server process. The broker's processes, which parse and plan statements, are not
-        counted."""
-        return sampling.sample_nodes(deployment)
+        """The server, and the broker with its processes, which parse and plan statements."""
+        server_pid = deployment.server_pid
+        if server_pid is None or server_pid not in self._broker_sessions:
+            return None
+        broker = sampling.sample_session(
+            self._broker_sessions[server_pid], deployment.data_directory
+        )
+        return sampling.total([sampling.sample_nodes(deployment), broker])
 
     def why_it_died(self, deployment: Deployment) -> str | None:
         return process.why_a_node_died(deployment)

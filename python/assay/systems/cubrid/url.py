@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from typing import Any
 
 from assay.dialects.cubrid import CUBRID as DIALECT
 from assay.env_vars import EnvVar
@@ -18,6 +20,16 @@ DEFAULT_PORT = 33000
 PASSWORD = EnvVar("ASSAY_CUBRID_PASSWORD", "The password for a cubrid:// URL that holds none.")
 
 
+@dataclass(frozen=True)
+class CubridAddress(Address):
+    """The driver is given the parts of the address as keywords of ``connect()``."""
+
+    def for_engine(self) -> dict[str, Any]:
+        document = super().for_engine()
+        keywords = {name: document[name] for name in ("host", "port", "database", "user")}
+        return {**document, "options": {**document["options"], "keywords": json.dumps(keywords)}}
+
+
 def address(
     *,
     host: str,
@@ -28,8 +40,7 @@ def address(
     session_statements: tuple[str, ...] = (),
 ) -> Address:
     """Through the Python driver."""
-    keywords = {"host": host, "port": port, "database": database, "user": user}
-    return Address(
+    return CubridAddress(
         driver="dbapi",
         host=host,
         port=port,
@@ -39,7 +50,6 @@ def address(
         session_statements=session_statements,
         options={
             "module": MODULE,
-            "keywords": json.dumps(keywords),
             "password_keyword": "password",
             "code_attribute": "errno",
             "version_query": "SELECT 'CUBRID ' || version()",

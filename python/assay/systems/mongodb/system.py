@@ -44,8 +44,8 @@ class Mongodb:
     dialect: Dialect = DIALECT
     driver = "mongodb"
     capabilities = frozenset({
-        "tables", "stored rows", "unique keys", "exact decimals", "prepared statements",
-        "bulk load", "restart",
+        "tables", "stored rows", "unique keys", "exact decimals", "gregorian dates",
+        "prepared statements", "bulk load", "restart",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL)
     url_schemes: tuple[str, ...] = ("mongodb",)
