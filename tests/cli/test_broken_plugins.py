@@ -3,12 +3,13 @@ what it raises is no internal error of Assay, and never ends in success."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from plugins import WORKLOAD, assay, write_package, write_workload
 
 MODULE = """
 import contextlib
@@ -67,55 +68,16 @@ yields-none = broken_plugins:YIELDS
 rows = broken_plugins:ROWS
 """
 PACKAGE = "(package broken-plugins 1.2)"
-WORKLOAD = """\
-title = "Parts"
-source = "a test"
-default_test = "count"
-
-[data]
-source = "rows"
-
-[[tables]]
-name = "parts"
-
-[tables.columns]
-name = "text"
-amount = "int"
-
-[tests.count]
-title = "How many"
-help = "Counts"
-scripts = ["count.sql"]
-passes = 1
-changes_data = false
-"""
+PARTS = WORKLOAD.format(source="rows", columns='name = "text"\namount = "int"')
 
 
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     """A folder with the package and the workload `parts`."""
-    information = tmp_path / "package" / "broken_plugins-1.2.dist-info"
-    information.mkdir(parents=True)
-    (tmp_path / "package" / "broken_plugins.py").write_text(MODULE)
-    (information / "METADATA").write_text("Name: broken-plugins\nVersion: 1.2\n")
-    (information / "entry_points.txt").write_text(ENTRY_POINTS)
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "workload.toml").write_text(WORKLOAD)
-    (tmp_path / "parts" / "count.sql").write_text("SELECT count(*) FROM parts;\n")
+    write_package(tmp_path, "broken-plugins", "1.2", MODULE, ENTRY_POINTS)
+    write_workload(tmp_path, PARTS)
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     return tmp_path
-
-
-def assay(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from assay.cli import main; main()", *words],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(here / "package"), "XDG_STATE_HOME": str(here / "s")},
-        check=False,
-    )
 
 
 def test_the_other_systems_are_listed_and_the_broken_ones_named(here: Path) -> None:

@@ -4,14 +4,13 @@ a workload through the command line."""
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+
+from plugins import WORKLOAD, assay, write_package, write_workload
 
 MODULE = """
 import csv, hashlib
@@ -44,28 +43,7 @@ class Csv(RowSource):
 CSV = Csv()
 """
 ENTRY_POINTS = "[assay.row_sources]\ncsv = csv_rows:CSV\n"
-WORKLOAD = """\
-title = "Parts"
-source = "a test"
-default_test = "count"
-
-[data]
-source = "csv"
-
-[[tables]]
-name = "parts"
-
-[tables.columns]
-name = "text"
-price = "decimal(9,2)"
-
-[tests.count]
-title = "How many"
-help = "Counts"
-scripts = ["count.sql"]
-passes = 1
-changes_data = false
-"""
+PARTS = WORKLOAD.format(source="csv", columns='name = "text"\nprice = "decimal(9,2)"')
 UNEXPECTED = """\
 SELECT * FROM parts WHERE NOT coalesce(name = 'bolt' AND price = 0.1, false)
 AND NOT coalesce(name = 'nut' AND price = 12.5, false) AND NOT (name IS NULL AND price = 3);
@@ -75,30 +53,12 @@ AND NOT coalesce(name = 'nut' AND price = 12.5, false) AND NOT (name IS NULL AND
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     """A folder with the package, the workload `parts` and a file of rows."""
-    package = tmp_path / "package"
-    (package / "csv_rows-1.dist-info").mkdir(parents=True)
-    (package / "csv_rows.py").write_text(MODULE)
-    (package / "csv_rows-1.dist-info" / "METADATA").write_text("Name: csv-rows\nVersion: 1\n")
-    (package / "csv_rows-1.dist-info" / "entry_points.txt").write_text(ENTRY_POINTS)
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "workload.toml").write_text(WORKLOAD)
-    (tmp_path / "parts" / "count.sql").write_text("SELECT count(*) FROM parts;\n")
+    write_package(tmp_path, "csv-rows", "1", MODULE, ENTRY_POINTS)
+    write_workload(tmp_path, PARTS)
     (tmp_path / "parts" / "checks").mkdir()
     (tmp_path / "parts" / "checks" / "rows.sql").write_text(UNEXPECTED)
     (tmp_path / "parts.csv").write_text("bolt,0.10\nnut,12.50\n,3.00\n")
     return tmp_path
-
-
-def assay(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from assay.cli import main; main()", *words],
-        cwd=here,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONPATH": str(here / "package"), "XDG_STATE_HOME": str(here / "s")},
-        check=False,
-    )
 
 
 def test_a_foreign_source_fills_a_table(here: Path) -> None:
@@ -119,7 +79,7 @@ def test_mistakes_of_a_foreign_source_are_reported(here: Path) -> None:
         (here / "parts.csv").write_text(rows)
         done = assay(here, "run", "parts", "--on", "sqlite", "--input", "parts.csv")
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr
-    (here / "parts" / "workload.toml").write_text(WORKLOAD.replace('"csv"', '"cvs"'))
+    (here / "parts" / "workload.toml").write_text(PARTS.replace('"csv"', '"cvs"'))
     done = assay(here, "run", "parts", "--on", "sqlite")
     assert done.returncode == 2
     assert "did you mean 'csv'?" in done.stderr
@@ -184,7 +144,7 @@ def test_tables_that_are_not_as_announced_are_refused(
 def test_an_update_of_rows_that_cannot_change_is_refused_before_the_load(
     here: Path, command: str
 ) -> None:
-    text = WORKLOAD.replace('scripts = ["count.sql"]\npasses = 1\n', 'procedure = "update"\n')
+    text = PARTS.replace('scripts = ["count.sql"]\npasses = 1\n', 'procedure = "update"\n')
     (here / "parts" / "workload.toml").write_text(text.replace("changes_data = false\n", ""))
     done = assay(here, command, "parts", "--on", "sqlite", "--input", "parts.csv")
     assert done.returncode == 2, done.stderr
