@@ -9,9 +9,6 @@ file and preparing is subtracted on both sides.
 from __future__ import annotations
 
 import json
-import re
-import statistics
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -19,15 +16,14 @@ from typing import Any
 from assay import _engine
 from assay.errors import SystemMissing
 from assay.systems.duckdb import installation
+from benches._comparison import compare, drive, sides
 from benches._duckdb_python import ROWS
-from benches._process import Run, run
-from benches.client_cost import Side, alternate, judged, ratios, run_ours
+from benches.client_cost import Side
 
 ROUNDS = 5
 SECONDS = 4
 MOST_OF_PEER = 1.0
 
-COUNT = re.compile(r"operations: (\d+)")
 STATEMENTS = {
     "point select": "SELECT c FROM point WHERE id = {id}",
     "100 rows": "SELECT id, n, c, day FROM point WHERE id BETWEEN {id} AND {id} + 99",
@@ -48,9 +44,6 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
     except SystemMissing as missing:
         print(f"{missing.message}: nothing is compared")
         return
-    print(f"medians of {rounds} alternating rounds of {seconds} s; ratios are ours ÷ the peer's\n")
-    print("| work | ours, µs | peer, µs | cost ÷ peer | at most | | ours/s | peer/s |")
-    print("|---|---:|---:|---:|---:|---|---:|---:|")
     with tempfile.TemporaryDirectory() as folder:
         site = {
             "driver": "duckdb",
@@ -61,43 +54,12 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS) -> None:
         for statement in SCHEMA:
             session.execute(statement)
         session.close()
-        for name, statement in STATEMENTS.items():
-            ours, theirs = alternate(sides(site, statement), rounds, seconds)
-            costs = [statistics.median(one.cost_us for one in side) for side in (ours, theirs)]
-            rates = [statistics.median(one.rate_per_s for one in side) for side in (ours, theirs)]
-            found = judged(ratios(ours, theirs, "cost_us"), at_most=MOST_OF_PEER)
-            cells = [name, *(f"{cost:.2f}" for cost in costs), *found]
-            cells += [f"{rate:.0f}" for rate in rates]
-            print(f"| {' | '.join(map(str, cells))} |", flush=True)
+        cases = (([name], sides_of(site, statement)) for name, statement in STATEMENTS.items())
+        compare(["work"], cases, rounds, seconds, at_most=MOST_OF_PEER)
 
 
-def sides(site: dict[str, Any], statement: str) -> list[Side]:
+def sides_of(site: dict[str, Any], statement: str) -> list[Side]:
     """Ours and the peer."""
-    peer = str(Path(__file__).with_name("_duckdb_python.py"))
-    place = [site["options"]["library"], site["file"], statement.format(id="$1")]
-
-    def ours(stop: dict[str, int]) -> Run:
-        return run_ours(document(site, statement, stop))
-
-    def theirs(unit: str, amount: int) -> Run:
-        return run([sys.executable, peer, *place, unit, str(amount)], COUNT)
-
-    return [
-        Side(lambda: ours({"transactions": 1}), lambda seconds: ours({"duration_s": seconds})),
-        Side(lambda: theirs("transactions", 1), lambda seconds: theirs("seconds", seconds)),
-    ]
-
-
-def document(site: dict[str, Any], statement: str, stop: dict[str, int]) -> dict[str, Any]:
-    """A drive document with the statement as its script."""
     text = f"\\set id random(1, {ROWS})\n{statement.format(id=':id')};\n"
-    return {
-        "site": site,
-        "scripts": [{"name": "bench", "path": "bench.sql", "text": text}],
-        "order": "mix",
-        "clients": 1,
-        "threads": 1,
-        "protocol": "prepared",
-        "stop": stop,
-        "seed": 1,
-    }
+    place = [site["options"]["library"], site["file"], statement.format(id="$1")]
+    return sides(drive(site, "bench.sql", text, 1, threads=1), "_duckdb_python.py", *place)
