@@ -59,27 +59,7 @@ fn text(client: &mut Client, text: &str) -> Answer {
 }
 
 fn note(client: &mut Client, what: &str, answer: &Answer) {
-    client.say(what.to_owned());
-    if let Some(error) = &answer.error {
-        client.say(format!("  {error} {:?}", error.certainty));
-    }
-    if !answer.columns.is_empty() {
-        client.say(format!("  columns {}", answer.columns.join(", ")));
-    }
-    for row in &answer.kept {
-        let cell = |cell: &Option<Box<[u8]>>| match cell {
-            Some(bytes) => String::from_utf8_lossy(bytes).escape_debug().to_string(),
-            None => "NULL".to_owned(),
-        };
-        let cells: Vec<String> = row.iter().map(cell).collect();
-        client.say(format!("  {}", cells.join(" | ")));
-    }
-    if answer.rows + answer.affected > 0 {
-        client.say(format!(
-            "  rows {}, affected {}",
-            answer.rows, answer.affected
-        ));
-    }
+    client.note(what, answer, &answer.columns.join(", "));
 }
 
 fn prepare(client: &mut Client, id: u32, marked: &str) {

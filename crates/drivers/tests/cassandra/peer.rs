@@ -3,8 +3,6 @@
 use assay_drivers::cassandra::CassandraWire;
 use assay_drivers::{Answer, ConnectOptions, Keep, Progress, Request, Wire as _};
 
-pub use crate::recorded_peer::Event;
-
 pub type Client = crate::recorded_peer::Client<CassandraWire>;
 
 pub fn options(more: &[(&str, &str)]) -> ConnectOptions {

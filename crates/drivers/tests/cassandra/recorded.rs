@@ -1,24 +1,18 @@
 //! Conversations with a real server: as they were written down, and with one that is there now.
 
 use assay_drivers::cassandra::CassandraWire;
-use std::fmt::Write as _;
-use std::path::PathBuf;
 
 use assay_drivers::ErrorClass;
 
 use crate::conversation::converse;
-use crate::peer::{Client, Event, options};
+use crate::peer::{Client, options};
+use crate::recorded_peer::conversations::{read, said, write};
 
 /// What each conversation was held with.
 const CONVERSATIONS: [(&str, &[(&str, &str)]); 2] = [
     ("version_5", &[("page_size", "3"), ("protocol", "5")]),
     ("version_4", &[("page_size", "3"), ("protocol", "4")]),
 ];
-
-fn file(name: &str) -> PathBuf {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/cassandra/conversations");
-    folder.join(name).with_extension("txt")
-}
 
 fn server() -> Option<String> {
     let address = std::env::var("ASSAY_TEST_CASSANDRA").ok();
@@ -28,19 +22,10 @@ fn server() -> Option<String> {
     address
 }
 
-fn said(events: &[Event]) -> Vec<&str> {
-    (events.iter())
-        .filter_map(|event| match event {
-            Event::Said(text) => Some(text.as_str()),
-            _ => None,
-        })
-        .collect()
-}
-
 #[test]
 fn recorded_conversations_are_understood() {
     for (name, more) in CONVERSATIONS {
-        let events = read(name);
+        let events = read("cassandra", name);
         let mut client = Client::to_recording(&events, CassandraWire::new(options(more)))
             .expect("it was let in");
         converse(&mut client);
@@ -56,15 +41,23 @@ fn a_real_server_is_understood_as_it_was() {
             Client::to_server(&address, CassandraWire::new(options(more))).expect("it lets us in");
         converse(&mut client);
         if std::env::var("ASSAY_TEST_RECORD").is_ok() {
-            write(name, &client.events);
+            write("cassandra", name, &client.events);
         }
-        assert_eq!(said(&client.events), said(&read(name)), "{name}");
+        assert_eq!(
+            said(&client.events),
+            said(&read("cassandra", name)),
+            "{name}"
+        );
         // Compressed it is the same.
         let more = [more, &[("compression", "lz4")]].concat();
         let mut client =
             Client::to_server(&address, CassandraWire::new(options(&more))).expect("it lets us in");
         converse(&mut client);
-        assert_eq!(said(&client.events), said(&read(name)), "{name} compressed");
+        assert_eq!(
+            said(&client.events),
+            said(&read("cassandra", name)),
+            "{name} compressed"
+        );
     }
 }
 
@@ -95,43 +88,4 @@ fn a_real_server_takes_and_gives_long_values() {
             Client::to_server(&address, CassandraWire::new(options(&more))).expect("it lets us in");
         crate::conversation::long_values(&mut client);
     }
-}
-
-fn write(name: &str, events: &[Event]) {
-    let mut text = String::new();
-    for event in events {
-        let (mark, line) = match event {
-            Event::Sent(bytes) => ('>', hex(bytes)),
-            Event::Received(bytes) => ('<', hex(bytes)),
-            Event::Said(said) => ('=', said.clone()),
-        };
-        writeln!(text, "{mark} {line}").expect("memory is written to");
-    }
-    std::fs::write(file(name), text).expect("the file can be written");
-}
-
-fn read(name: &str) -> Vec<Event> {
-    let text = std::fs::read_to_string(file(name)).expect("it was recorded");
-    let event = |line: &str| {
-        let (mark, line) = line.split_at(2);
-        match mark {
-            "> " => Event::Sent(bytes(line)),
-            "< " => Event::Received(bytes(line)),
-            _ => Event::Said(line.to_owned()),
-        }
-    };
-    text.lines().map(event).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn bytes(hex: &str) -> Vec<u8> {
-    let pairs = hex.as_bytes().chunks_exact(2);
-    let byte = |pair: &[u8]| {
-        let pair = std::str::from_utf8(pair).expect("digits");
-        u8::from_str_radix(pair, 16).expect("digits")
-    };
-    pairs.map(byte).collect()
 }

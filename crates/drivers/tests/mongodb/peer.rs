@@ -3,8 +3,6 @@
 use assay_drivers::ConnectOptions;
 use assay_drivers::mongodb::MongodbWire;
 
-pub use crate::recorded_peer::Event;
-
 pub type Client = crate::recorded_peer::Client<MongodbWire>;
 
 pub fn options(more: &[(&str, &str)]) -> ConnectOptions {

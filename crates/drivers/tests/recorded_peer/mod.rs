@@ -1,6 +1,8 @@
 //! Takes a driver; connects it with a real server, whose bytes can be written down, or with what was written
 //! down.
 
+pub mod conversations;
+
 use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -162,6 +164,31 @@ impl<W: Wire> Client<W> {
         let progress = self.progress(&mut answer).expect("the session goes on");
         assert_eq!(progress, Progress::Ready);
         answer
+    }
+
+    /// Notes what an answer says, with this text for its columns.
+    pub fn note(&mut self, what: &str, answer: &Answer, columns: &str) {
+        self.say(what.to_owned());
+        if let Some(error) = &answer.error {
+            self.say(format!("  {error} {:?}", error.certainty));
+        }
+        if !answer.columns.is_empty() {
+            self.say(format!("  columns {columns}"));
+        }
+        for row in &answer.kept {
+            let cell = |cell: &Option<Box<[u8]>>| match cell {
+                Some(bytes) => String::from_utf8_lossy(bytes).escape_debug().to_string(),
+                None => "NULL".to_owned(),
+            };
+            let cells: Vec<String> = row.iter().map(cell).collect();
+            self.say(format!("  {}", cells.join(" | ")));
+        }
+        if answer.rows + answer.affected > 0 {
+            self.say(format!(
+                "  rows {}, affected {}",
+                answer.rows, answer.affected
+            ));
+        }
     }
 
     /// Notes what the driver made of the server's bytes.
