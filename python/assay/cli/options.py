@@ -145,8 +145,7 @@ _EXPERIMENT_OPTIONS = (
         is_eager=True,
         metavar="FILE[@WEIGHT]",
         help="Script in place of the test's own, or by itself; each further one is added to "
-        "the mix. FILE.sql, FILE.cql or FILE.json, by the system's language; `-`: standard "
-        "input.",
+        "the mix. FILE.sql, .cql or .json; `-`: standard input.",
     ),
     click.option(
         "-c",
