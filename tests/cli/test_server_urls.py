@@ -69,8 +69,11 @@ def test_missing_tls_is_reported_with_the_parameters_of_the_url(
 def test_a_server_of_another_protocol_is_recognised_by_its_greeting(tmp_path: Path) -> None:
     with null_server("--protocol", "mysql") as address:
         code, printed = run(tmp_path, f"postgresql://u@{address}/d")
+        assert code == 3
+        assert "answers there: mariadb:// in the URL" in printed
+        code, printed = run(tmp_path, f"cassandra://u:p@{address}/d?tls=require")
     assert code == 3
-    assert "the greeting of a MySQL or MariaDB server: use mariadb:// in the URL" in printed
+    assert "answers there: mariadb:// in the URL" in printed
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,9 @@ def test_a_server_of_another_protocol_is_recognised_by_its_greeting(tmp_path: Pa
             "with a database 'nosuch' for user 'me'",
             "create the database",
         ),
-        ("timeout", "", "server at h:1", "firewall"),
+        ("timeout", "silent", "server at h:1", "may stay silent"),
+        ("timeout", "no connection", "server at h:1", "firewall"),
+        ("timeout", "", "server at h:1", "log"),
         ("authentication", "certificate", "server at h:1; no", "X.509 version 3"),
     ],
 )

@@ -64,6 +64,8 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
             "cassandra://me:geheim@host/db?serial_consistency=one",
             "serial_consistency=one in the URL: expected one of serial, local_serial",
         ),
+        ("cassandra://me:geheim@host/db?tls=maybe", "tls=maybe in the URL: expected one of off"),
+        (f"cassandra://me:geheim@host/db?tls=verify&cert_file={__file__}", "its key as well"),
         ("cassandra://me:geheim@host/db?compression=zip", "expected one of none, lz4"),
         ("cassandra://me:geheim@host/db?page_size=-1", "expected a number of rows, from 1"),
         ("cassandra://me:geheim@host/db?protocol=99", "protocol=99 in the URL: expected one of 4"),

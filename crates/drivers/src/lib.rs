@@ -11,6 +11,7 @@ pub mod cassandra;
 pub mod dbapi;
 pub mod duckdb;
 mod error;
+pub mod first_bytes;
 mod insert_text;
 mod lexer;
 pub mod mongodb;
@@ -38,6 +39,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use assay_values::Row;
+
+use first_bytes::Sender;
 
 /// What the caller of a wire driver does next, after some bytes have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +77,24 @@ pub trait Wire: Send {
         Ok(())
     }
 
-    /// The socket is connected: appends the client's first message, if the client sends first.
+    /// Who sends these as the first bytes of a connection, where they are those of a server of this protocol.
+    /// All drivers are asked when the one in use cannot read them.
+    fn sender_of(first: &[u8]) -> Option<Sender>
+    where
+        Self: Sized;
+
+    /// Whether an encrypted session begins with TLS, before any message of the protocol. Elsewhere the driver
+    /// asks the server for it ([`Progress::StartTls`]).
+    fn begins_with_tls(&self) -> bool {
+        false
+    }
+
+    /// The socket is connected: appends the client's first message, if the client sends first. Not called where
+    /// the session begins with TLS.
     fn connected(&mut self, out: &mut Vec<u8>);
 
-    /// TLS is established: appends the next message. Called once, after [`Progress::StartTls`].
+    /// TLS is established: appends the next message. Called once, after [`Progress::StartTls`] or where the
+    /// session begins with TLS.
     fn secured(&mut self, out: &mut Vec<u8>);
 
     /// Starts a request by appending its bytes to `out`. Appends nothing where the answer needs no server (the

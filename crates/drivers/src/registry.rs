@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 
 use assay_values::Row;
 
+use crate::first_bytes::Sender;
 use crate::{
     Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request,
     SystemError, Wire, WrongOption,
@@ -39,6 +40,8 @@ pub struct Driver {
     /// Refuses options of the site document that the driver does not have ([`Wire::check_options`]). A library
     /// refuses its own when it opens a session.
     pub check_options: CheckOptions,
+    /// Who sends these first bytes ([`Wire::sender_of`]); a library has no server.
+    pub sender_of: fn(&[u8]) -> Option<Sender>,
     /// Whether it can begin, commit and roll back ([`Request::Begin`] and the next two).
     pub has_transactions: bool,
 }
@@ -68,6 +71,7 @@ macro_rules! drivers {
                     AnyWire::$wire($wire_name::$wire::new(options))
                 }),
                 check_options: <$wire_name::$wire as Wire>::check_options,
+                sender_of: <$wire_name::$wire as Wire>::sender_of,
                 has_transactions: $of_wire,
             },)*
             $(Driver {
@@ -79,6 +83,7 @@ macro_rules! drivers {
                     open_files: $blocking_name::$blocking::OPEN_FILES,
                 },
                 check_options: |_| Ok(()),
+                sender_of: |_| None,
                 has_transactions: $of_blocking,
             },)*
         ];
@@ -86,7 +91,23 @@ macro_rules! drivers {
         $(use crate::$wire_name;)*
         $(use crate::$blocking_name;)*
 
+        impl AnyWire {
+            /// The name of the driver, as documents spell it.
+            #[must_use]
+            pub fn name(&self) -> &'static str {
+                match self { $(Self::$wire(_) => stringify!($wire_name),)* }
+            }
+        }
+
         impl Wire for AnyWire {
+            fn sender_of(first: &[u8]) -> Option<Sender> {
+                DRIVERS.iter().find_map(|driver| (driver.sender_of)(first))
+            }
+
+            fn begins_with_tls(&self) -> bool {
+                match self { $(Self::$wire(wire) => wire.begins_with_tls(),)* }
+            }
+
             fn connected(&mut self, out: &mut Vec<u8>) {
                 match self { $(Self::$wire(wire) => wire.connected(out),)* }
             }

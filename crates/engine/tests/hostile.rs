@@ -8,7 +8,7 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::ops::ControlFlow;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -35,6 +35,16 @@ fn wire_drivers() -> impl Iterator<Item = &'static str> {
         .iter()
         .filter(move |driver| is_wire(driver.sessions)))
     .map(|driver| driver.name)
+}
+
+/// Tries all of them at the same time: most tries wait for a time-out.
+fn each_wire_driver(attempt: impl Fn(&'static str) + Sync) {
+    std::thread::scope(|scope| {
+        for driver in wire_drivers() {
+            let attempt = &attempt;
+            scope.spawn(move || attempt(driver));
+        }
+    });
 }
 
 /// Runs `work` in a thread of its own. Panics where it takes too long.
@@ -119,18 +129,43 @@ fn a_session_with_what_is_no_server_ends_with_an_error() {
         b"\xff\xff\xff\x7f\x01\0\0\0\0\0\0\0\xdd\x07\0\0",
         b"99999999999999999999",
     ];
-    for driver in wire_drivers() {
+    each_wire_driver(|driver| {
         let fails = |what: &str, port: u16| {
             let (site, what) = (site(driver, port), format!("{driver}, {what}"));
-            let opened = in_time(&what, move || open(&site));
-            assert!(opened.is_err(), "{what}: {opened:?}");
+            let message = in_time(&what, move || open(&site)).expect_err(&what);
             memory_is_bounded(&what);
+            message
         };
-        fails("silence", peer(|stream| once(stream, b"")));
+        let says = |what: &str, port: u16, words: &str| {
+            let message = fails(what, port);
+            assert!(message.contains(words), "{driver}, {what}: {message}");
+        };
+        let silent = peer(|stream| once(stream, b""));
+        says("silence", silent, "the server sent nothing");
         fails("closed at once", peer(drop));
         let words = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
-        fails("HTTP", peer(move |stream| once(stream, words)));
-        for byte in [0_u8, 1, 0x0a, 0x30, 0x4e, 0x84, 0xff] {
+        let http = peer(move |stream| once(stream, words));
+        says("HTTP", http, "an HTTP server answers there");
+        // Byte by byte, and then no more.
+        let slow = peer(|mut stream| {
+            for byte in b"HTTP/1.1 4" {
+                std::thread::sleep(Duration::from_millis(1));
+                let _ = stream.write_all(&[*byte]);
+            }
+            once(stream, b"");
+        });
+        says("slow HTTP", slow, "HTTP");
+        let alert = peer(|stream| once(stream, b"\x15\x03\x01\0\x02\x02\x28"));
+        says("TLS", alert, "begins with TLS");
+        let other = peer(|stream| once(stream, b"220 mail.example ESMTP ready\r\n"));
+        says(
+            "another protocol",
+            other,
+            "\"220 mail.example ESMTP ready\"",
+        );
+        let zeros = peer(|stream| endlessly(stream, &[], &[0]));
+        says("zeros without end", zeros, "the bytes 00 00 00");
+        for byte in [1_u8, 0x0a, 0x30, 0x4e, 0x84, 0xff] {
             let what = format!("{byte:#x} without end");
             fails(&what, peer(move |stream| endlessly(stream, &[], &[byte])));
         }
@@ -151,7 +186,7 @@ fn a_session_with_what_is_no_server_ends_with_an_error() {
             "noise without end",
             peer(move |stream| endlessly(stream, &[], &flood)),
         );
-    }
+    });
 }
 
 /// A null server of this protocol; ended by the flag.
@@ -186,16 +221,89 @@ fn null_server(protocol: &'static str) -> (tempfile::TempDir, String, Arc<Atomic
 fn a_server_of_another_protocol_is_an_error() {
     for protocol in null_protocols() {
         let (folder, socket, is_over) = null_server(protocol);
-        for driver in wire_drivers().filter(|driver| *driver != protocol) {
+        each_wire_driver(|driver| {
+            if driver == protocol {
+                return;
+            }
             let what = format!("{driver} with a server of {protocol}");
             let site = json!({ "driver": driver, "unix": socket, "user": "u", "password": "p",
                                "database": "d", "connect_timeout_s": 1.5 });
-            let opened = in_time(&what, move || open(&site));
-            assert!(opened.is_err(), "{what}: {opened:?}");
-        }
+            let message = in_time(&what, move || open(&site)).expect_err(&what);
+            // These speak first, so that every client can tell.
+            let speaking_first = [("mysql", "mariadb://"), ("msql", "msql://")];
+            if let Some((_, scheme)) = speaking_first.iter().find(|(name, _)| *name == protocol) {
+                let found = format!(" answers there: {scheme} in the URL");
+                assert!(message.contains(&found), "{what}: {message}");
+            }
+        });
         is_over.store(true, Ordering::Relaxed);
         drop(folder);
     }
+}
+
+/// A server that refuses a client at once may have closed the socket before the client has sent anything.
+#[test]
+fn what_a_server_says_before_it_closes_is_reported() {
+    let refusals: [(&str, &[u8]); 3] = [
+        (
+            "postgresql",
+            b"E\0\0\0\x2cSFATAL\0C53300\0Msorry, too many clients\0\0",
+        ),
+        (
+            "mysql",
+            b"\x1e\0\0\0\xff\x10\x04sorry, too many connections",
+        ),
+        ("msql", b"\x1b\0\0\0-1:sorry, too many clients\n"),
+    ];
+    for (driver, refusal) in refusals {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("s");
+        let listener = UnixListener::bind(&socket).unwrap();
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let _ = stream.write_all(refusal);
+            }
+        });
+        let site = json!({ "driver": driver, "unix": socket, "user": "u", "database": "d" });
+        for _ in 0..100 {
+            let message = open(&site).unwrap_err();
+            assert!(message.contains("sorry, too many"), "{driver}: {message}");
+        }
+    }
+}
+
+/// A server that a client has logged in to, and that sends short messages without an end: those that answer
+/// nothing are passed over, and the client still looks at the clock.
+#[test]
+fn messages_without_end_do_not_keep_a_client_from_its_deadline() {
+    const LOGIN: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
+    const NOTICE: &[u8] = b"N\0\0\0\x0cMhello\0\0";
+    let port = peer(|mut stream| {
+        let _ = stream.read(&mut [0; 4096]);
+        let _ = stream.write_all(LOGIN);
+        let _ = stream.read(&mut [0; 4096]);
+        endlessly(stream, b"", NOTICE);
+    });
+    let site = site("postgresql", port);
+    let document = json!({
+        "site": site, "scripts": [{ "name": "A", "path": "A.sql", "text": "SELECT 1;\n" }],
+        "order": "sequence", "clients": 1, "threads": 1, "stop": { "passes": 1 },
+        "drain_s": 0.2, "statement_timeout_s": 0.3, "seed": 1, "protocol": "simple",
+    });
+    let run = in_time("notices without end", move || {
+        let document = DriveDocument::parse(&document.to_string()).unwrap();
+        drive(&document, &mut |_| ControlFlow::Continue(()), &mut || {
+            ControlFlow::Continue(None)
+        })
+    });
+    assert_eq!(run.unwrap().outcomes.unknown, 1);
+    let message = in_time("a session", move || {
+        let document = SiteDocument::parse(&site.to_string()).unwrap();
+        let mut session = Session::open(&document).unwrap();
+        session.execute("SELECT 1").unwrap_err().to_string()
+    });
+    assert!(message.contains("did not answer a query"), "{message}");
+    memory_is_bounded("notices without end");
 }
 
 /// What happens to the answers of a server on their way.

@@ -27,6 +27,10 @@ _NO_HOST_NAME = "no host name"
 _CERTIFICATE_VERSION = "certificate version"
 _BAD_CERTIFICATE = "certificate"
 _CLIENT_CERTIFICATE = "client certificate"
+# The server sent nothing; nobody accepted the connection; it speaks TLS from the first byte.
+_SILENT = "silent"
+_NO_CONNECTION = "no connection"
+_BEGINS_WITH_TLS = "begins with TLS"
 # The driver's own: the password would be sent in clear text over a session that may be unencrypted.
 _IN_CLEAR_TEXT = "clear text"
 
@@ -58,7 +62,8 @@ class Server:
     user."""
     password_needed: tuple[str, ...]
     """Error codes for a missing password."""
-    timeout_fix: str
+    silent_fix: str
+    """The fix for a server that accepts the connection and sends nothing."""
     socket: str
     """What names the Unix socket in the URL."""
     tls_required: str
@@ -67,6 +72,9 @@ class Server:
     """The fix where the server's own message says what it misses; None: it does not."""
     other_cause: Callable[[SystemRefused, Address], str | None]
     """Another possible cause and its fix, where the server's message leaves several open."""
+    begins_with_tls: bool = False
+    """Whether its encrypted sessions begin with TLS: one that allows no others closes them without
+    a word."""
 
 
 @contextmanager
@@ -90,10 +98,12 @@ def _explained(
     place = address.unix or f"{address.host}:{address.port}"
     expected = f"{shown}: expected a {server.name} server at {place}"
     if isinstance(error, SystemDied):
+        fix = f"does a {server.name} server listen there? correct host and port in the URL; "
+        if server.begins_with_tls and address.tls == "off":
+            fix += f"if it takes only encrypted sessions: {server.tls_required} in the URL; "
         return SystemDied(
             f"{expected}; {error.message}",
-            hint=f"does a {server.name} server listen there? correct host and port in the URL; "
-            "if it does, its log says why it closed the connection",
+            hint=f"{fix}its log says why it closed the connection",
         )
     tls_option = (
         f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
@@ -103,11 +113,16 @@ def _explained(
         "connection refused": f"start the server, or correct {server.socket} in the URL"
         if address.unix
         else "start the server, or correct host and port in the URL",
-        "timeout": server.timeout_fix,
+        _SILENT: server.silent_fix,
+        _NO_CONNECTION: "correct host and port in the URL; a firewall may stand between",
+        "timeout": "the server's log may say what it waits for",
         "protocol": "correct scheme, host and port in the URL",
         "too many connections": "close other sessions, or raise the server's limit",
         "authentication": f"correct user and password: USER:PASSWORD@ in the URL, or the password "
         f"in {server.password}",
+        _BEGINS_WITH_TLS: f"if it is a {server.name} server: {server.tls_required} in the URL"
+        if server.begins_with_tls
+        else "correct scheme, host and port in the URL",
         _NO_TLS: f"turn TLS on in the server, or ask for less with {tls_option}",
         _UNKNOWN_AUTHORITY: f"name the PEM file of its authority: {server.authorities_parameter}"
         "=FILE in the URL",

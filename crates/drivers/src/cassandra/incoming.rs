@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 
-use super::constants::{HEADER_BYTES, MAX_MESSAGE_BYTES, header_flag};
+use super::constants::{HEADER_BYTES, MAX_MESSAGE_BYTES, header_flag, opcode};
 use super::segment::{CRC32_BYTES, Segment};
 use crate::SystemError;
+use crate::first_bytes::Sender;
 
 /// A message: its header without the length, and its body.
 pub(super) struct Message<'a> {
@@ -22,6 +23,29 @@ pub(super) struct Message<'a> {
 const MAX_OPENING_BYTES: usize = 64 * 1024;
 /// A buffer that has grown beyond this size is released.
 const KEPT_BYTES: usize = 1024 * 1024;
+
+/// Who sends these first bytes, if they are the header of an answer: a server answers with a message of this
+/// protocol to whatever it is sent.
+pub(super) fn sender_of(first: &[u8]) -> Option<Sender> {
+    const ANSWERS: [u8; 7] = [
+        opcode::ERROR,
+        opcode::READY,
+        opcode::AUTHENTICATE,
+        opcode::SUPPORTED,
+        opcode::RESULT,
+        opcode::EVENT,
+        opcode::AUTH_SUCCESS,
+    ];
+    let header = first.first_chunk::<HEADER_BYTES>()?;
+    let length = u32::from_be_bytes([header[5], header[6], header[7], header[8]]) as usize;
+    let is_answer = (0x81..=0x86).contains(&header[0])
+        && ANSWERS.contains(&header[4])
+        && length <= MAX_OPENING_BYTES;
+    is_answer.then(|| Sender {
+        name: "a Cassandra server".to_owned(),
+        scheme: Some("cassandra"),
+    })
+}
 
 pub(super) struct Incoming {
     /// Whether messages travel in segments.

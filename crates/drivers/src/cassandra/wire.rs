@@ -8,12 +8,13 @@ use assay_values::Row;
 use super::client_side::{ClientSide, Outcome, Phase};
 use super::constants::{Version, opcode};
 use super::in_flight::MAX_STREAMS;
-use super::incoming::Incoming;
+use super::incoming::{self, Incoming};
 use super::opening::Opening;
 use super::outgoing::Outgoing;
 use super::refusal;
 use super::session::Session;
 use super::settings::Settings;
+use crate::first_bytes::Sender;
 use crate::{
     Answer, BulkForm, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire, WrongOption,
 };
@@ -71,14 +72,23 @@ impl Wire for CassandraWire {
         Settings::of(options).map(drop)
     }
 
+    fn sender_of(first: &[u8]) -> Option<Sender> {
+        incoming::sender_of(first)
+    }
+
     fn connected(&mut self, out: &mut Vec<u8>) {
         let outgoing = &mut self.side.session.outgoing;
         outgoing.send(opcode::OPTIONS, 0, out, |_| {});
         self.side.phase = Phase::Opening(Opening::OptionsAsked);
     }
 
-    /// The protocol does not change to TLS on a connection: it begins with it.
-    fn secured(&mut self, _out: &mut Vec<u8>) {}
+    fn begins_with_tls(&self) -> bool {
+        true
+    }
+
+    fn secured(&mut self, out: &mut Vec<u8>) {
+        self.connected(out);
+    }
 
     #[inline]
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {

@@ -9,6 +9,7 @@ use super::constants::{
 use super::scan::{self, Malformed};
 use super::write;
 use crate::SystemError;
+use crate::first_bytes::Sender;
 
 /// A message, without its checksum.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,15 @@ pub(super) fn next(input: &[u8]) -> Result<Option<(usize, Message<'_>)>, SystemE
         sections: &input[HEADER_BYTES + 4..end],
     };
     Ok(Some((size, message)))
+}
+
+/// Who sends these first bytes, if they are the header of a message.
+pub(super) fn sender_of(first: &[u8]) -> Option<Sender> {
+    let is_header = first.len() >= HEADER_BYTES + 4 && next(first).is_ok();
+    is_header.then(|| Sender {
+        name: "a MongoDB server".to_owned(),
+        scheme: Some("mongodb"),
+    })
 }
 
 impl<'a> Message<'a> {

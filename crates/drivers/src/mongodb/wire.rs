@@ -16,6 +16,7 @@ use super::refusal;
 use super::rows::Rows;
 use super::session::Session;
 use super::settings::Settings;
+use crate::first_bytes::Sender;
 use crate::{
     Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire, WrongOption,
 };
@@ -121,14 +122,23 @@ impl Wire for MongodbWire {
         Settings::of(options).map(drop)
     }
 
+    fn sender_of(first: &[u8]) -> Option<Sender> {
+        message::sender_of(first)
+    }
+
     fn connected(&mut self, out: &mut Vec<u8>) {
         let side = &mut self.side;
         opening::hello(false, &side.options, &mut side.session, out);
         side.phase = Phase::Opening(Opening::HelloSent { is_old: false });
     }
 
-    /// The protocol does not change to TLS on a connection: it begins with it.
-    fn secured(&mut self, _out: &mut Vec<u8>) {}
+    fn begins_with_tls(&self) -> bool {
+        true
+    }
+
+    fn secured(&mut self, out: &mut Vec<u8>) {
+        self.connected(out);
+    }
 
     #[inline]
     fn request(&mut self, request: &Request<'_>, out: &mut Vec<u8>) -> Result<(), SystemError> {

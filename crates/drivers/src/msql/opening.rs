@@ -5,6 +5,7 @@ use super::packet::{self, MAX_SENT_BYTES, command};
 use super::refusal::{self, Moment};
 use super::reply::Reply;
 use super::results::Results;
+use crate::first_bytes::Sender;
 use crate::{Answer, ConnectOptions, ErrorClass, Keep, SystemError};
 
 /// Protocol versions before this one have other packets.
@@ -118,6 +119,16 @@ fn greeting(text: &[u8]) -> Result<String, SystemError> {
         Reply::Error(message) => Err(refusal::read(message, Moment::Connecting)),
         _ => Err(refusal::malformed("the greeting of an mSQL server", text)),
     }
+}
+
+/// Who sends these first bytes, if they are a greeting.
+pub(super) fn sender_of(first: &[u8]) -> Option<Sender> {
+    let (_, text) = packet::read(first).ok()??;
+    let is_greeting = matches!(Reply::read(text), Reply::Greeting { .. }) && text.is_ascii();
+    is_greeting.then(|| Sender {
+        name: "an mSQL server".to_owned(),
+        scheme: Some("msql"),
+    })
 }
 
 fn accepted(text: &[u8]) -> Result<(), SystemError> {

@@ -11,6 +11,7 @@ use super::refusal;
 use super::reply::Reply;
 use super::results::Results;
 use super::statement;
+use crate::first_bytes::Sender;
 use crate::{Answer, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire};
 
 /// One session with an mSQL server.
@@ -126,6 +127,10 @@ fn unasked(text: &[u8]) -> SystemError {
 }
 
 impl Wire for MsqlWire {
+    fn sender_of(first: &[u8]) -> Option<Sender> {
+        opening::sender_of(first)
+    }
+
     /// The server speaks first.
     fn connected(&mut self, _out: &mut Vec<u8>) {}
 

@@ -1,8 +1,9 @@
 //! Takes the server's greeting (handshake version 10); returns its capabilities, and writes the
 //! client's answers: the TLS request and the handshake response.
 
-use super::constants::{UTF8MB4_BIN, capability, extended};
+use super::constants::{UTF8MB4_BIN, capability, extended, head};
 use super::scan::{Scan, write_text};
+use crate::first_bytes::Sender;
 
 /// The largest message the client accepts: the protocol's own limit.
 const LARGEST_MESSAGE: u32 = 1 << 30;
@@ -143,6 +144,42 @@ impl Greeting {
         } else {
             format!("MySQL {}", self.version)
         }
+    }
+}
+
+/// Who sends these first bytes, if they are a greeting, or the error in its place.
+pub(super) fn sender_of(first: &[u8]) -> Option<Sender> {
+    const LONGEST: usize = 1024;
+    let (&[low, high, 0, 0], payload) = first.split_first_chunk()? else {
+        return None;
+    };
+    let length = usize::from(low) | usize::from(high) << 8;
+    let payload = &payload[..payload.len().min(length)];
+    let is_text = |text: &[u8]| text.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    match payload {
+        [10, version @ ..] if length <= LONGEST => {
+            let end = version.iter().position(|&byte| byte == 0);
+            let version = &version[..end.unwrap_or(version.len())];
+            let is_version = version.first().is_some_and(u8::is_ascii_digit) && is_text(version);
+            is_version.then(|| named(&String::from_utf8_lossy(version)))
+        }
+        [head::ERROR, _, _, message @ ..] if length <= LONGEST && !message.is_empty() => {
+            is_text(message).then(|| Sender {
+                name: "a MySQL or MariaDB server".to_owned(),
+                scheme: Some("mysql"),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn named(version: &str) -> Sender {
+    let is_mariadb = version.contains("MariaDB");
+    let number = version.strip_prefix("5.5.5-").unwrap_or(version);
+    let number = number.split('-').next().unwrap_or(number);
+    Sender {
+        name: format!("{} {number}", if is_mariadb { "MariaDB" } else { "MySQL" }),
+        scheme: Some(if is_mariadb { "mariadb" } else { "mysql" }),
     }
 }
 

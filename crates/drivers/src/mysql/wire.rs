@@ -7,6 +7,7 @@ use assay_values::Row;
 use super::column::Column;
 use super::constants::command;
 use super::file_load::FileLoad;
+use super::greeting;
 use super::insert_load::InsertLoad;
 use super::packet::Packets;
 use super::refusal;
@@ -14,6 +15,7 @@ use super::results::{Format, Results};
 use super::session::{Opening, Server};
 use super::statement::Preparation;
 use super::statements::{DIRECT, Statements};
+use crate::first_bytes::Sender;
 use crate::{Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire};
 
 /// One session with a MySQL or MariaDB server, or another server with their protocol.
@@ -85,6 +87,10 @@ impl MysqlWire {
 }
 
 impl Wire for MysqlWire {
+    fn sender_of(first: &[u8]) -> Option<Sender> {
+        greeting::sender_of(first)
+    }
+
     /// The server sends first.
     fn connected(&mut self, _out: &mut Vec<u8>) {}
 

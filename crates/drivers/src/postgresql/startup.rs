@@ -9,6 +9,7 @@ use super::authentication::Authentication;
 use super::message::{Fields, Message, tag};
 use super::outgoing::{cold, query};
 use super::refusal;
+use crate::first_bytes::Sender;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
 #[derive(Default)]
@@ -79,11 +80,6 @@ pub(super) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
             "an answer to the TLS request",
             "an error",
         )),
-        // The first packet of a MySQL session, less than 64 KiB: protocol version 10, or an error.
-        [_, _, 0, 0, 10 | 0xff, ..] => Err(SystemError::protocol(
-            "an answer to the TLS request",
-            "the greeting of a MySQL or MariaDB server: use mariadb:// in the URL",
-        )),
         _ => {
             let sample = input[..input.len().min(16)].escape_ascii();
             Err(SystemError::protocol(
@@ -92,6 +88,28 @@ pub(super) fn tls_answer(input: &[u8]) -> Result<bool, SystemError> {
             ))
         }
     }
+}
+
+/// Who sends these first bytes, if they are an answer to the TLS request, a request to log in, or an error.
+pub(super) fn sender_of(first: &[u8]) -> Option<Sender> {
+    const LONGEST: usize = 64 * 1024;
+    let is_answer = match *first {
+        [b'S' | b'N'] => true,
+        [kind @ (b'R' | b'E'), a, b, c, d, ref rest @ ..] => {
+            let is_short = u32::from_be_bytes([a, b, c, d]) as usize <= LONGEST;
+            is_short
+                && match kind {
+                    b'R' => matches!(rest, [0, 0, 0, 0..=12, ..]),
+                    // The severity comes first.
+                    _ => matches!(rest, [b'S', b'A'..=b'Z', ..]),
+                }
+        }
+        _ => false,
+    };
+    is_answer.then(|| Sender {
+        name: "a PostgreSQL server".to_owned(),
+        scheme: Some("postgresql"),
+    })
 }
 
 impl Startup {

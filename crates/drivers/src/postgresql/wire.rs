@@ -11,13 +11,19 @@ use super::direct::{self, BatchedSend};
 use super::exchange::{Exchange, Sent};
 use super::outgoing::{query, refused};
 use super::session::{Phase, PostgresqlWire};
+use super::startup;
 use super::statement::{self, Statement};
+use crate::first_bytes::Sender;
 use crate::{Answer, BulkForm, Cancel, ErrorClass, Progress, Request, SystemError, Wire};
 
 const MIXED: &str = "a pipeline cannot mix text statements with bound statements";
 const TOO_EARLY: &str = "a request was made before the session was ready";
 
 impl Wire for PostgresqlWire {
+    fn sender_of(first: &[u8]) -> Option<Sender> {
+        startup::sender_of(first)
+    }
+
     fn connected(&mut self, out: &mut Vec<u8>) {
         if self.options.wants_tls {
             self.phase = Phase::TlsRequested;

@@ -88,7 +88,7 @@ impl<'a> ClientConnection<'a> {
             return self.ready_to_open(event, context);
         };
         if connection.has_unsent()
-            && let Err(error) = context.send_rest(connection, self.place)
+            && let Err(error) = context.send_rest(connection, self.place, &mut self.answer)
         {
             return self.lost(&error, context);
         }
@@ -117,6 +117,12 @@ impl<'a> ClientConnection<'a> {
             };
             let progress = connection.receive(is_closed, &mut context.scratch, &mut self.answer);
             let progress = match progress {
+                Ok(Progress::NeedMore) if connection.has_unread() => {
+                    return match context.watch(connection, self.place) {
+                        Ok(()) => ClientStatus::Open,
+                        Err(error) => self.lost(&error, context),
+                    };
+                }
                 Ok(Progress::NeedMore) => return ClientStatus::Open,
                 Ok(progress) => progress,
                 Err(error) => return self.lost(&error, context),

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 
-use assay_drivers::SystemError;
+use assay_drivers::{Answer, SystemError};
 use mio::{Poll, Token};
 
 use super::open_loop::{NextArrival, OpenLoop};
 use super::session_opener::Opening;
 use super::shared::Shared;
 use crate::account::ThreadRecorder;
-use crate::session::{Connection, Scratch, WireSite, lost, out_of_resources};
+use crate::session::{Connection, Scratch, WireSite, out_of_resources};
 use crate::timer_queue::TimerQueue;
 
 pub struct LoopContext<'a> {
@@ -134,11 +134,12 @@ impl LoopContext<'_> {
         &mut self,
         connection: &mut Connection,
         place: usize,
+        answer: &mut Answer,
     ) -> Result<(), SystemError> {
-        connection
-            .writable(&mut self.scratch)
-            .map_err(|error| lost(&error))?;
-        self.watch(connection, place)
+        match connection.writable(&mut self.scratch) {
+            Ok(()) => self.watch(connection, place),
+            Err(error) => Err(connection.error_before_close(&error, &mut self.scratch, answer)),
+        }
     }
 
     /// Registers what the client at `place` waits for.

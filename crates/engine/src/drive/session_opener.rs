@@ -11,8 +11,7 @@ use mio::{Registry, Token};
 use super::plan::Plan;
 use crate::EngineError;
 use crate::session::{
-    Connection, RETRY_AFTER, Scratch, WireSite, connect_timed_out, lost, out_of_resources,
-    unreachable,
+    Connection, RETRY_AFTER, Scratch, WireSite, connect_timed_out, out_of_resources, unreachable,
 };
 
 pub struct SessionOpener {
@@ -130,7 +129,7 @@ impl SessionOpener {
         self.go_on(|opener| {
             let stage = match opener.take_stage() {
                 Stage::Connecting { connection, place } => {
-                    Self::connected(opening, event.token(), connection, place)?
+                    opener.connected(opening, event.token(), connection, place)?
                 }
                 other => other,
             };
@@ -178,8 +177,13 @@ impl SessionOpener {
             return Ok(());
         }
         if now >= self.begun + opening.site.connect_timeout {
-            self.stage = Stage::Refused;
-            return Err(OpenError::Refused(connect_timed_out(opening.site)));
+            let error = match self.take_stage() {
+                Stage::Connecting { connection, .. }
+                | Stage::Greeting(connection)
+                | Stage::Preparing { connection, .. } => connection.timed_out(opening.site),
+                _ => connect_timed_out(opening.site),
+            };
+            return Err(OpenError::Refused(error));
         }
         match self.stage {
             Stage::Retry { at, place } if now >= at => {
@@ -246,6 +250,7 @@ impl SessionOpener {
 
     /// Checks whether connecting has finished, and tries the next address if it failed.
     fn connected(
+        &mut self,
         opening: &mut Opening<'_>,
         token: Token,
         mut connection: Connection,
@@ -254,6 +259,9 @@ impl SessionOpener {
         match connection.writable(opening.scratch) {
             Ok(()) if connection.is_connected() => Ok(Stage::Greeting(connection)),
             Ok(()) => Ok(Stage::Connecting { connection, place }),
+            Err(error) if connection.is_connected() => Err(OpenError::Refused(
+                connection.error_before_close(&error, opening.scratch, &mut self.answer),
+            )),
             Err(_) if place + 1 < opening.site.address.place_count() => {
                 Self::connect(opening, token, place + 1)
             }
@@ -268,9 +276,10 @@ impl SessionOpener {
         event: &Event,
         connection: &mut Connection,
     ) -> Result<Progress, OpenError> {
-        connection
-            .writable(opening.scratch)
-            .map_err(|error| OpenError::Refused(lost(&error)))?;
+        if let Err(error) = connection.writable(opening.scratch) {
+            let sent = connection.error_before_close(&error, opening.scratch, &mut self.answer);
+            return Err(OpenError::Refused(sent));
+        }
         let is_closed = event.is_read_closed() || event.is_error();
         if !event.is_readable() && !is_closed {
             return Ok(Progress::NeedMore);

@@ -82,12 +82,13 @@ impl BlockingConnection {
                 .map(|longest| (longest, no_answer(site, longest))),
         };
         loop {
-            let opening = !connection.connection.is_connected();
             match connection.poll_once(CHECK_EVERY) {
                 Ok(Progress::Ready) => return Ok(connection),
-                Ok(_) if Instant::now() >= deadline => return Err(connect_timed_out(site).into()),
+                Ok(_) if Instant::now() >= deadline => {
+                    return Err(connection.connection.timed_out(site).into());
+                }
                 Ok(_) => cancellation.check()?,
-                Err(PollError::Socket(error)) if opening => {
+                Err(PollError::Socket(error)) if !connection.connection.is_connected() => {
                     return Err(unreachable(site, &error).into());
                 }
                 Err(error) => return Err(connection.error_before_close(error).into()),

@@ -25,13 +25,25 @@ pub fn unreachable(site: &WireSite, error: &io::Error) -> SystemError {
     )
 }
 
-/// Opening the session took too long.
+/// Nobody accepted the connection in time.
 pub fn connect_timed_out(site: &WireSite) -> SystemError {
+    SystemError::new(
+        ErrorClass::Timeout,
+        "no connection",
+        format!(
+            "{}: no connection within {:?}",
+            site.address, site.connect_timeout
+        ),
+    )
+}
+
+/// The server has not prepared the session's statements in time.
+pub fn preparing_timed_out(site: &WireSite) -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,
         "",
         format!(
-            "{}: no session within {:?}",
+            "{}: the session's statements were not prepared within {:?}",
             site.address, site.connect_timeout
         ),
     )

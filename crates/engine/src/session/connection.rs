@@ -18,6 +18,8 @@ use assay_drivers::registry::AnyWire;
 use assay_drivers::{Answer, Cancel, Progress, Request, SystemError, Wire as _};
 use mio::{Interest, Registry, Token};
 
+use super::connect_errors::{connect_timed_out, preparing_timed_out};
+use super::opening_bytes::OpeningBytes;
 use super::security::Security;
 use super::{Scratch, WireSite};
 use crate::transport::{Socket, Unsent};
@@ -29,8 +31,12 @@ pub struct Connection {
     wire: AnyWire,
     security: Security,
     is_connected: bool,
-    /// The bytes that were received before the session was open, which ends their count.
-    opening_bytes: Option<usize>,
+    /// The bytes that were received before the session was open; `None` once it is.
+    opening: Option<Box<OpeningBytes>>,
+    /// Why nothing more can be sent: what the server sent before is read first.
+    send_error: Option<io::Error>,
+    /// The socket may hold more than was read: no event will say so.
+    has_unread: bool,
     unsent: Unsent,
     partial: Vec<u8>,
     /// How much of `partial` has been read: the answers of a pipeline are parsed one by one.
@@ -55,7 +61,9 @@ impl Connection {
             wire: site.driver(),
             security: Security::new(site.tls.as_ref()),
             is_connected: false,
-            opening_bytes: Some(0),
+            opening: Some(Box::default()),
+            send_error: None,
+            has_unread: false,
             unsent: Unsent::default(),
             partial: Vec::new(),
             taken: 0,
@@ -73,6 +81,25 @@ impl Connection {
     #[must_use]
     pub fn has_unsent(&self) -> bool {
         !self.unsent.is_empty()
+    }
+
+    /// A server sends faster than it is read: [`Connection::watch`] makes sure that reading goes on.
+    #[must_use]
+    pub fn has_unread(&self) -> bool {
+        self.has_unread
+    }
+
+    /// The error of a session that is not open in time.
+    #[must_use]
+    pub fn timed_out(&self, site: &WireSite) -> SystemError {
+        match &self.opening {
+            Some(opening) if self.is_connected => {
+                let error = opening.timed_out(&site.address, site.connect_timeout);
+                opening.explain(error, self.wire.name(), self.security.is_tls())
+            }
+            Some(_) => connect_timed_out(site),
+            None => preparing_timed_out(site),
+        }
     }
 
     /// The driver, for bulk rows.
@@ -110,11 +137,13 @@ impl Connection {
             Interest::READABLE | Interest::WRITABLE
         };
         match self.registered {
-            Some(current) if current == interest => return Ok(()),
+            // Registering again reports the bytes that are still in the socket.
+            Some(current) if current == interest && !self.has_unread => return Ok(()),
             Some(_) => registry.reregister(&mut self.socket, token, interest)?,
             None => registry.register(&mut self.socket, token, interest)?,
         }
         self.registered = Some(interest);
+        self.has_unread = false;
         Ok(())
     }
 
@@ -140,6 +169,11 @@ impl Connection {
         }
         if self.socket.is_connected()? {
             self.is_connected = true;
+            if self.security.is_offered() && self.wire.begins_with_tls() {
+                scratch.cipher.clear();
+                (self.security.begin_handshake(&mut scratch.cipher)).map_err(io::Error::other)?;
+                return self.push(&scratch.cipher);
+            }
             scratch.out.clear();
             self.wire.connected(&mut scratch.out);
             self.send(scratch)?;

@@ -7,6 +7,7 @@ mod cancellation;
 mod connect_errors;
 mod connection;
 mod local;
+mod opening_bytes;
 mod scratch;
 mod security;
 mod site;
@@ -14,7 +15,7 @@ mod site;
 pub use blocking_connection::BlockingConnection;
 pub use cancellation::{CHECK_EVERY, Cancellation, Halt};
 pub use connect_errors::{
-    RETRY_AFTER, connect_timed_out, lost, no_thread, out_of_resources, unreachable,
+    RETRY_AFTER, connect_timed_out, no_thread, out_of_resources, unreachable,
 };
 pub use connection::Connection;
 pub use scratch::Scratch;

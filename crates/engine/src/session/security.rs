@@ -18,6 +18,18 @@ impl Security {
         offer.cloned().map_or(Self::Clear, Self::Offered)
     }
 
+    /// Whether the site asks for TLS, and it is not known yet whether it begins.
+    #[must_use]
+    pub fn is_offered(&self) -> bool {
+        matches!(self, Self::Offered(_))
+    }
+
+    /// Whether TLS has begun.
+    #[must_use]
+    pub fn is_tls(&self) -> bool {
+        matches!(self, Self::Handshake(_) | Self::Encrypted(_))
+    }
+
     /// The layer that received bytes pass through.
     #[inline]
     pub fn layer(&mut self) -> Option<&mut TlsLayer> {

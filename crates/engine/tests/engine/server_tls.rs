@@ -1,11 +1,20 @@
 //! TLS between the socket and the driver, against a real server with its own certificate.
 
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
 
 use assay_engine::{EngineError, Session, SiteDocument};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::{Value, json};
 
+use crate::serve::served;
 use crate::support::server::{Server, give_to_server};
 use crate::support::{document, observe, outcomes};
 
@@ -95,6 +104,130 @@ fn a_server_without_tls_is_rejected_only_if_it_is_required() {
     assert_eq!(is_encrypted(&site("prefer")).unwrap(), "f");
     let message = is_encrypted(&site("require")).unwrap_err().to_string();
     assert!(message.contains("does not offer TLS"), "{message}");
+}
+
+/// Protocols that do not ask for TLS begin with it. The null servers have none, so a server of TLS stands before
+/// them.
+#[test]
+fn a_session_begins_with_tls_where_the_protocol_does_not_ask_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    if !make_certificate(folder.path()) {
+        return;
+    }
+    let certificate = folder.path().join("server.crt");
+    let key = folder.path().join("server.key");
+    for (protocol, language, statement) in [
+        ("cassandra", "cql", "SELECT a FROM t WHERE id = 1;\n"),
+        ("mongodb", "json", "{\"find\": \"t\", \"filter\": {}};\n"),
+    ] {
+        let served = served(protocol, json!({}), |unix| {
+            let port = tls_before(unix["unix"].as_str().unwrap(), &certificate, &key);
+            let site = |tls: &str, host: &str, port: u16| {
+                json!({ "driver": protocol, "host": host, "port": port, "user": "u",
+                        "tls": tls, "ca_file": certificate, "connect_timeout_s": 5.0 })
+            };
+            let more = json!({ "lexer": language, "clients": 2, "stop": { "passes": 5 } });
+            let trusted = site("verify", "localhost", port);
+            let run = observe(&document(trusted, &[statement], more));
+            assert_eq!(
+                outcomes(&run),
+                (10, 0, 0, 0),
+                "{protocol}: {:?}",
+                run.errors
+            );
+            let refused = |site: Value| {
+                let site = SiteDocument::parse(&site.to_string()).unwrap();
+                Session::open(&site).err().unwrap().to_string()
+            };
+            let message = refused(site("verify", "127.0.0.1", port));
+            assert!(
+                message.contains("certificate is for localhost"),
+                "{message}"
+            );
+            let message = refused(site("off", "localhost", port));
+            assert!(message.contains("begins with TLS"), "{message}");
+            let plain = forwarding(unix["unix"].as_str().unwrap());
+            let message = refused(site("require", "localhost", plain));
+            let is_plain = message.contains("does not offer TLS") || message.contains("closed");
+            assert!(is_plain, "{protocol}: {message}");
+        });
+        assert_eq!(served.statements, 10, "{protocol}");
+    }
+}
+
+/// A port behind which TLS is taken off and the rest goes to the Unix socket.
+fn tls_before(unix: &str, certificate: &Path, key: &Path) -> u16 {
+    let pem = |path: &Path| std::fs::read(path).unwrap();
+    let certificates = CertificateDer::pem_slice_iter(&pem(certificate))
+        .collect::<Result<Vec<_>, _>>()
+        .unwrap();
+    let key = PrivateKeyDer::from_pem_slice(&pem(key)).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(certificates, key)
+        .unwrap();
+    let config = Arc::new(config);
+    each_connection(unix, move |client, server| {
+        let tls = ServerConnection::new(Arc::clone(&config)).unwrap();
+        exchange(&mut StreamOwned::new(tls, client), server);
+    })
+}
+
+fn forwarding(unix: &str) -> u16 {
+    each_connection(unix, |mut client, server| exchange(&mut client, server))
+}
+
+fn each_connection(
+    unix: &str,
+    handle: impl Fn(TcpStream, UnixStream) + Send + Sync + 'static,
+) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (unix, handle) = (unix.to_owned(), Arc::new(handle));
+    std::thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let Ok(server) = UnixStream::connect(&unix) else {
+                return;
+            };
+            let pause = Some(Duration::from_millis(1));
+            client.set_read_timeout(pause).unwrap();
+            server.set_read_timeout(pause).unwrap();
+            let handle = Arc::clone(&handle);
+            std::thread::spawn(move || handle(client, server));
+        }
+    });
+    port
+}
+
+/// Passes bytes on in both directions, each read for a moment, until one side ends.
+fn exchange(client: &mut (impl Read + Write), mut server: UnixStream) {
+    let mut buffer = [0; 4096];
+    let is_pause = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+        )
+    };
+    loop {
+        let passed = match client.read(&mut buffer) {
+            Ok(0) => return,
+            Ok(count) => server.write_all(&buffer[..count]),
+            Err(error) if is_pause(&error) => Ok(()),
+            Err(error) => Err(error),
+        };
+        let passed = passed.and_then(|()| match server.read(&mut buffer) {
+            Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => client.write_all(&buffer[..count]),
+            Err(error) if is_pause(&error) => Ok(()),
+            Err(error) => Err(error),
+        });
+        if passed.is_err() {
+            return;
+        }
+    }
 }
 
 fn is_encrypted(site: &Value) -> Result<String, EngineError> {

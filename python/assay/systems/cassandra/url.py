@@ -1,5 +1,5 @@
-"""Takes the URL of a server, ``cassandra://user:password@host:port/keyspace``; returns its
-address."""
+"""Takes the URL of a server, ``cassandra://user:password@host:port/keyspace?tls=verify``; returns
+its address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ PASSWORD = EnvVar("ASSAY_CASSANDRA_PASSWORD", "The password for a URL that holds
 VARIABLES = (PASSWORD,)
 
 DRIVER_OPTIONS = ("consistency", "serial_consistency", "page_size", "compression", "protocol")
-_PARAMETERS = (*DRIVER_OPTIONS, "connect_timeout")
+_TLS_FILES = ("ca_file", "cert_file", "key_file")
+_PARAMETERS = (*DRIVER_OPTIONS, "tls", *_TLS_FILES, "connect_timeout")
+_TLS = {word: word for word in ("off", "require", "verify-ca", "verify")}
 _NO_KEYSPACE = "0x2200"
 """The server's code for whatever it finds invalid; while a session opens, that is its keyspace."""
 
@@ -42,19 +44,20 @@ def _other_cause(error: SystemRefused, address: Address) -> str | None:
 EXPECTED = Server(
     name="Cassandra",
     password=PASSWORD.name,
-    tls_parameter="TLS",
-    authorities_parameter="TLS",
-    client_certificate="TLS",
-    signed_only="TLS",
-    no_tls="client_encryption_options: {enabled: false} in the server",
+    tls_parameter="tls",
+    authorities_parameter="ca_file",
+    client_certificate="cert_file and key_file",
+    signed_only="tls=verify-ca",
+    no_tls="tls=off",
     no_database=(),
     password_needed=("0x0100",),
-    timeout_fix="does a Cassandra server listen there? one that takes TLS alone stays silent, and "
-    "this driver has none; correct scheme, host and port in the URL",
+    silent_fix="does a Cassandra server listen there? correct scheme, host and port in the URL; "
+    "one that takes only encrypted sessions may stay silent: tls=require",
     socket="host and port",
-    tls_required="TLS",
+    tls_required="tls=require",
     fix_of=_fix_of,
     other_cause=_other_cause,
+    begins_with_tls=True,
 )
 
 
@@ -76,8 +79,15 @@ def address_of(url: str) -> Address:
     options = {
         name: value for name in DRIVER_OPTIONS if (value := urls.driver_option(found, name, DRIVER))
     }
-    origins = {"host": "default", "port": "default"} | {
-        name: origin for name in ("host", "port", "user") if (origin := found.origin(name))
+    tls = urls.meaning(found, "tls", _TLS, "verify" if found.get("ca_file") else "off")
+    files = {name: urls.readable_file(found, name) for name in _TLS_FILES if tls != "off"}
+    if files.get("cert_file") and not files["key_file"]:
+        raise ArgumentError(
+            f"{found.spelled('cert_file')}: expected its key as well", hint="key_file=FILE"
+        )
+    named = ("host", "port", "user", "tls", *_TLS_FILES)
+    origins = {"host": "default", "port": "default", "tls": "default"} | {
+        name: origin for name in named if (origin := found.origin(name))
     }
     return Address(
         driver=DRIVER,
@@ -86,6 +96,10 @@ def address_of(url: str) -> Address:
         user=found.get("user") or "",
         password=found.get("password"),
         database=said.database,
+        tls=tls,
+        ca_file=files.get("ca_file") if tls.startswith("verify") else None,
+        cert_file=files.get("cert_file"),
+        key_file=files.get("key_file"),
         connect_timeout_s=urls.seconds(found, "connect_timeout", 30.0),
         options=options,
         origins={**origins, "password_from": found.origin("password") or ""},

@@ -60,12 +60,13 @@ def expected(title: str) -> Server:
         no_tls="tls=false",
         no_database=(),
         password_needed=("13",),
-        timeout_fix=f"does a {title} server listen there? a server that expects TLS stays silent: "
-        "tls=true in the URL",
+        silent_fix=f"does a {title} server listen there? correct scheme, host and port in the URL; "
+        "one that takes only encrypted sessions may stay silent: tls=true",
         socket="the path of the socket",
         tls_required="tls=true",
         fix_of=_fix_of,
         other_cause=_no_other_cause,
+        begins_with_tls=True,
     )
 
 

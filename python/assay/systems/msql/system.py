@@ -22,8 +22,9 @@ _HOW = "reach a server of your own by its URL: --on msql://USER@HOST:PORT/DATABA
 _FIXES = {
     "connection refused": "start the server, or correct host and port in the URL: mSQL listens at "
     "1114, earlier versions at 1112 or 4333",
-    "timeout": "an mSQL server speaks first, and this one was silent: correct host and port in the "
+    "silent": "an mSQL server speaks first, and this one was silent: correct host and port in the "
     "URL",
+    "timeout": "correct host and port in the URL, or see the server's log",
     "protocol": "correct scheme, host and port in the URL",
     "too many connections": f"close other sessions: mSQL has room for {CONNECTION_LIMIT} in all",
     "authentication": "correct user and database in the URL, or let them in by the server's "
@@ -96,7 +97,7 @@ def _version(choice: SystemChoice, address: Address) -> str:
             _expected(choice, address, error.message),
             error_class=error.error_class,
             code=error.code,
-            hint=_FIXES.get(error.error_class) or error.hint,
+            hint=_FIXES.get(error.code) or _FIXES.get(error.error_class) or error.hint,
         ) from error
 
 

@@ -78,7 +78,7 @@ def expected(product: Product) -> Server:
         no_tls="ssl-mode=disabled",
         no_database=("1044", "1049"),
         password_needed=("1045",),
-        timeout_fix=f"a {product.title} server speaks first, and this one was silent: is it one? "
+        silent_fix=f"a {product.title} server speaks first, and this one was silent: is it one? "
         "correct scheme, host and port in the URL",
         socket="the socket's file (socket=FILE)",
         tls_required="ssl-mode=REQUIRED",

@@ -71,8 +71,8 @@ EXPECTED = Server(
     no_tls="sslmode=disable",
     no_database=("3D000",),
     password_needed=("",),
-    timeout_fix="does a PostgreSQL server listen there? a firewall, or another kind of server, may "
-    "stay silent: correct scheme, host and port in the URL",
+    silent_fix="does a PostgreSQL server listen there? another kind of server may stay silent: "
+    "correct scheme, host and port in the URL",
     socket="the socket's folder",
     tls_required="sslmode=require",
     fix_of=refused_login.fix_of,

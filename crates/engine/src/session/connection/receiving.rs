@@ -8,9 +8,8 @@ use super::Connection;
 use crate::session::Scratch;
 use crate::session::connect_errors::lost;
 
-/// No server has to say more before a session is open: greetings, proofs of a password, answers to the
-/// session's own statements.
-const MOST_OPENING_BYTES: usize = 16 * 1024 * 1024;
+/// How often a socket is read at most before others get their turn: a server may send without an end.
+const MOST_READS: usize = 256;
 
 /// The longest message that servers of any protocol send, with a value of 1 GiB in a row.
 const MOST_MESSAGE_BYTES: usize = 1100 * 1024 * 1024;
@@ -35,39 +34,75 @@ impl Connection {
         scratch: &mut Scratch,
         answer: &mut Answer,
     ) -> Result<Progress, SystemError> {
+        (self.receive_bytes(is_closed, scratch, answer)).map_err(|error| self.explained(error))
+    }
+
+    /// While a session opens, an error may come from the server of another protocol.
+    #[cold]
+    fn explained(&self, error: SystemError) -> SystemError {
+        match &self.opening {
+            Some(opening) => opening.explain(error, self.wire.name(), self.security.is_tls()),
+            None => error,
+        }
+    }
+
+    #[inline]
+    fn receive_bytes(
+        &mut self,
+        is_closed: bool,
+        scratch: &mut Scratch,
+        answer: &mut Answer,
+    ) -> Result<Progress, SystemError> {
         if self.more_to_take {
             scratch.out.clear();
             let (_, progress) = self.feed_partial(&mut scratch.out, answer)?;
             if !scratch.out.is_empty() {
-                self.send(scratch).map_err(|error| lost(&error))?;
+                self.reply(scratch);
             }
             if progress != Progress::NeedMore {
                 return Ok(progress);
             }
         }
-        loop {
+        for _ in 0..MOST_READS {
             let count = match self.socket.read(&mut scratch.input) {
                 Ok(0) => return Err(with_sent_error(closed_by_server(), answer)),
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return Ok(Progress::NeedMore);
+                    return match self.send_error.take() {
+                        None => Ok(Progress::NeedMore),
+                        Some(error) => Err(with_sent_error(lost(&error), answer)),
+                    };
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(with_sent_error(lost(&error), answer)),
             };
-            if let Some(received) = &mut self.opening_bytes {
-                *received += count;
-                if *received > MOST_OPENING_BYTES {
-                    return Err(endless("a session that opens", *received));
-                }
+            if let Some(opening) = &mut self.opening {
+                opening.add(&scratch.input[..count])?;
             }
             let progress = self.take(count, scratch, answer)?;
             if progress == Progress::Ready {
-                self.opening_bytes = None;
+                self.opening = None;
             }
-            if progress != Progress::NeedMore || (count < scratch.input.len() && !is_closed) {
+            let is_emptied = count < scratch.input.len() && !is_closed;
+            if progress != Progress::NeedMore || (is_emptied && self.send_error.is_none()) {
                 return Ok(progress);
             }
+        }
+        self.has_unread = true;
+        Ok(Progress::NeedMore)
+    }
+
+    /// Sends what the driver answers to the server's message. Where that fails, the server may have said why
+    /// before it closed the connection: reading goes on.
+    fn reply(&mut self, scratch: &mut Scratch) {
+        let sent = self.send(scratch);
+        self.note_sent(sent);
+    }
+
+    #[inline]
+    fn note_sent(&mut self, sent: io::Result<()>) {
+        if let Err(error) = sent {
+            self.send_error = Some(error);
         }
     }
 
@@ -94,7 +129,7 @@ impl Connection {
             // Sends TLS alerts as well: the server may log why the client left.
             let pushed = self.push(cipher);
             decrypted?;
-            pushed.map_err(|error| lost(&error))?;
+            self.note_sent(pushed);
             bytes = plain;
         }
         if self.security.ends_handshake() {
@@ -108,7 +143,7 @@ impl Connection {
             progress
         };
         if !out.is_empty() {
-            self.send(scratch).map_err(|error| lost(&error))?;
+            self.reply(scratch);
         }
         if progress != Progress::StartTls {
             return Ok(progress);
@@ -119,7 +154,8 @@ impl Connection {
         }
         scratch.cipher.clear();
         self.security.begin_handshake(&mut scratch.cipher)?;
-        self.push(&scratch.cipher).map_err(|error| lost(&error))?;
+        let pushed = self.push(&scratch.cipher);
+        self.note_sent(pushed);
         Ok(Progress::NeedMore)
     }
 
@@ -133,6 +169,7 @@ impl Connection {
     ) -> Result<(usize, Progress), SystemError> {
         if self.partial.is_empty() {
             let (used, progress) = self.wire.receive(bytes, out, answer)?;
+            self.note_read(used);
             self.partial.extend_from_slice(&bytes[used..]);
             self.more_to_take = progress == Progress::Answered;
             return Ok((used, progress));
@@ -144,6 +181,15 @@ impl Connection {
         self.feed_partial(out, answer)
     }
 
+    #[inline]
+    fn note_read(&mut self, used: usize) {
+        if used > 0
+            && let Some(opening) = &mut self.opening
+        {
+            opening.driver_has_read();
+        }
+    }
+
     /// Passes the rest of earlier bytes to the driver.
     fn feed_partial(
         &mut self,
@@ -153,6 +199,7 @@ impl Connection {
         let (used, progress) = self
             .wire
             .receive(&self.partial[self.taken..], out, answer)?;
+        self.note_read(used);
         self.more_to_take = progress == Progress::Answered;
         self.taken += used;
         // The bytes of a pipeline's answers are moved only once, after the last complete answer.
