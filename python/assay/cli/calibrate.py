@@ -35,7 +35,8 @@ COLUMNS = (
     "words",
     metavar="P,…",
     default=",".join(calibration.protocols()),
-    help="Protocols to measure; none: a system in the client's own process.",
+    help="Protocols to measure; none: the null system in the client's own process, whose driver is "
+    "called null.",
 )
 @click.option(
     "--clients", metavar="N,…", default="1,8,32", help="Numbers of concurrent clients to measure."

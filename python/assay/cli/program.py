@@ -106,8 +106,12 @@ def group() -> None:
 
     Assay starts the system, loads it, drives it, checks every answer, stops it
     and reports. Data go to standard output, everything else to standard error.
-    Exit status: 0 done, 1 a measured run failed, 2 your mistake, 3 the system
-    under test or the machine, 4 an internal error, 130 interrupted.
+
+    Exit status: 0 done, 1 a measured run failed, 2 your mistake: it cannot be
+    done as written (an option, a file, a value in a URL), 3 the system under test
+    or the machine: a program or Python module is missing, or a server is not
+    there, is another product, or refuses (a wrong password, an unknown
+    database), 4 an internal error, 130 interrupted.
 
     \b
     Example:

@@ -60,6 +60,10 @@ def system_choice(word: str) -> SystemChoice:
                 f"expected the name of a system without a version, found {name!r}",
                 hint=_how_a_version_is_chosen(versioned[1]),
             )
+        if colon and not member.strip("/") and family in registry.systems():
+            raise ArgumentError(
+                f"expected {family}, or a URL with something behind {family}://, found {name!r}"
+            )
         if "@" in word or ":" in name:  # a piece of a URL, which may contain a password
             raise ArgumentError(
                 "a system under test is neither a name nor a URL",
