@@ -10,14 +10,16 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assay import registry
 from assay.cli.program import run_program
 from assay.drive import silent_server
+from assay.drive.silent_server import SilentServer
 from assay.errors import SystemDied
 from assay.experiment.values import SystemChoice
 from assay.provision import session
@@ -120,11 +122,16 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
         try:
             assert server.stdout is not None
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
-            stopping = threading.Timer(2, server.send_signal, [signal.SIGSTOP])
-            stopping.start()
+            progressed = SilentServer.progressed
+
+            def stop_it_first(watched: SilentServer, report: Mapping[str, Any]) -> None:
+                if report["done"] > 0:
+                    server.send_signal(signal.SIGSTOP)
+                progressed(watched, report)
+
+            monkeypatch.setattr(SilentServer, "progressed", stop_it_first)
             run = ["run", "one.sql", "--on", url, "--transactions", "1000000000"]
             assert run_program(run) == 3
-            stopping.join()
         finally:
             server.kill()
     message = capfd.readouterr().err
