@@ -94,7 +94,11 @@ fn in_the_protocol_simple_values_are_substituted_as_json() {
 #[test]
 fn an_invalid_document_is_refused_at_its_place() {
     for (text, place, expected) in [
-        ("SELECT 1;", (1, 1), "expected a JSON document, found S"),
+        (
+            "SELECT 1;",
+            (1, 1),
+            "expected a JSON document, found `SELECT 1;`",
+        ),
         ("{\"a\": 1", (1, 1), "this document is not closed"),
         ("{\"a: 1}", (1, 2), "this string is not closed"),
         (

@@ -70,7 +70,9 @@ def command(
     It accepts every login and every statement, and keeps only the number of rows
     loaded into each table. It prints one line with its address when it is ready,
     and runs until it is interrupted. Other clients of the protocol can use it too;
-    if they expect a socket of a certain name, give that name in --unix.
+    if they expect a socket of a certain name, give that name in --unix. It knows no
+    passwords: where a login needs a server that does (SCRAM), log in without a
+    user or by another method (PLAIN).
 
     \b
     Example:

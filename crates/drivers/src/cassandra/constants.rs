@@ -75,6 +75,7 @@ pub(super) mod error_code {
 pub(super) mod type_id {
     pub const CUSTOM: u16 = 0x00;
     pub const BIGINT: u16 = 0x02;
+    pub const UUID: u16 = 0x0C;
     pub const VARCHAR: u16 = 0x0D;
 }
 

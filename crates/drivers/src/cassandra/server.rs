@@ -3,7 +3,8 @@
 //!
 //! It lets everybody in without a password, speaks versions 4 and 5, and compresses where asked to. Every value
 //! of a statement is a text, every column of its rows a bigint. What a page leaves out is written into its paging
-//! state, so that the server remembers nothing of it. What it cannot do: batches, and tables of the system.
+//! state, so that the server remembers nothing of it. Of the system's tables it has the one that describes the
+//! node; the others, and the schema, are empty. What it cannot do: batches.
 
 use super::constants::{RESPONSE, Version, opcode};
 use super::incoming::{Incoming, Message};
@@ -116,6 +117,8 @@ impl ServerSide {
                         self.send(opcode::RESULT, out, |out| reply::keyspace(&name, out));
                     }
                     Asked::Version => self.send(opcode::RESULT, out, reply::version),
+                    Asked::Node => self.send(opcode::RESULT, out, reply::node),
+                    Asked::NoRows => self.send(opcode::RESULT, out, reply::no_rows),
                     Asked::Nothing(error) => self.refuse(&error, out),
                 }
             }
@@ -139,11 +142,12 @@ impl ServerSide {
             4 => Version::V4,
             5 => Version::V5,
             found => {
-                let error = SystemError::protocol(
-                    "protocol version 4 or 5",
-                    format_args!("version {found}"),
+                // In these words, by which clients know that they may try an older version.
+                let message = format!(
+                    "Invalid or unsupported protocol version ({found}); \
+                     supported versions are (4/v4, 5/v5)"
                 );
-                self.refuse(&error, out);
+                self.refuse(&SystemError::new(ErrorClass::Protocol, "", message), out);
                 return Ok(Step::Go);
             }
         };
@@ -186,7 +190,7 @@ impl ServerSide {
         let statement = match request::asked(text) {
             Asked::Statement(statement) => statement,
             Asked::Nothing(error) => return self.refuse(&error, out),
-            Asked::Keyspace(_) | Asked::Version => {
+            Asked::Keyspace(_) | Asked::Version | Asked::Node | Asked::NoRows => {
                 let message = "the null server does not prepare this statement";
                 let error = SystemError::new(ErrorClass::Syntax, "", message);
                 return self.refuse(&error, out);

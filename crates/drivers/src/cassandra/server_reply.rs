@@ -41,6 +41,45 @@ pub(super) fn keyspace(name: &str, out: &mut Vec<u8>) {
     write_string(name, out);
 }
 
+/// One row with what clients must know of a node.
+pub(super) fn node(out: &mut Vec<u8>) {
+    const RELEASE: &str = "4.1.0";
+    const TEXTS: [(&str, &str); 6] = [
+        ("key", "local"),
+        ("cluster_name", "null"),
+        ("data_center", "datacenter1"),
+        ("rack", "rack1"),
+        ("release_version", RELEASE),
+        ("cql_version", "3.4.6"),
+    ];
+    /// The same at each start: it is one node, and its schema never changes.
+    const IDS: [&str; 2] = ["host_id", "schema_version"];
+    const ID: [u8; 16] = *b"\x6e\x75\x6c\x6c\0\0\x40\0\x80\0\0\0\0\0\0\x01";
+    out.extend_from_slice(&result_kind::ROWS.to_be_bytes());
+    out.extend_from_slice(&rows_flag::GLOBAL_TABLE.to_be_bytes());
+    write_length(TEXTS.len() + IDS.len(), out);
+    write_table(out);
+    for (name, _) in TEXTS {
+        Column::write(name, type_id::VARCHAR, out);
+    }
+    for name in IDS {
+        Column::write(name, type_id::UUID, out);
+    }
+    write_length(1, out);
+    for (_, value) in TEXTS {
+        write_bytes(value.as_bytes(), out);
+    }
+    for _ in IDS {
+        write_bytes(&ID, out);
+    }
+}
+
+pub(super) fn no_rows(out: &mut Vec<u8>) {
+    out.extend_from_slice(&result_kind::ROWS.to_be_bytes());
+    describe(0, &["name".into()], type_id::VARCHAR, out);
+    write_length(0, out);
+}
+
 pub(super) fn version(out: &mut Vec<u8>) {
     out.extend_from_slice(&result_kind::ROWS.to_be_bytes());
     describe(0, &["release_version".into()], type_id::VARCHAR, out);

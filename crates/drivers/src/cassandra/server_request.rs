@@ -24,6 +24,10 @@ pub(super) enum Asked {
     Keyspace(String),
     /// The server's version.
     Version,
+    /// What other clients ask a node about itself when they connect.
+    Node,
+    /// What they ask about other nodes and about the schema: there are none.
+    NoRows,
     /// No statement, or several.
     Nothing(SystemError),
 }
@@ -31,6 +35,9 @@ pub(super) enum Asked {
 pub(super) fn asked(text: &str) -> Asked {
     if text == VERSION_QUERY {
         return Asked::Version;
+    }
+    if let Some(asked) = of_system(text) {
+        return asked;
     }
     let first = text.get(..4).unwrap_or_default();
     if first.eq_ignore_ascii_case("use ") {
@@ -45,6 +52,24 @@ pub(super) fn asked(text: &str) -> Asked {
             Asked::Nothing(SystemError::new(ErrorClass::Syntax, "", message))
         }
     }
+}
+
+/// What a query of the system's tables asks for.
+fn of_system(text: &str) -> Option<Asked> {
+    let mut words = text.split_ascii_whitespace();
+    if !words.next()?.eq_ignore_ascii_case("select") {
+        return None;
+    }
+    let from = words.find(|word| word.eq_ignore_ascii_case("from"));
+    let table = from.and_then(|_| words.next())?.trim_end_matches(';');
+    let (keyspace, name) = table.split_once('.')?;
+    if !keyspace.starts_with("system") {
+        return None;
+    }
+    Some(match name {
+        "local" => Asked::Node,
+        _ => Asked::NoRows,
+    })
 }
 
 /// A statement that is to be prepared, and how many values it has. `COPY t (a, b) FROM STDIN`, by which all null

@@ -29,6 +29,9 @@ pub struct MongodbServer {
 
 const COMMAND_NOT_FOUND: i32 = 59;
 const CURSOR_NOT_FOUND: i32 = 43;
+const AUTHENTICATION_FAILED: i32 = 18;
+const NO_PASSWORDS: &str = "the null server knows no passwords, and SCRAM needs one that does: \
+                            use authMechanism=PLAIN, or no user";
 
 impl MongodbServer {
     /// `admission` is the session's number, or the reason for which it is refused.
@@ -82,6 +85,15 @@ impl MongodbServer {
             }
             Asked::Version => self.send(out, reply::version),
             Asked::Authentication => self.send(out, reply::accepted),
+            Asked::Scram => self.send(out, |out| {
+                reply::failure(AUTHENTICATION_FAILED, NO_PASSWORDS, out);
+            }),
+            Asked::NoDocuments => {
+                let mut none = ResultSize::default();
+                self.namespace = command.namespace;
+                self.batch("firstBatch", &mut none, out);
+            }
+            Asked::NoDatabases => self.send(out, reply::no_databases),
             Asked::Nothing => self.send(out, reply::ok),
             Asked::More(id) if id == self.cursor.0 && self.cursor.1.rows > 0 => {
                 self.batch_size = command.batch_size;

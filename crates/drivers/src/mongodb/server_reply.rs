@@ -43,6 +43,13 @@ pub(super) fn version(out: &mut Vec<u8>) {
     ok(out);
 }
 
+pub(super) fn no_databases(out: &mut Vec<u8>) {
+    write::head(kind::ARRAY, b"databases", out);
+    write::document(out, |_| {});
+    write::int64_element("totalSize", 0, out);
+    ok(out);
+}
+
 pub(super) fn accepted(out: &mut Vec<u8>) {
     write::int32_element("conversationId", 1, out);
     write::bool_element("done", true, out);

@@ -24,6 +24,12 @@ pub(super) enum Asked {
     Version,
     /// The password, which is not looked at.
     Authentication,
+    /// A login that needs a server which knows the password.
+    Scram,
+    /// Names of what there is in a database: nothing.
+    NoDocuments,
+    /// The names of the databases: there are none.
+    NoDatabases,
     /// The next batch of this cursor.
     More(i64),
     /// An answer without content.
@@ -64,7 +70,7 @@ pub(super) fn read(message: &Message<'_>) -> Result<Command, Malformed> {
     let first = fields.clone().next().ok_or(Malformed)??;
     let collection = first.text_lossy().unwrap_or_default();
     let mut command = Command::default();
-    let (mut database, mut is_whole) = (String::new(), false);
+    let (mut database, mut is_whole, mut is_scram) = (String::new(), false, false);
     for field in fields {
         let field = field?;
         match field.name {
@@ -72,16 +78,25 @@ pub(super) fn read(message: &Message<'_>) -> Result<Command, Malformed> {
             b"batchSize" => command.batch_size = positive(&field),
             b"cursor" => command.batch_size = batch_size(&field)?.or(command.batch_size),
             b"documents" => documents += count(&field)?,
+            b"mechanism" => {
+                is_scram = field.text().is_some_and(|name| name.starts_with(b"SCRAM"));
+            }
             b"deletes" => is_whole = deletes_all(&field)?,
             _ => {}
         }
     }
-    command.asked = asked(&first, &collection, documents, is_whole);
+    command.asked = asked(&first, &collection, documents, is_whole, is_scram);
     command.namespace = format!("{database}.{collection}");
     Ok(command)
 }
 
-fn asked(first: &Element<'_>, collection: &str, documents: u64, is_whole: bool) -> Asked {
+fn asked(
+    first: &Element<'_>,
+    collection: &str,
+    documents: u64,
+    is_whole: bool,
+    is_scram: bool,
+) -> Asked {
     let table = || collection.to_lowercase();
     let column = || vec![FIELD.into()];
     let plain = |meaning: Meaning| Asked::Statement(meaning.bare(), Form::Plain);
@@ -109,7 +124,10 @@ fn asked(first: &Element<'_>, collection: &str, documents: u64, is_whole: bool) 
         b"getMore" => Asked::More(first.whole().unwrap_or(0)),
         b"hello" | b"isMaster" | b"ismaster" => Asked::Hello,
         b"buildInfo" | b"buildinfo" => Asked::Version,
+        b"saslStart" if is_scram => Asked::Scram,
         b"saslStart" | b"saslContinue" => Asked::Authentication,
+        b"listCollections" | b"listIndexes" => Asked::NoDocuments,
+        b"listDatabases" => Asked::NoDatabases,
         b"ping" | b"killSessions" | b"killCursors" | b"refreshSessions" => Asked::Nothing,
         b"endSessions" => Asked::Goodbye,
         other => Asked::Unknown(String::from_utf8_lossy(other).into_owned()),

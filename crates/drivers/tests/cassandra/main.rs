@@ -6,6 +6,7 @@
 
 mod conversation;
 mod hostile;
+mod null_server;
 mod peer;
 #[path = "../pieces/mod.rs"]
 mod pieces;

@@ -263,3 +263,42 @@ fn a_refused_client_gets_the_reason() {
     assert_eq!(error.class, ErrorClass::TooManyConnections);
     assert_eq!(error.message, "100 are enough");
 }
+
+/// SCRAM proves that both sides know the password, which the null server does not.
+#[test]
+fn a_login_that_needs_the_password_is_refused_with_what_can_be_done() {
+    let options = [("auth_mechanism".to_owned(), "SCRAM-SHA-256".to_owned())];
+    let mut wire = MongodbWire::new(ConnectOptions {
+        user: "user".to_owned(),
+        password: Some("anything".to_owned()),
+        options: options.into(),
+        ..ConnectOptions::default()
+    });
+    let mut server = MongodbServer::new(Ok(7));
+    let (mut to_server, mut to_client) = (Vec::new(), Vec::new());
+    wire.connected(&mut to_server);
+    let refusal = loop {
+        server
+            .receive(&to_server, &mut to_client)
+            .expect("a message");
+        to_server.clear();
+        match wire.receive(&to_client, &mut to_server, &mut Answer::default()) {
+            Ok((used, Progress::NeedMore)) => drop(to_client.drain(..used)),
+            Ok(other) => panic!("{other:?}"),
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(refusal.class, ErrorClass::Authentication);
+    assert!(refusal.message.contains("authMechanism=PLAIN"), "{refusal}");
+}
+
+#[test]
+fn a_client_that_lists_what_there_is_finds_nothing() {
+    let model = model(&[]);
+    let mut session = Session::open(&model, 1 << 20, &[]);
+    for command in ["listCollections", "listIndexes", "listDatabases"] {
+        let answer = session.text(&format!("{{\"{command}\": 1}}"));
+        assert_eq!(answer.error, None, "{command}");
+    }
+    assert_eq!(session.text("{\"listCollections\": 1}").rows, 0);
+}

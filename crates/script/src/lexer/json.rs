@@ -39,9 +39,9 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, Defect> {
             b';' => at += 1,
             byte if byte.is_ascii_whitespace() => at += 1,
             _ => {
-                let found = text[at..].chars().next().unwrap_or_default();
+                let found = beginning(&text[at..]);
                 return Err(
-                    Defect::new(at, format!("expected a JSON document, found {found}")).hint(
+                    Defect::new(at, format!("expected a JSON document, found `{found}`")).hint(
                         "each statement is one document: {\"find\": \"accounts\", \"id\": :id}",
                     ),
                 );
@@ -49,6 +49,18 @@ pub(super) fn parts(text: &str) -> Result<Vec<Part>, Defect> {
         }
     }
     Ok(found)
+}
+
+/// The first words of a statement, as far as they stand in its first line.
+fn beginning(text: &str) -> String {
+    const MOST: usize = 40;
+    let line = text.lines().next().unwrap_or_default().trim_end();
+    let shown: String = line.chars().take(MOST).collect();
+    if shown.len() < line.len() {
+        format!("{shown} …")
+    } else {
+        shown
+    }
 }
 
 /// The offset after the brace that closes the one at `open`.
