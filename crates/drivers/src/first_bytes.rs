@@ -1,16 +1,8 @@
 //! Takes the first bytes that came from an address and that the driver in use could not read; returns who sent
 //! them, where their form is known.
 
+use crate::Sender;
 use crate::registry::DRIVERS;
-
-/// Who answers at an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sender {
-    /// With its article, or its name and version.
-    pub name: String,
-    /// The scheme of the URL that leads to it; `None` where nothing here speaks its protocol.
-    pub scheme: Option<&'static str>,
-}
 
 /// What the first bytes are known to be.
 #[derive(Clone, Debug, PartialEq, Eq)]

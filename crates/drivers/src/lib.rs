@@ -22,6 +22,7 @@ pub mod null_documents;
 pub mod postgresql;
 pub mod registry;
 mod request;
+mod sender;
 mod server;
 pub mod servers;
 pub mod sqlite;
@@ -31,6 +32,7 @@ mod wrong_option;
 pub use answer::{Answer, Keep};
 pub use error::{Certainty, ErrorClass, SystemError};
 pub use request::{BulkForm, ConnectOptions, LocalOptions, Request};
+pub use sender::Sender;
 pub use server::{ServerEvent, WireServer};
 pub use transaction_status::TransactionStatus;
 pub use wrong_option::WrongOption;
@@ -39,8 +41,6 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use assay_values::Row;
-
-use first_bytes::Sender;
 
 /// What the caller of a wire driver does next, after some bytes have been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

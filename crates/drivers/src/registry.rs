@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use assay_values::Row;
 
-use crate::first_bytes::Sender;
+use crate::Sender;
 use crate::{
     Answer, Blocking, Cancel, Canceller, ConnectOptions, LocalOptions, Progress, Request,
     SystemError, Wire, WrongOption,

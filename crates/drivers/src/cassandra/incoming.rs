@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use super::constants::{HEADER_BYTES, MAX_MESSAGE_BYTES, header_flag, opcode};
 use super::segment::{CRC32_BYTES, Segment};
+use crate::Sender;
 use crate::SystemError;
-use crate::first_bytes::Sender;
 
 /// A message: its header without the length, and its body.
 pub(super) struct Message<'a> {

@@ -44,11 +44,12 @@ pub(super) fn keyspace(name: &str, out: &mut Vec<u8>) {
 /// One row with what clients must know of a node.
 pub(super) fn node(out: &mut Vec<u8>) {
     const RELEASE: &str = "4.1.0";
-    const TEXTS: [(&str, &str); 6] = [
+    const TEXTS: [(&str, &str); 7] = [
         ("key", "local"),
         ("cluster_name", "null"),
         ("data_center", "datacenter1"),
         ("rack", "rack1"),
+        ("partitioner", "org.apache.cassandra.dht.Murmur3Partitioner"),
         ("release_version", RELEASE),
         ("cql_version", "3.4.6"),
     ];

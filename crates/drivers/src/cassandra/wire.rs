@@ -14,7 +14,7 @@ use super::outgoing::Outgoing;
 use super::refusal;
 use super::session::Session;
 use super::settings::Settings;
-use crate::first_bytes::Sender;
+use crate::Sender;
 use crate::{
     Answer, BulkForm, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire, WrongOption,
 };

@@ -8,8 +8,8 @@ use super::constants::{
 };
 use super::scan::{self, Malformed};
 use super::write;
+use crate::Sender;
 use crate::SystemError;
-use crate::first_bytes::Sender;
 
 /// A message, without its checksum.
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,7 @@ use super::refusal;
 use super::rows::Rows;
 use super::session::Session;
 use super::settings::Settings;
-use crate::first_bytes::Sender;
+use crate::Sender;
 use crate::{
     Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire, WrongOption,
 };

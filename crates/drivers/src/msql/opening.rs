@@ -5,7 +5,7 @@ use super::packet::{self, MAX_SENT_BYTES, command};
 use super::refusal::{self, Moment};
 use super::reply::Reply;
 use super::results::Results;
-use crate::first_bytes::Sender;
+use crate::Sender;
 use crate::{Answer, ConnectOptions, ErrorClass, Keep, SystemError};
 
 /// Protocol versions before this one have other packets.

@@ -11,7 +11,7 @@ use super::refusal;
 use super::reply::Reply;
 use super::results::Results;
 use super::statement;
-use crate::first_bytes::Sender;
+use crate::Sender;
 use crate::{Answer, ConnectOptions, ErrorClass, Progress, Request, SystemError, Wire};
 
 /// One session with an mSQL server.

@@ -3,7 +3,7 @@
 
 use super::constants::{UTF8MB4_BIN, capability, extended, head};
 use super::scan::{Scan, write_text};
-use crate::first_bytes::Sender;
+use crate::Sender;
 
 /// The largest message the client accepts: the protocol's own limit.
 const LARGEST_MESSAGE: u32 = 1 << 30;

@@ -15,7 +15,7 @@ use super::results::{Format, Results};
 use super::session::{Opening, Server};
 use super::statement::Preparation;
 use super::statements::{DIRECT, Statements};
-use crate::first_bytes::Sender;
+use crate::Sender;
 use crate::{Answer, BulkForm, Cancel, ConnectOptions, Progress, Request, SystemError, Wire};
 
 /// One session with a MySQL or MariaDB server, or another server with their protocol.

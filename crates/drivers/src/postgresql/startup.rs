@@ -9,7 +9,7 @@ use super::authentication::Authentication;
 use super::message::{Fields, Message, tag};
 use super::outgoing::{cold, query};
 use super::refusal;
-use crate::first_bytes::Sender;
+use crate::Sender;
 use crate::{ConnectOptions, ErrorClass, SystemError};
 
 #[derive(Default)]

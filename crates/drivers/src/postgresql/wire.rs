@@ -13,7 +13,7 @@ use super::outgoing::{query, refused};
 use super::session::{Phase, PostgresqlWire};
 use super::startup;
 use super::statement::{self, Statement};
-use crate::first_bytes::Sender;
+use crate::Sender;
 use crate::{Answer, BulkForm, Cancel, ErrorClass, Progress, Request, SystemError, Wire};
 
 const MIXED: &str = "a pipeline cannot mix text statements with bound statements";

@@ -52,7 +52,7 @@ fn a_client_that_asks_for_the_cluster_finds_one_node_and_no_schema() {
     for column in [
         "cluster_name",
         "data_center",
-        "rack",
+        "partitioner",
         "host_id",
         "schema_version",
     ] {

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use assay_drivers::first_bytes::{FirstBytes, Sender, sender_of, shown};
-use assay_drivers::{ErrorClass, SystemError};
+use assay_drivers::first_bytes::{FirstBytes, sender_of, shown};
+use assay_drivers::{ErrorClass, Sender, SystemError};
 
 use crate::transport::Address;
 

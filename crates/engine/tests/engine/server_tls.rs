@@ -162,16 +162,16 @@ fn tls_before(unix: &str, certificate: &Path, key: &Path) -> u16 {
         .collect::<Result<Vec<_>, _>>()
         .unwrap();
     let key = PrivateKeyDer::from_pem_slice(&pem(key)).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ServerConfig::builder_with_provider(provider)
+    let ring = Arc::new(rustls::crypto::ring::default_provider());
+    let accepted = ServerConfig::builder_with_provider(ring)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(certificates, key)
         .unwrap();
-    let config = Arc::new(config);
+    let accepted = Arc::new(accepted);
     each_connection(unix, move |client, server| {
-        let tls = ServerConnection::new(Arc::clone(&config)).unwrap();
+        let tls = ServerConnection::new(Arc::clone(&accepted)).unwrap();
         exchange(&mut StreamOwned::new(tls, client), server);
     })
 }
