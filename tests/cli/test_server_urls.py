@@ -25,11 +25,12 @@ from assay.systems.postgresql.url import address_of as postgresql_address
 BIN = Path(sys.executable).parent
 
 
-def run(folder: Path, url: str) -> tuple[int, str]:
+def run(folder: Path, url: str, *, language: str = "sql") -> tuple[int, str]:
     """Exit code and standard error."""
-    (folder / "one.sql").write_text("SELECT 1;\n")
+    script = folder / f"one.{language}"
+    script.write_text("SELECT a FROM t WHERE id = 1;\n" if language == "cql" else "SELECT 1;\n")
     ended = subprocess.run(
-        [BIN / "assay", "run", "one.sql", "--transactions", "1", "--on", url],
+        [BIN / "assay", "run", script.name, "--transactions", "1", "--on", url],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -71,7 +72,7 @@ def test_a_server_of_another_protocol_is_recognised_by_its_greeting(tmp_path: Pa
         code, printed = run(tmp_path, f"postgresql://u@{address}/d")
         assert code == 3
         assert "answers there: mariadb:// in the URL" in printed
-        code, printed = run(tmp_path, f"cassandra://u:p@{address}/d?tls=require")
+        code, printed = run(tmp_path, f"cassandra://u:p@{address}/d?tls=require", language="cql")
     assert code == 3
     assert "answers there: mariadb:// in the URL" in printed
 
