@@ -34,7 +34,7 @@ test: $(ENGINE) ## install the servers, then run all tests
 	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/program.py mysql)" \
 	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/program.py duckdb)" \
 	$(RUST_TESTS) --quiet
-	$(BIN)/pytest -m "not alone" --numprocesses 2 --dist loadgroup
+	$(BIN)/pytest -m "not alone" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone
 
 # Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.

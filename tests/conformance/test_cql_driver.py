@@ -13,7 +13,7 @@ import pytest
 from assay import _engine
 from assay.provision.deployment import Deployment
 
-pytestmark = [pytest.mark.server, pytest.mark.xdist_group("cassandra")]
+pytestmark = pytest.mark.server
 
 KEYSPACE = "assay_conformance"
 COLUMNS = {

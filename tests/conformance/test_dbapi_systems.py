@@ -75,10 +75,7 @@ def _reached(word: str) -> Any:
     return provision(system_choice(word), StorageChoice(), connections=1)
 
 
-@pytest.fixture(
-    scope="module",
-    params=[pytest.param(name, marks=pytest.mark.xdist_group(f"dbapi {name}")) for name in MODULES],
-)
+@pytest.fixture(scope="module", params=MODULES)
 def reached(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Reached]:

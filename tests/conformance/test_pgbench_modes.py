@@ -21,8 +21,6 @@ from assay.provision.deployment import Deployment
 from pgbench import TPCB_LIKE, pgbench, port_of, socket_of, url_of
 from servers import ask, directory_for_servers, provisioned
 
-pytestmark = pytest.mark.xdist_group("pgbench modes")
-
 CLIENTS, TRANSACTIONS = 2, 2
 
 SCHEMA = """

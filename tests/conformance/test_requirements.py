@@ -35,9 +35,7 @@ def place() -> Iterator[StorageFacts]:
 
 @pytest.mark.server
 @pytest.mark.parametrize("one", REQUIREMENTS, ids=lambda one: one.name.replace(" ", "_"))
-@pytest.mark.parametrize(
-    "system", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in SERVERS]
-)
+@pytest.mark.parametrize("system", SERVERS)
 @pytest.mark.timeout(600)
 def test_it_is_met_where_it_is_applicable(
     system: str, one: Requirement, place: StorageFacts

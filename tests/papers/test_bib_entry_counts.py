@@ -16,8 +16,6 @@ from assay.bibsql import debian_package
 from assay.row_sources.data_folder import input_folder
 from commands import BIN
 
-pytestmark = pytest.mark.xdist_group("packages of bibliographies")
-
 PACKAGES = {
     "bibtexconv": ("bibtexconv/examples", ("ExampleReferences.bib",)),
     "hevea": ("hevea/examples/upstream", ("bib.bib", "natbib.bib")),

@@ -10,7 +10,7 @@ import pytest
 from assay.provision.deployment import Deployment
 from commands import Assay, need
 
-pytestmark = [pytest.mark.server, pytest.mark.xdist_group("cassandra")]
+pytestmark = pytest.mark.server
 
 
 @pytest.fixture
