@@ -15,7 +15,7 @@ from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
-from assay.systems.abilities import NOT_VERIFIED, Found
+from assay.systems.abilities import IN_THE_TESTS, Found
 from assay.systems.cubrid import home, installation, server, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
@@ -54,7 +54,7 @@ class Cubrid:
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CLIENT_PROCESSES)
     url_schemes: tuple[str, ...] = url.SCHEMES
     chosen_by = installation.HOME
-    verified = NOT_VERIFIED
+    verified = IN_THE_TESTS
 
     def __init__(self) -> None:
         self._broker_sessions: dict[int, int] = {}
