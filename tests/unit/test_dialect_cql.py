@@ -53,3 +53,9 @@ def test_a_table_without_a_key_keeps_rows_that_are_equal() -> None:
         "CREATE TABLE log (\n  day date,\n  row_id uuid,\n  PRIMARY KEY (row_id)\n)"
     ]
     assert CQL.bulk_statement(table) == "INSERT INTO log (day, row_id) VALUES (?, uuid())"
+
+
+def test_a_statement_that_can_write_is_recognised() -> None:
+    assert CQL.only_reads(" select a\nFROM b WHERE c = :c")
+    writing = ["INSERT INTO selected (a) VALUES (1)", "SELECTED", "/* */ SELECT a FROM b", ""]
+    assert not any(map(CQL.only_reads, writing))

@@ -153,6 +153,10 @@ class CqlDialect(MinimalDialect):
         ending = self._ending(table, order, comment)
         return f"CREATE TABLE {self.identifier(table.name)} (\n  {body}\n){ending}"
 
+    def only_reads(self, statement: str) -> bool:
+        """SELECT has no part that writes."""
+        return statement.lstrip()[:7].upper().strip() == "SELECT"
+
     def _ending(self, table: Table, order: Sequence[str], comment: str) -> str:
         descending = table.partitioning.descending if table.partitioning else frozenset()
         parts = []

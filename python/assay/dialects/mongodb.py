@@ -9,6 +9,7 @@ midnight UTC, timestamp in whole milliseconds.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,10 @@ from assay.dialects.protocol import Index, Table
 _PRIMARY = "primary_key"
 """The index of a declared primary key. The field ``_id``, which every document has besides, is the
 server's own."""
+
+_READS = re.compile(r'\s*\{\s*"(aggregate|count|distinct|find)"\s*:')
+_WRITING_STAGE = re.compile(r'\\|"\$(out|merge)"')
+"""The stages of a pipeline that write; and a backslash, by which their names can be spelled too."""
 
 
 class MongodbDialect(MinimalDialect):
@@ -87,6 +92,10 @@ class MongodbDialect(MinimalDialect):
             return []
         chosen = {column: {"$in": list(texts)}}
         return [_text({"delete": table, "deletes": [{"q": chosen, "limit": 0}]})]
+
+    def only_reads(self, statement: str) -> bool:
+        """Values (``:name``) cannot bring a stage into a pipeline."""
+        return _READS.match(statement) is not None and not _WRITING_STAGE.search(statement)
 
 
 def _fields(columns: Sequence[str]) -> dict[str, Any]:

@@ -249,6 +249,15 @@ class SingleRows(Protocol):
 
 
 @runtime_checkable
+class RecognisesReads(Protocol):
+    """A dialect without `Dialect.session_read_only` whose statements show whether they write."""
+
+    def only_reads(self, statement: str) -> bool:
+        """Whether the statement can change nothing; False where that is not certain."""
+        ...
+
+
+@runtime_checkable
 class LongStatement(Protocol):
     """A dialect in which a statement can take as long as is wanted."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from assay import _engine, registry
-from assay.dialects.protocol import Dialect
+from assay.dialects.protocol import Dialect, RecognisesReads
 from assay.drive import query
 from assay.drive.document import document_of, scripts_of
 from assay.errors import AssayError, ScriptError
@@ -28,8 +28,9 @@ class Compiled:
     """The compiled scripts of an experiment; runs with the same scripts are compiled once."""
 
     def __init__(self, workload: Workload) -> None:
-        self._workload = workload
+        self.workload = workload
         self._warnings: dict[object, tuple[str, ...]] = {}
+        self._reading: dict[object, bool] = {}
         self._asked: list[object] = []
 
     def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
@@ -40,11 +41,11 @@ class Compiled:
         found: list[str] = []
         for run in runs:
             dialect = registry.system(run.cell.system.name).dialect
-            for drive in drives(self._workload, run):
+            for drive in drives(self.workload, run):
                 if isolation := drive.run.cell.driving.isolation:
                     dialect.session_isolation(isolation)
                 found += self.warnings(drive)
-            for step in self._workload.test(run.cell.test).steps:
+            for step in self.workload.test(run.cell.test).steps:
                 if step.scripts_run_once:
                     self._check_asked(run, step, dialect)
         return tuple(dict.fromkeys(found))
@@ -55,30 +56,42 @@ class Compiled:
         if key in self._asked:
             return
         self._asked.append(key)
-        parameters = parameters_of(self._workload, run, step)
-        variables = self._workload.with_defaults(parameters)
+        parameters = parameters_of(self.workload, run, step)
+        variables = self.workload.with_defaults(parameters)
         variables |= step.own_variables
-        identifiers = self._workload.identifiers_for(parameters)
+        identifiers = self.workload.identifiers_for(parameters)
         for name in step.scripts_run_once:
-            script = self._workload.script_for(name, dialect)
+            script = self.workload.script_for(name, dialect)
             document = query.document_of(script, variables, identifiers, dialect)
             try:
                 _engine.script_warnings(json.dumps(document))
             except _engine.EngineError as error:
-                raise _placed(error, self._workload, run) from error
+                raise _placed(error, self.workload, run) from error
 
     def warnings(self, drive: PlannedDrive) -> tuple[str, ...]:
         """Warnings about probable mistakes in the scripts of the step, each with location and
         fix."""
         key = _what_is_compiled(drive)
         if key not in self._warnings:
-            found = _compiled(self._workload, drive, _engine.script_warnings) or ()
+            found = _compiled(self.workload, drive, _engine.script_warnings) or ()
             self._warnings[key] = tuple(
-                f"{_path(path, self._workload, drive.run)}:{line}:{column}: {message}"
+                f"{_path(path, self.workload, drive.run)}:{line}:{column}: {message}"
                 + (f"; {hint}" if hint else "")
                 for path, line, column, message, hint in found
             )
         return self._warnings[key]
+
+    def only_reads(self, run: PlannedRun, dialect: RecognisesReads) -> bool:
+        """Whether no statement of the run's clients can change anything."""
+        return all(self._only_reads(drive, dialect) for drive in drives(self.workload, run))
+
+    def _only_reads(self, drive: PlannedDrive, dialect: RecognisesReads) -> bool:
+        key = _what_is_compiled(drive)
+        if key not in self._reading:
+            spelled = registry.system(drive.run.cell.system.name).dialect
+            statements = statements_of(self.workload, drive, spelled)
+            self._reading[key] = all(map(dialect.only_reads, statements))
+        return self._reading[key]
 
 
 def _placed(error: _engine.EngineError, workload: Workload, run: PlannedRun) -> AssayError:

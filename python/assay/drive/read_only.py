@@ -3,13 +3,15 @@ sessions read-only.
 
 For a test that declares ``changes_data = false`` the sessions are made read-only, so that the
 system refuses writes. Where the system does not support it, or where each transaction opens a
-session and the statement would be measured, the data count as changed.
+session and the statement would be measured, the data count as changed, unless its language shows
+that every statement only reads.
 """
 
 from __future__ import annotations
 
 from assay import registry
-from assay.dialects.protocol import Dialect
+from assay.dialects.protocol import Dialect, RecognisesReads
+from assay.drive.prepare import Compiled
 from assay.plan import PlannedRun
 from assay.plan.drives import drives
 from assay.workload.values import Workload
@@ -17,13 +19,15 @@ from assay.workload.values import Workload
 WHY_REFUSED = "sessions are read-only, because the test says changes_data = false"
 
 
-def may_change_data(workload: Workload, run: PlannedRun) -> bool:
+def may_change_data(compiled: Compiled, run: PlannedRun) -> bool:
     """Whether the data must be loaded again for the next run that uses them."""
-    test = workload.test(run.cell.test)
+    test = compiled.workload.test(run.cell.test)
     if test.leaves_other_data:
         return True
     dialect = registry.system(run.cell.system.name).dialect
-    return bool(test.drives) and not session_statements(workload, run, dialect)
+    if not test.drives or session_statements(compiled.workload, run, dialect):
+        return False
+    return not (isinstance(dialect, RecognisesReads) and compiled.only_reads(run, dialect))
 
 
 def session_statements(workload: Workload, run: PlannedRun, dialect: Dialect) -> list[str]:

@@ -89,7 +89,7 @@ def observe(
     statements = [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
         pooled.system.refuse_too_many(pooled.deployment, cell.clients)
-    if may_change_data(state.workload, state.planned):
+    if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded
     try:
         observation, samples = observe_watched(

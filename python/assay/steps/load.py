@@ -91,7 +91,7 @@ def _is_wanted_later(context: Context, planned: PlannedRun) -> bool:
         run for run in context.pool.later(planned) if why_refused(context.workload, run) is None
     ]
     before = [planned, *later[:-1]] if later else []
-    return any(may_change_data(context.workload, run) for run in before)
+    return any(may_change_data(context.compiled, run) for run in before)
 
 
 def _data_to_buffer(state: RunState, parameters: Mapping[str, Scalar]) -> float | None:
