@@ -216,7 +216,7 @@ fn a_script_has_the_literals_and_comments_of_its_system() {
     let texts: Vec<_> = program.statements.iter().map(marked).collect();
     assert_eq!(texts, ["SELECT 'it\\'s; :not'", "SELECT 5--3, ?"]);
     let error = compile(&[source], &options(LiteralStyle::Doubled)).unwrap_err();
-    assert_eq!((error.line, error.column), (1, 5), "{error}");
+    assert_eq!((error.line, error.column), (2, 11), "{error}");
 }
 
 #[test]
