@@ -47,7 +47,7 @@ VERSION_QUERIES: Final[Mapping[str, str]] = {
 """What asks a server for its name and version."""
 
 LACKING: Mapping[str, frozenset[str]] = {
-    "cubrid": frozenset({"microseconds"}),
+    "cubrid": frozenset({"gregorian dates", "microseconds"}),
     "sqlite": frozenset({"exact decimals", "text lengths", "typed columns"}),
 }
 """Capabilities that the systems of a dialect do not have."""

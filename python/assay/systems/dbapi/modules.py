@@ -35,6 +35,9 @@ class Module:
     ``bool=int``."""
     regexp_function: str = ""
     """The name of the function that REGEXP calls, where the module leaves it to its caller."""
+    can_cancel: bool = False
+    """Whether its connections have ``cancel()`` or ``interrupt()``, which PEP 249 does not ask
+    for."""
     is_verified: bool = False
     """Whether the tests run it against a server."""
 
@@ -49,10 +52,17 @@ KNOWN: Final[Mapping[str, Module]] = {
         code_attribute="sqlite_errorcode",
         bound_as=("date=text", "decimal=text"),
         regexp_function="regexp",
+        can_cancel=True,
         is_verified=True,
     ),
-    "psycopg2": Module("postgresql", "psycopg2-binary", code_attribute="pgcode", is_verified=True),
-    "psycopg": Module("postgresql", "psycopg[binary]"),
+    "psycopg2": Module(
+        "postgresql",
+        "psycopg2-binary",
+        code_attribute="pgcode",
+        can_cancel=True,
+        is_verified=True,
+    ),
+    "psycopg": Module("postgresql", "psycopg[binary]", can_cancel=True),
     "pg8000.dbapi": Module("postgresql", "pg8000", is_verified=True),
     "pymysql": Module("mysql", "pymysql", is_verified=True),
     "MySQLdb": Module("mysql", "mysqlclient"),
@@ -64,6 +74,7 @@ KNOWN: Final[Mapping[str, Module]] = {
         # Large objects as texts and bytes, and numbers without loss.
         settings={"defaults.fetch_lobs": False, "defaults.fetch_decimals": True},
         bound_as=("bool=int",),
+        can_cancel=True,
     ),
     "ibm_db_dbi": Module("db2", "ibm_db"),
     "mssql_python": Module("sqlserver", "mssql-python", password="pwd"),

@@ -57,6 +57,8 @@ class DbapiSystem:
         lacking = {*_NEVER, *LACKING.get(dialect, ())}
         if not self.dialect.isolation_levels:
             lacking.add("isolation levels")
+        if not self._facts.can_cancel:
+            lacking.add("cancel")
         if not self.dialect.session_read_only():
             lacking.add("read only sessions")
         self.capabilities = frozenset(CAPABILITIES) - lacking
