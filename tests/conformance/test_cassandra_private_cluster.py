@@ -137,7 +137,7 @@ def test_what_cannot_be_is_refused_before_anything_starts(
     [
         ("cassandra://u:secret@h/", "names no keyspace"),
         ("cassandra://u:secret@h:0/k", "port=0 in the URL"),
-        ("cassandra://u:secret@h/k?tls=on", "parameter 'tls' is not one of"),
+        ("cassandra://u:secret@h/k?tls=on", "tls=on in the URL: expected one of off, require"),
     ],
 )
 def test_a_url_that_cannot_be_right_is_refused(url: str, expected: str) -> None:

@@ -82,7 +82,7 @@ def test_a_run_by_url_keeps_the_password_to_itself(
 ) -> None:
     need(name)
     system = registry.system(name)
-    script = working_folder / "read.sql"
+    script = working_folder / f"read.{system.dialect.language}"
     table = Table("kept", (Column("id", "int", not_null=True),), primary_key=("id",))
     options = {"transport": "tcp"} if TRANSPORT in system.option_specs else {}
     with provisioned(system, storage, options=options) as deployment:

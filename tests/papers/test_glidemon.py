@@ -137,8 +137,8 @@ REFUSED = {
         "a table's key",
     },
     "ferretdb": {
-        "materialize": "$out and $merge, which fill a collection from a query, are not allowed in "
-        "a transaction",
+        "materialize": "the tables are emptied and filled in one transaction, and the document "
+        "systems that Assay can start have no transactions",
     },
 }
 

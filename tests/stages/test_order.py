@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import doubles
-from assay import lab
+from assay import lab, registry
 from assay.errors import ArgumentError, RunFailed, SystemMissing, SystemRefused
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.experiment.words import Words, experiment
@@ -27,6 +27,7 @@ def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     with doubles.registered():
         import traced
 
+        registry.system("traced")  # the first time, its contract is tried
         monkeypatch.setattr(traced, "EVENTS", traced.EventLog())
         yield traced.EVENTS
     assert list(ledger.state_directory().iterdir()) == [], "nothing is left"

@@ -219,7 +219,11 @@ def test_of_a_warning_with_many_details_the_first_is_shown(tmp_path: Path) -> No
     "end", [("done", ""), ("failed", "long " * 60), ("interrupted", "long " * 60)]
 )
 def test_no_case_takes_more_than_15_lines(
-    tmp_path: Path, end: tuple[str, str], folder: str, width: int
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    end: tuple[str, str],
+    folder: str,
+    width: int,
 ) -> None:
     open_loop = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=8.0)
     planned = invented.plan([invented.POSTGRESQL], driving=[open_loop])
@@ -228,7 +232,8 @@ def test_no_case_takes_more_than_15_lines(
     error = {"class": "timeout", "code": "57014", "message": "long " * 60, "count": 2,
              "transaction": "S01", "first_at_ns": 5}  # fmt: skip
     wrong = invented.checks({"S01": 155})
-    path = tmp_path / folder / "r.sqlite"
+    monkeypatch.chdir(tmp_path)
+    path = Path(folder) / "r.sqlite"
     path.parent.mkdir(parents=True, exist_ok=True)
     experiment = invented.experiment(
         path,

@@ -5,10 +5,11 @@ use crate::assemble::Assembler;
 use crate::emit;
 use crate::items::{Content, items};
 use crate::lexer::StatementKind;
+use crate::opcode::Instruction;
 use crate::open_transaction;
 use crate::operand::short;
 use crate::place::{Defect, Lines};
-use crate::program::{Program, Script};
+use crate::program::{Program, Script, Statement};
 use crate::source::Source;
 use crate::values::Values;
 use crate::variables::{Position, Variables};
@@ -76,10 +77,12 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
     Ok(program)
 }
 
-/// Refuses a statement that begins or ends a transaction.
+/// Refuses a statement that begins or ends a transaction, if every pass of its script executes it.
 fn refuse_transactions(program: &Program) -> Result<(), ScriptError> {
     let is_of_transaction = |kind| !matches!(kind, StatementKind::Rows | StatementKind::Other);
-    let found = (program.statements.iter()).find(|statement| is_of_transaction(statement.kind));
+    let found = (program.scripts.iter())
+        .flat_map(|script| always_executed(program, script))
+        .find(|statement| is_of_transaction(statement.kind));
     match found {
         None => Ok(()),
         Some(statement) => Err(ScriptError {
@@ -90,6 +93,31 @@ fn refuse_transactions(program: &Program) -> Result<(), ScriptError> {
             hint: Some("remove it: each statement commits on its own in this system".to_owned()),
         }),
     }
+}
+
+/// The statements of a script that no branch and no loop can leave out.
+fn always_executed<'a>(
+    program: &'a Program,
+    script: &Script,
+) -> impl Iterator<Item = &'a Statement> {
+    let mut left_out_until = 0;
+    script
+        .instructions
+        .clone()
+        .filter_map(move |at| match program.instructions[at as usize] {
+            Instruction::Jump { target }
+            | Instruction::JumpUnless { target }
+            | Instruction::LoopEnter { target, .. } => {
+                left_out_until = left_out_until.max(target.0);
+                None
+            }
+            Instruction::Execute { statement } | Instruction::Queue { statement }
+                if at >= left_out_until =>
+            {
+                Some(&program.statements[statement.0 as usize])
+            }
+            _ => None,
+        })
 }
 
 fn refuse_unknown_statements(program: &Program, options: &Options<'_>) -> Result<(), ScriptError> {

@@ -250,6 +250,33 @@ fn without_transactions_none_begins() {
 }
 
 #[test]
+fn a_transaction_that_a_branch_leaves_out_is_not_refused() {
+    let text = |condition: &str| {
+        format!("SELECT 1;\n{condition}\n\\begin\nSELECT 1;\n\\commit\n\\endif\nSELECT 1;\n")
+    };
+    let options = Options {
+        has_transactions: false,
+        ..Options::default()
+    };
+    for (text, is_refused) in [
+        (text("\\if :client_id = 1"), false),
+        (
+            text("\\if :client_id = 1\nSELECT 2;\n\\endif\n\\if 1 = 1"),
+            false,
+        ),
+        (format!("{}COMMIT;", text("\\if :client_id = 1")), true),
+    ] {
+        let source = Source {
+            name: "a",
+            path: "a",
+            text: &text,
+            is_plain: false,
+        };
+        assert_eq!(compile(&[source], &options).is_err(), is_refused, "{text}");
+    }
+}
+
+#[test]
 fn places_on_a_very_long_line_are_counted_in_linear_time() {
     let text = "SELECT 'é';".repeat(100_000);
     let found = split(&text, LiteralStyle::Doubled);

@@ -97,6 +97,8 @@ def a_killed_server_keeps_what_was_committed(subject: Subject) -> None:
     """By SIGKILL, with a transaction under way where there are transactions. A library is killed
     with the process that it works in."""
     subject.insist_on_a_private_server()
+    if lowered := subject.deployment.durability_lowered_by:
+        raise CannotBeTried(f"a commit may be lost in a crash with {', '.join(lowered)}")
     table = _kept(subject, "killed")
     if subject.deployment.is_embedded:
         # Some libraries let one process at a time have a file open.
