@@ -84,7 +84,7 @@ def test_a_script_of_sql_is_refused_before_a_system_of_documents_is_started(
     script = tmp_path / "touch.txt"
     script.write_text("SELECT 1;\n", encoding="utf-8")
     asked, _ = experiment(Words("", script=(str(script),), on=("documents",)))
-    with pytest.raises(ScriptError, match="expected a JSON document, found .SELECT 1"):
+    with pytest.raises(ScriptError, match=r"expected a JSON document, found .SELECT 1"):
         lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
 
 
