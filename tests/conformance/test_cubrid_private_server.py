@@ -104,7 +104,7 @@ def test_after_a_kill_of_assay_its_broker_and_shared_memory_are_removed(
         port = int(ours.stdout.readline())
         assert segment(port)
         ours.send_signal(signal.SIGKILL)
-    assert segment(port), "nobody has removed it yet"
+    assert segment(port), "it is not removed yet"
     deadline = time.monotonic() + 30
     while not (cleared := clear_leftovers()) and time.monotonic() < deadline:
         time.sleep(0.1)

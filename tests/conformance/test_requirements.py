@@ -109,8 +109,8 @@ def test_what_is_not_met_says_what_was_found_and_does_not_stop_the_others() -> N
 def test_a_system_that_does_not_do_what_it_says_ends_with_status_1(
     assay: Assay,
 ) -> None:
-    nobody = "postgresql://u@127.0.0.1:1/d"
-    done = assay("verify", "null[fail=syntax@0.9]", nobody, "null", "--format", "csv")
+    unreachable = "postgresql://u@127.0.0.1:1/d"
+    done = assay("verify", "null[fail=syntax@0.9]", unreachable, "null", "--format", "csv")
     assert done.status == 1
     assert "postgresql at 127.0.0.1: not verified: " in done.err
     assert "not met: an empty table has no rows: " in done.err

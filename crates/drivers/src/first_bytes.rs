@@ -15,7 +15,7 @@ pub enum FirstBytes {
     Other(Sender),
 }
 
-/// Beginnings of what servers of other protocols say, to whatever they are asked.
+/// Beginnings of answers of servers of other protocols, to any request.
 const OTHERS: &[(&[u8], &str)] = &[(b"HTTP/", "an HTTP server"), (b"SSH-", "an SSH server")];
 
 /// A TLS record with an alert or a handshake, of any version: what a server of TLS answers to other bytes.

@@ -32,8 +32,8 @@ def in_use(places: Iterable[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def unused(one: Installed) -> Iterator[None]:
-    """Within the block nobody begins to use the installation. Raises `ArgumentError` where somebody
-    does, with the numbers of the processes."""
+    """Within the block no process begins to use the installation. Raises `ArgumentError` where one
+    uses it already, with the numbers of the processes."""
     try:
         with _locked(one.folder, fcntl.LOCK_EX | fcntl.LOCK_NB):
             yield

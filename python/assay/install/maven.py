@@ -23,7 +23,7 @@ _ABOUT_ITSELF = re.compile(
 )
 """Lines of an error that say how Maven is used."""
 
-_PROJECT = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+_PROJECT = """<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>assay</groupId><artifactId>prefix</artifactId><version>1</version>
   <packaging>pom</packaging>

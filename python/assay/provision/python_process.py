@@ -112,7 +112,7 @@ class PythonProcess:
         who = process or f"the process that calls the module {self.module}"
         message = f"{who} was ended by signal {number} ({name}) {during}"
         if number in (signal.SIGKILL, signal.SIGTERM):
-            hint = "somebody, or the machine for lack of memory, has killed it"
+            hint = "it was killed by a user, or by the kernel for lack of memory: see dmesg"
         else:
             message += f", probably in the module {self.module}"
             hint = _UPDATE

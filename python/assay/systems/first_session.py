@@ -27,7 +27,7 @@ _NO_HOST_NAME = "no host name"
 _CERTIFICATE_VERSION = "certificate version"
 _BAD_CERTIFICATE = "certificate"
 _CLIENT_CERTIFICATE = "client certificate"
-# The server sent nothing; nobody accepted the connection; it speaks TLS from the first byte.
+# The server sent nothing; the connection was not accepted; it speaks TLS from the first byte.
 _SILENT = "silent"
 _NO_CONNECTION = "no connection"
 _BEGINS_WITH_TLS = "begins with TLS"

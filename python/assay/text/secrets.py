@@ -7,7 +7,7 @@ import re
 
 HIDDEN = "***"
 HIDDEN_PARAMETER = "hidden."
-"""How the name of a URL's parameter begins whose value is shown to nobody."""
+"""The prefix of the names of URL parameters whose values are never shown."""
 
 _SECRET_NAME = re.compile(r"(password|passwd|passphrase)$", re.IGNORECASE)
 _SECRETS_IN_TEXT = (

@@ -24,8 +24,8 @@ const MAX_OPENING_BYTES: usize = 64 * 1024;
 /// A buffer that has grown beyond this size is released.
 const KEPT_BYTES: usize = 1024 * 1024;
 
-/// Who sends these first bytes, if they are the header of an answer: a server answers with a message of this
-/// protocol to whatever it is sent.
+/// Who sends these first bytes, if they are the header of an answer: a server of this protocol answers to
+/// any bytes with a message of it.
 pub(super) fn sender_of(first: &[u8]) -> Option<Sender> {
     const ANSWERS: [u8; 7] = [
         opcode::ERROR,

@@ -25,7 +25,7 @@ pub fn unreachable(site: &WireSite, error: &io::Error) -> SystemError {
     )
 }
 
-/// Nobody accepted the connection in time.
+/// The connection was not accepted in time.
 pub fn connect_timed_out(site: &WireSite) -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,

@@ -44,8 +44,7 @@ class SharedMemory(Resource):
         return Undone(str(self))
 
     def _remove(self) -> str | None:
-        """While processes of ours still have it, it goes with the last of them, and its key at
-        once."""
+        """Removes its key at once; the kernel frees the memory when the last process detaches."""
         done = subprocess.run(
             ["ipcrm", "--shmem-key", hex(self.key)], capture_output=True, text=True, check=False
         )

@@ -180,7 +180,7 @@ def _stop_server(home: Home, directory: ServerDirectory, server: ServerProcess) 
                 timeout_s=_STOP_S,
             )
 
-    # The program waits until there is no such process: somebody must ask how ours has ended.
+    # The program waits until the process is gone, which ours is only once its exit status is read.
     with ThreadPoolExecutor(1) as threads:
         stopping = threads.submit(stop)
         while not stopping.done():
