@@ -133,8 +133,9 @@ _TRIED = """
 ## What is tried on them
 
 `assay verify NAME` tries these on a system of any name. *yes*: the test suite fails unless this
-command finds it met; *not run*: the tests have no such system; –: not applicable, for the reason
-that `assay verify` says. Passwords are tried on servers by URL.
+command finds it met (with settings that flush each commit, where it is about a killed server); *not
+run*: the tests have no such system; –: not applicable, for the reason that `assay verify` says.
+Passwords are tried on servers by URL.
 """
 
 

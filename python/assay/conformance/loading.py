@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from assay.conformance.requirement import NotMet, requirement
+from assay.conformance.failures import NotMet
+from assay.conformance.requirement import requirement
 from assay.conformance.subject import Refusal, Row, Subject, insist_on_class
 from assay.dialects.protocol import Column
 from assay.load.fill import fill

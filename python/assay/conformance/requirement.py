@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from assay.capabilities import missing
+from assay.conformance.subject import Subject
 from assay.dialects.protocol import LongStatement, SingleRows
 from assay.experiment.values import SystemChoice
 from assay.systems.abilities import (
@@ -19,10 +20,6 @@ from assay.systems.abilities import (
 )
 from assay.systems.protocol import System
 
-if TYPE_CHECKING:
-    from assay.conformance.subject import Subject
-
-
 _WITHOUT: Mapping[type, str] = {
     BufferSize: "does not report the size of its buffer",
     CrashReport: "does not report that it has ended",
@@ -33,16 +30,6 @@ _WITHOUT: Mapping[type, str] = {
     SingleRows: "has no statements for single rows",
 }
 """What is said of a system without an ability."""
-
-
-class NotMet(Exception):
-    """The system does something else than the requirement says: what was expected, what was
-    found."""
-
-
-class CannotBeTried(Exception):
-    """This deployment has not what the requirement is about (a server by URL, without a
-    restart)."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from typing import Any
 
 import psutil
 
-from assay.conformance.requirement import CannotBeTried, NotMet, requirement
+from assay.conformance.failures import CannotBeTried, NotMet
+from assay.conformance.requirement import requirement
 from assay.conformance.subject import PATIENCE_S, Subject
 from assay.dialects.protocol import Column, SingleRows, Table
 from assay.systems.abilities import BufferSize, CrashReport, Restartable, Sampled, Sized

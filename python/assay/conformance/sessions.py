@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from assay.conformance.requirement import CannotBeTried, NotMet, requirement
+from assay.conformance.failures import CannotBeTried, NotMet
+from assay.conformance.requirement import requirement
 from assay.conformance.subject import PATIENCE_S, Subject
 from assay.dialects.protocol import Column, LongStatement
 from assay.errors import SystemUnderTestError

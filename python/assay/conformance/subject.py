@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay import _engine
-from assay.conformance.requirement import CannotBeTried, NotMet
+from assay.conformance.failures import CannotBeTried, NotMet
 from assay.dialects.protocol import Column, Dialect, Table
 from assay.drive.document import lexing_of
 from assay.drive.transactions import observe

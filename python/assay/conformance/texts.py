@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assay.conformance.requirement import NotMet, requirement
+from assay.conformance.failures import NotMet
+from assay.conformance.requirement import requirement
 from assay.conformance.subject import Refusal, Row, Subject, insist_on_class
 from assay.dialects.protocol import Column, Index, Table
 from assay.errors import AssayError

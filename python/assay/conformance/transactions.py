@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from assay import _engine
 from assay.conformance.concurrent import Transaction, run_at_once
-from assay.conformance.requirement import NotMet, requirement
+from assay.conformance.failures import NotMet
+from assay.conformance.requirement import requirement
 from assay.conformance.subject import Refusal, Subject, insist_on_class, refused
 from assay.dialects.protocol import Column, SingleRows, Table
 

@@ -19,7 +19,8 @@ from assay.conformance import (
     texts,
     transactions,
 )
-from assay.conformance.requirement import CannotBeTried, Finding, NotMet, Requirement
+from assay.conformance.failures import CannotBeTried, NotMet
+from assay.conformance.requirement import Finding, Requirement
 from assay.conformance.subject import Subject
 from assay.errors import ArgumentError, AssayError
 from assay.experiment.values import StorageChoice, SystemChoice
