@@ -41,9 +41,12 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
     assert last.driven is not None
     outcomes = last.driven.outcomes
     assert outcomes.scheduled == sum(getattr(outcomes, name) for name in OUTCOMES)
-    # A session that ends between two statements is an error of no statement, and loses none.
-    assert sum(error.count for error in last.driven.errors) >= 1
     assert last.driven.ended_by == "lost"
+    # Assay may see that the server has ended before the client's session does; it then stops the
+    # client between two statements, and there is no error.
+    ends = {client.state for client in last.driven.client_ends}
+    assert ends <= {"lost", "interrupted"}
+    assert last.driven.errors or ends == {"interrupted"}
     assert "failed" in out
 
 
