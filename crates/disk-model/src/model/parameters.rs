@@ -1,0 +1,341 @@
+//! Takes `KEY=VALUE,…` as users write it; returns the parameters of a disk or an array, and makes it.
+
+use super::array::ArrayDisk;
+use super::immediate::ImmediateDisk;
+use super::parse;
+use super::profiles::{PROFILES, profile};
+use super::rotating::{RotatingDisk, RotatingParameters};
+use super::solid_state::{SolidStateDisk, SolidStateParameters};
+use super::stripe::{Layout, Raid};
+use super::{Disk, profiles};
+use crate::error::DiskError;
+
+const DEFAULT_PROFILE: &str = "hdd-7200";
+const ROTATING_KEYS: &[&str] = &[
+    "rpm",
+    "seek_min",
+    "seek_average",
+    "seek_max",
+    "rate_outer",
+    "rate_inner",
+    "overhead",
+    "interface_rate",
+    "track_buffer",
+    "queue",
+    "write_cache",
+    "capacity",
+];
+const SOLID_STATE_KEYS: &[&str] = &[
+    "channels",
+    "page",
+    "read_latency",
+    "program_latency",
+    "overhead",
+    "interface_rate",
+    "queue",
+    "write_cache",
+    "power_loss_protection",
+    "flush_latency",
+    "gc_every",
+    "gc_pause",
+];
+const COMMON_KEYS: &[&str] = &["profile", "disks", "raid", "stripe", "seed", "sector"];
+
+/// What one disk is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// Without delays.
+    None,
+    /// With an arm and platters.
+    Rotating(RotatingParameters),
+    /// With flash.
+    SolidState(SolidStateParameters),
+}
+
+/// Everything that determines a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameters {
+    /// From which the others were taken where they are not given.
+    pub profile: &'static str,
+    /// Each disk.
+    pub kind: Kind,
+    /// How many disks.
+    pub disks: usize,
+    /// How they make one; none for a single disk.
+    pub raid: Option<Raid>,
+    /// Size of the array's stripes.
+    pub stripe_bytes: u64,
+    /// Of every random number.
+    pub seed: u64,
+    /// What a power cut does not tear.
+    pub sector_bytes: u64,
+}
+
+/// `KEY=VALUE,…` as pairs.
+fn pairs(text: &str) -> Result<Vec<(&str, &str)>, DiskError> {
+    let given = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    let pairs: Vec<(&str, &str)> = given
+        .map(|pair| {
+            pair.split_once('=')
+                .map(|(key, value)| (key.trim(), value.trim()))
+                .ok_or_else(|| {
+                    DiskError::argument(format!("expected KEY=VALUE, separated by commas, found {pair:?}"))
+                })
+        })
+        .collect::<Result<_, _>>()?;
+    for (index, (key, _)) in pairs.iter().enumerate() {
+        if pairs[..index].iter().any(|(other, _)| other == key) {
+            return Err(DiskError::argument(format!("{key}: given twice")));
+        }
+    }
+    Ok(pairs)
+}
+
+impl Parameters {
+    /// Reads `profile=scsi-15k,queue=1,…`; the default profile is `hdd-7200`.
+    ///
+    /// # Errors
+    ///
+    /// An unknown parameter, one that this kind of disk does not have, or a value that is impossible.
+    pub fn parse(text: &str) -> Result<Self, DiskError> {
+        let given = pairs(text)?;
+        let named = given.iter().find(|(key, _)| *key == "profile");
+        let name = named.map_or(DEFAULT_PROFILE, |(_, value)| value);
+        let profile = profile(name).ok_or_else(|| {
+            let known: Vec<&str> = PROFILES.iter().map(|profile| profile.name).collect();
+            DiskError::hinted(
+                format!("profile: there is no profile {name:?}"),
+                format!("there are {}", known.join(", ")),
+            )
+        })?;
+        let mut parameters = Self {
+            profile: profile.name,
+            kind: empty(profile),
+            disks: 1,
+            raid: None,
+            stripe_bytes: 65_536,
+            seed: 1,
+            sector_bytes: 512,
+        };
+        for (key, value) in pairs(profile.parameters)?.into_iter().chain(given) {
+            parameters.set(key, value)?;
+        }
+        if parameters.disks > 1 && parameters.raid.is_none() {
+            return Err(DiskError::hinted(
+                format!("disks: {} disks need raid=0, 1, 10 or 5", parameters.disks),
+                format!("as in disks={},raid=10", parameters.disks),
+            ));
+        }
+        if let Some(raid) = parameters.raid {
+            Layout::new(raid, parameters.disks, parameters.stripe_bytes)?;
+        }
+        parameters.build(1 << 30).map(|_| ()).or_else(|error| {
+            // A capacity is compared with the size of the image when that is known.
+            if error.to_string().starts_with("capacity:") {
+                Ok(())
+            } else {
+                Err(error)
+            }
+        })?;
+        Ok(parameters)
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<(), DiskError> {
+        match key {
+            "profile" => {}
+            "disks" => self.disks = count(key, value, 1, 64)?,
+            "seed" => self.seed = parse::whole(key, value, 0, u64::MAX)?,
+            "stripe" => {
+                let bytes = parse::size_bytes(key, value)?;
+                if !bytes.is_multiple_of(4096) || !(4096..=16 << 20).contains(&bytes) {
+                    return Err(DiskError::argument(format!(
+                        "stripe: expected a multiple of 4096 bytes, at most 16M, found {value:?}"
+                    )));
+                }
+                self.stripe_bytes = bytes;
+            }
+            "sector" => {
+                self.sector_bytes = match value {
+                    "512" => 512,
+                    "4096" | "4k" => 4096,
+                    _ => {
+                        return Err(DiskError::argument(format!(
+                            "sector: expected 512 or 4096, found {value:?}"
+                        )));
+                    }
+                }
+            }
+            "raid" => {
+                self.raid = Some(match value {
+                    "0" => Raid::Raid0,
+                    "1" => Raid::Raid1,
+                    "10" => Raid::Raid10,
+                    "5" => Raid::Raid5,
+                    _ => {
+                        return Err(DiskError::argument(format!(
+                            "raid: expected 0, 1, 10 or 5, found {value:?}"
+                        )));
+                    }
+                });
+            }
+            _ => {
+                let is_known = match &mut self.kind {
+                    Kind::None => false,
+                    Kind::Rotating(disk) => set_rotating(disk, key, value)?,
+                    Kind::SolidState(drive) => set_solid_state(drive, key, value)?,
+                };
+                if !is_known {
+                    return Err(self.unknown(key));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unknown(&self, key: &str) -> DiskError {
+        let own: &[&str] = match self.kind {
+            Kind::None => &[],
+            Kind::Rotating(_) => ROTATING_KEYS,
+            Kind::SolidState(_) => SOLID_STATE_KEYS,
+        };
+        let known: Vec<&str> = COMMON_KEYS.iter().chain(own).copied().collect();
+        DiskError::hinted(
+            format!("{key}: a disk of the profile {:?} has no such parameter", self.profile),
+            format!("it has {}", known.join(", ")),
+        )
+    }
+
+    /// Where the numbers of the profile come from.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        profiles::profile(self.profile).map_or("", |profile| profile.source)
+    }
+
+    /// A disk at rest that holds so many bytes.
+    ///
+    /// # Errors
+    ///
+    /// Parameters that contradict each other or the size.
+    pub fn build(&self, size_bytes: u64) -> Result<Box<dyn Disk>, DiskError> {
+        let Some(raid) = self.raid else {
+            return self.build_member(size_bytes, 0);
+        };
+        let layout = Layout::new(raid, self.disks, self.stripe_bytes)?;
+        let member_bytes = layout.member_bytes(size_bytes);
+        let members = (0..self.disks as u64)
+            .map(|number| self.build_member(member_bytes, number))
+            .collect::<Result<_, _>>()?;
+        Ok(Box::new(ArrayDisk::new(layout, members)))
+    }
+
+    fn build_member(&self, size_bytes: u64, number: u64) -> Result<Box<dyn Disk>, DiskError> {
+        Ok(match &self.kind {
+            Kind::None => Box::new(ImmediateDisk::default()),
+            Kind::Rotating(disk) => Box::new(RotatingDisk::new(disk.clone(), size_bytes)?),
+            Kind::SolidState(drive) => {
+                let seed = self.seed.wrapping_add(number.wrapping_mul(0x9e37_79b9));
+                Box::new(SolidStateDisk::new(drive.clone(), seed))
+            }
+        })
+    }
+}
+
+fn count(key: &str, value: &str, least: u64, most: u64) -> Result<usize, DiskError> {
+    let number = parse::whole(key, value, least, most)?;
+    Ok(usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// `off` or a size.
+fn cache_bytes(key: &str, value: &str) -> Result<u64, DiskError> {
+    if value == "off" {
+        return Ok(0);
+    }
+    parse::size_bytes(key, value)
+        .map_err(|_| DiskError::argument(format!("{key}: expected off or a size, as 16M, found {value:?}")))
+}
+
+/// To be filled from the profile, which has every parameter.
+fn empty(profile: &profiles::Profile) -> Kind {
+    match profile.kind {
+        "rotating" => Kind::Rotating(RotatingParameters {
+            rpm: 0,
+            seek_min_ns: 0,
+            seek_average_ns: 0,
+            seek_max_ns: 0,
+            rate_outer: 0,
+            rate_inner: 0,
+            overhead_ns: 0,
+            interface_rate: 0,
+            track_buffer_bytes: 0,
+            queue: 0,
+            write_cache_bytes: 0,
+            capacity_bytes: None,
+        }),
+        "solid-state" => Kind::SolidState(SolidStateParameters {
+            channels: 0,
+            page_bytes: 0,
+            read_latency_ns: 0,
+            program_latency_ns: 0,
+            overhead_ns: 0,
+            interface_rate: 0,
+            queue: 0,
+            write_cache_bytes: 0,
+            is_protected: false,
+            flush_latency_ns: 0,
+            gc_every_bytes: 0,
+            gc_pause_ns: 0,
+        }),
+        _ => Kind::None,
+    }
+}
+
+/// Whether there is such a parameter.
+fn set_rotating(disk: &mut RotatingParameters, key: &str, value: &str) -> Result<bool, DiskError> {
+    match key {
+        "rpm" => disk.rpm = parse::whole(key, value, 60, 1_000_000)?,
+        "seek_min" => disk.seek_min_ns = parse::duration_ns(key, value)?,
+        "seek_average" => disk.seek_average_ns = parse::duration_ns(key, value)?,
+        "seek_max" => disk.seek_max_ns = parse::duration_ns(key, value)?,
+        "rate_outer" => disk.rate_outer = parse::rate_bytes_per_s(key, value)?,
+        "rate_inner" => disk.rate_inner = parse::rate_bytes_per_s(key, value)?,
+        "overhead" => disk.overhead_ns = parse::duration_ns(key, value)?,
+        "interface_rate" => disk.interface_rate = parse::rate_bytes_per_s(key, value)?,
+        "track_buffer" => disk.track_buffer_bytes = cache_bytes(key, value)?,
+        "queue" => disk.queue = count(key, value, 1, 1024)?,
+        "write_cache" => disk.write_cache_bytes = cache_bytes(key, value)?,
+        "capacity" => disk.capacity_bytes = Some(parse::size_bytes(key, value)?),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Whether there is such a parameter.
+fn set_solid_state(
+    drive: &mut SolidStateParameters,
+    key: &str,
+    value: &str,
+) -> Result<bool, DiskError> {
+    match key {
+        "channels" => drive.channels = count(key, value, 1, 4096)?,
+        "page" => {
+            drive.page_bytes = parse::size_bytes(key, value)?;
+            if !(512..=16 << 20).contains(&drive.page_bytes) {
+                return Err(DiskError::argument(format!(
+                    "page: expected 512 bytes to 16M, found {value:?}"
+                )));
+            }
+        }
+        "read_latency" => drive.read_latency_ns = parse::duration_ns(key, value)?,
+        "program_latency" => drive.program_latency_ns = parse::duration_ns(key, value)?,
+        "overhead" => drive.overhead_ns = parse::duration_ns(key, value)?,
+        "interface_rate" => drive.interface_rate = parse::rate_bytes_per_s(key, value)?,
+        "queue" => drive.queue = count(key, value, 1, 65_536)?,
+        "write_cache" => drive.write_cache_bytes = cache_bytes(key, value)?,
+        "power_loss_protection" => drive.is_protected = parse::switch(key, value)?,
+        "flush_latency" => drive.flush_latency_ns = parse::duration_ns(key, value)?,
+        "gc_every" => drive.gc_every_bytes = cache_bytes(key, value)?,
+        "gc_pause" => drive.gc_pause_ns = parse::duration_ns(key, value)?,
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
