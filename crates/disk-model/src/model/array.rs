@@ -99,7 +99,10 @@ impl ArrayDisk {
                 join(&mut parts, disk, operation, place);
             } else if operation == Operation::Read {
                 // Neighbouring stripes of a column stay on one disk.
-                let known = parts.iter().rev().find(|part: &&Part| part.disk / 2 == disk / 2);
+                let known = parts
+                    .iter()
+                    .rev()
+                    .find(|part: &&Part| part.disk / 2 == disk / 2);
                 let chosen = known.map_or_else(
                     || self.idlest(disk..disk + 2, place.start),
                     |part| part.disk,
@@ -132,8 +135,9 @@ impl ArrayDisk {
                 let place = piece.offset..piece.offset + piece.length;
                 (self.layout.disk(piece), place)
             });
-            let touched: Vec<(usize, Range<u64>)> =
-                places.chain([(parity, start..end.unwrap_or(start))]).collect();
+            let touched: Vec<(usize, Range<u64>)> = places
+                .chain([(parity, start..end.unwrap_or(start))])
+                .collect();
             let is_full = written == self.layout.stripe_bytes * self.layout.columns() as u64;
             for (disk, place) in touched {
                 if is_full {

@@ -97,7 +97,9 @@ impl DirtyRanges {
 
     /// The number of the oldest write in the range that starts at `start`.
     pub fn oldest_of(&self, start: u64) -> u64 {
-        self.ranges.get(&start).map_or(u64::MAX, |(_, oldest)| *oldest)
+        self.ranges
+            .get(&start)
+            .map_or(u64::MAX, |(_, oldest)| *oldest)
     }
 
     /// First byte of the range that holds the oldest write.

@@ -97,7 +97,10 @@ impl Geometry {
         let (mut at, mut total) = (from, 0);
         while at < to {
             let zone = self.zone(at);
-            let zone_end = self.zones.get(zone + 1).map_or(u64::MAX, |next| next.first_byte);
+            let zone_end = self
+                .zones
+                .get(zone + 1)
+                .map_or(u64::MAX, |next| next.first_byte);
             let end = to.min(zone_end);
             total += proportion(end - at, self.revolution_ns, self.zones[zone].track_bytes);
             at = end;
@@ -107,6 +110,10 @@ impl Geometry {
 
     /// How many bytes pass the head within `duration_ns`, from byte `from` on.
     pub fn bytes_passed(&self, from: u64, duration_ns: u64) -> u64 {
-        proportion(duration_ns, self.zones[self.zone(from)].track_bytes, self.revolution_ns)
+        proportion(
+            duration_ns,
+            self.zones[self.zone(from)].track_bytes,
+            self.revolution_ns,
+        )
     }
 }

@@ -4,14 +4,14 @@
 //! same times always end at the same times. As queues reorder, the end of a request is not known when it
 //! arrives: a model is asked for the time of its next event, and told to advance to it.
 
-pub mod array;
+mod array;
 mod dirty;
 mod geometry;
-pub mod immediate;
+mod immediate;
 pub mod parameters;
-mod parse;
+pub(crate) mod parse;
 pub mod profiles;
-mod random;
+pub mod random;
 mod read_ahead;
 pub mod rotating;
 mod seek;

@@ -73,13 +73,18 @@ pub struct Parameters {
 
 /// `KEY=VALUE,…` as pairs.
 fn pairs(text: &str) -> Result<Vec<(&str, &str)>, DiskError> {
-    let given = text.split(',').map(str::trim).filter(|pair| !pair.is_empty());
+    let given = text
+        .split(',')
+        .map(str::trim)
+        .filter(|pair| !pair.is_empty());
     let pairs: Vec<(&str, &str)> = given
         .map(|pair| {
             pair.split_once('=')
                 .map(|(key, value)| (key.trim(), value.trim()))
                 .ok_or_else(|| {
-                    DiskError::argument(format!("expected KEY=VALUE, separated by commas, found {pair:?}"))
+                    DiskError::argument(format!(
+                        "expected KEY=VALUE, separated by commas, found {pair:?}"
+                    ))
                 })
         })
         .collect::<Result<_, _>>()?;
@@ -200,7 +205,10 @@ impl Parameters {
         };
         let known: Vec<&str> = COMMON_KEYS.iter().chain(own).copied().collect();
         DiskError::hinted(
-            format!("{key}: a disk of the profile {:?} has no such parameter", self.profile),
+            format!(
+                "{key}: a disk of the profile {:?} has no such parameter",
+                self.profile
+            ),
             format!("it has {}", known.join(", ")),
         )
     }
@@ -250,8 +258,11 @@ fn cache_bytes(key: &str, value: &str) -> Result<u64, DiskError> {
     if value == "off" {
         return Ok(0);
     }
-    parse::size_bytes(key, value)
-        .map_err(|_| DiskError::argument(format!("{key}: expected off or a size, as 16M, found {value:?}")))
+    parse::size_bytes(key, value).map_err(|_| {
+        DiskError::argument(format!(
+            "{key}: expected off or a size, as 16M, found {value:?}"
+        ))
+    })
 }
 
 /// To be filled from the profile, which has every parameter.

@@ -54,7 +54,7 @@ pub struct RotatingParameters {
     pub capacity_bytes: Option<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Job {
     Serve {
         request: Request,
@@ -108,7 +108,7 @@ pub struct RotatingDisk {
 
 impl RotatingDisk {
     /// A disk at rest, with the head at the outer edge. Fails if the parameters contradict each other.
-    pub fn new(parameters: RotatingParameters, size_bytes: u64) -> Result<Self, DiskError> {
+    pub(super) fn new(parameters: RotatingParameters, size_bytes: u64) -> Result<Self, DiskError> {
         let capacity_bytes = parameters.capacity_bytes.unwrap_or(size_bytes);
         if capacity_bytes < size_bytes {
             return Err(DiskError::argument(format!(
@@ -272,7 +272,10 @@ impl RotatingDisk {
                 let is_read = request.operation == Operation::Read;
                 // The time to its first byte: long transfers are not put last.
                 let first = request.offset..request.offset + 1;
-                consider(self.ends_ns(&first, is_read, now_ns), Choice::Waiting(index));
+                consider(
+                    self.ends_ns(&first, is_read, now_ns),
+                    Choice::Waiting(index),
+                );
             }
         }
         if urgent_since.is_some() || self.waiting.is_empty() {
@@ -397,17 +400,26 @@ impl Disk for RotatingDisk {
 
     fn advance(&mut self, now_ns: u64, events: &mut Vec<Event>) {
         while let Some(at_ns) = self.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
-            if self.job.as_ref().is_some_and(|(ends_ns, _)| *ends_ns == at_ns)
+            if self
+                .job
+                .as_ref()
+                .is_some_and(|(ends_ns, _)| *ends_ns == at_ns)
                 && let Some((_, job)) = self.job.take()
             {
                 self.end_job(job, at_ns, events);
             }
-            while self.commands.front().is_some_and(|(ready_ns, _)| *ready_ns <= at_ns)
+            while self
+                .commands
+                .front()
+                .is_some_and(|(ready_ns, _)| *ready_ns <= at_ns)
                 && let Some((_, request)) = self.commands.pop_front()
             {
                 self.accept(request, at_ns);
             }
-            while self.answers.peek().is_some_and(|Reverse((end_ns, ..))| *end_ns <= at_ns)
+            while self
+                .answers
+                .peek()
+                .is_some_and(|Reverse((end_ns, ..))| *end_ns <= at_ns)
                 && let Some(Reverse((end_ns, id, start_ns))) = self.answers.pop()
             {
                 events.push(Event::Completed {

@@ -38,8 +38,7 @@ pub struct SeekCurve {
 impl SeekCurve {
     /// Fails where no curve of this form has such an average.
     pub fn new(minimum_ns: u64, average_ns: u64, maximum_ns: u64) -> Result<Self, DiskError> {
-        let (minimum, average, maximum) =
-            (minimum_ns as f64, average_ns as f64, maximum_ns as f64);
+        let (minimum, average, maximum) = (minimum_ns as f64, average_ns as f64, maximum_ns as f64);
         let curve_of = |root: f64| Self {
             minimum,
             maximum,
@@ -103,7 +102,8 @@ mod tests {
         assert_eq!(curve.time_ns(stroke, stroke), 18_000_000);
         let mut sum = 0_u128;
         for distance in 1..=stroke {
-            sum += u128::from(curve.time_ns(distance, stroke)) * u128::from(stroke + 1 - distance) * 2;
+            sum +=
+                u128::from(curve.time_ns(distance, stroke)) * u128::from(stroke + 1 - distance) * 2;
         }
         let pairs = u128::from(stroke) * u128::from(stroke + 1);
         let average = sum / pairs;

@@ -184,7 +184,10 @@ impl SolidStateDisk {
             if waits && !self.parameters.is_protected {
                 self.flushes.push((id, before));
             } else {
-                self.plan(now_ns + self.parameters.flush_latency_ns, Step::Answered(id));
+                self.plan(
+                    now_ns + self.parameters.flush_latency_ns,
+                    Step::Answered(id),
+                );
             }
         } else if request.length > cache_bytes {
             self.write_through(request, now_ns, events);
@@ -288,7 +291,8 @@ impl SolidStateDisk {
             self.units[unit] = now_ns + self.parameters.program_latency_ns;
             self.plan(self.units[unit], Step::Programmed(self.next_program));
             self.programming_bytes += program.bytes;
-            self.programs_by_age.insert((program.oldest, self.next_program));
+            self.programs_by_age
+                .insert((program.oldest, self.next_program));
             self.programs.insert(self.next_program, program);
             self.next_program += 1;
         }
@@ -308,7 +312,10 @@ impl SolidStateDisk {
         let flushes = std::mem::take(&mut self.flushes);
         for (id, before) in flushes {
             if oldest >= before {
-                self.plan(now_ns + self.parameters.flush_latency_ns, Step::Answered(id));
+                self.plan(
+                    now_ns + self.parameters.flush_latency_ns,
+                    Step::Answered(id),
+                );
             } else {
                 self.flushes.push((id, before));
             }

@@ -44,7 +44,10 @@ impl Layout {
     pub fn new(raid: Raid, disks: usize, stripe_bytes: u64) -> Result<Self, DiskError> {
         let (is_possible, expected) = match raid {
             Raid::Raid0 | Raid::Raid1 => (disks >= 2, "at least 2"),
-            Raid::Raid10 => (disks >= 4 && disks % 2 == 0, "an even number from 4"),
+            Raid::Raid10 => (
+                disks >= 4 && disks.is_multiple_of(2),
+                "an even number from 4",
+            ),
             Raid::Raid5 => (disks >= 3, "at least 3"),
         };
         if !is_possible {
@@ -124,7 +127,7 @@ impl Layout {
             let column = match self.raid {
                 Raid::Raid0 => Some(disk),
                 Raid::Raid1 => (disk == 0).then_some(0),
-                Raid::Raid10 => (disk % 2 == 0).then_some(disk / 2),
+                Raid::Raid10 => disk.is_multiple_of(2).then_some(disk / 2),
                 Raid::Raid5 => {
                     let parity = self.parity_disk(row);
                     (disk != parity).then(|| (disk + self.disks - parity - 1) % self.disks)

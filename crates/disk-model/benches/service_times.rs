@@ -1,0 +1,270 @@
+//! Real service times against the model: a loop device with direct I/O on the served file, read and written
+//! with `O_DIRECT` by as many threads as the depth, and the same requests given to the model in virtual time.
+//!
+//! `cargo bench -p assay-disk-model --bench service_times [-- PROFILE…]`, as root. Prints Markdown.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::cast_precision_loss)]
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use assay_disk_model::model::{Event, Operation, Parameters, Request};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_assay-disk-model");
+const SIZE: u64 = 1 << 30;
+const PAGE: usize = 8192;
+const RUN: Duration = Duration::from_secs(6);
+const PROFILES: [&str; 6] = [
+    "scsi-10k",
+    "scsi-15k",
+    "hdd-7200",
+    "sata-ssd",
+    "fusion-io",
+    "nvme",
+];
+
+#[derive(Clone, Copy)]
+enum Pattern {
+    RandomRead,
+    WriteAndFlush,
+    SequentialRead,
+}
+
+impl Pattern {
+    fn name(self) -> &'static str {
+        match self {
+            Self::RandomRead => "random read, 8 KiB",
+            Self::WriteAndFlush => "random write, 8 KiB, and flush",
+            Self::SequentialRead => "sequential read, 128 KiB",
+        }
+    }
+
+    fn place(self, number: u64) -> (u64, usize) {
+        match self {
+            Self::SequentialRead => (number * 131_072 % SIZE, 131_072),
+            _ => (mixed(number) % (SIZE / PAGE as u64) * PAGE as u64, PAGE),
+        }
+    }
+}
+
+/// The n-th place, the same for the model and for the disk.
+fn mixed(number: u64) -> u64 {
+    let mut value = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    value ^ (value >> 31)
+}
+
+/// Requests per second of the model, with clients that need no time.
+fn modelled_per_s(model: &str, pattern: Pattern, depth: usize) -> f64 {
+    let mut disk = Parameters::parse(model).unwrap().build(SIZE).unwrap();
+    let mut events = Vec::new();
+    let (mut now_ns, mut next, mut ended) = (1_000_000, 0_u64, 0_u64);
+    // What each client does next: a flush follows a write.
+    let mut flushes = vec![false; depth];
+    let mut idle: Vec<usize> = (0..depth).collect();
+    let mut clients = std::collections::HashMap::new();
+    let mut id = 0;
+    let most = 30_000;
+    let mut began_ns = now_ns;
+    while ended < most && now_ns < 1_000_000_000_000 {
+        while let Some(client) = idle.pop() {
+            let (operation, offset, length) = match (pattern, flushes[client]) {
+                (Pattern::WriteAndFlush, true) => (Operation::Flush, 0, 0),
+                (Pattern::WriteAndFlush, false) => {
+                    let (offset, length) = pattern.place(next);
+                    next += 1;
+                    (Operation::Write, offset, length as u64)
+                }
+                _ => {
+                    let (offset, length) = pattern.place(next);
+                    next += 1;
+                    (Operation::Read, offset, length as u64)
+                }
+            };
+            clients.insert(id, (client, operation));
+            let request = Request {
+                id,
+                operation,
+                offset,
+                length,
+            };
+            id += 1;
+            disk.submit(request, now_ns, &mut events);
+        }
+        if let Some(at_ns) = disk.next_event_ns() {
+            now_ns = at_ns;
+            disk.advance(now_ns, &mut events);
+        }
+        for event in events.drain(..) {
+            if let Event::Completed { id, .. } = event {
+                let (client, operation) = clients.remove(&id).unwrap();
+                idle.push(client);
+                let is_pair = matches!(pattern, Pattern::WriteAndFlush);
+                flushes[client] = is_pair && operation == Operation::Write;
+                if !flushes[client] {
+                    ended += 1;
+                    if ended == 100 {
+                        began_ns = now_ns;
+                    }
+                }
+            }
+        }
+    }
+    (ended - 100) as f64 / (now_ns - began_ns) as f64 * 1e9
+}
+
+struct Served {
+    folder: tempfile::TempDir,
+    child: Child,
+    device: String,
+}
+
+impl Served {
+    fn start(model: &str, path_cost_ns: u64) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("assay-disk-")
+            .tempdir_in("/var/tmp")
+            .unwrap();
+        let mount = folder.path().join("mount");
+        std::fs::create_dir(&mount).unwrap();
+        let mut child = Command::new(PROGRAM)
+            .args(["serve", "--size", "1G", "--model", model])
+            .args(["--path-cost", &format!("{path_cost_ns}ns"), "--image"])
+            .arg(folder.path().join("image"))
+            .arg("--mount")
+            .arg(&mount)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let output = Command::new("losetup")
+            .args(["--find", "--show", "--direct-io=on"])
+            .arg(mount.join("disk"))
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "losetup: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let device = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        Self {
+            folder,
+            child,
+            device,
+        }
+    }
+
+    fn open(&self) -> File {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc_o_direct())
+            .open(&self.device)
+            .unwrap()
+    }
+
+    fn measured_per_s(&self, pattern: Pattern, depth: usize) -> f64 {
+        let next = AtomicU64::new(0);
+        let ended = AtomicU64::new(0);
+        let started = Instant::now();
+        std::thread::scope(|scope| {
+            for _ in 0..depth {
+                scope.spawn(|| {
+                    let disk = self.open();
+                    let mut memory = vec![7_u8; 131_072 + 4096];
+                    let skip = memory.as_ptr().align_offset(4096);
+                    while started.elapsed() < RUN {
+                        let (offset, length) = pattern.place(next.fetch_add(1, Ordering::Relaxed));
+                        let bytes = &mut memory[skip..skip + length];
+                        if matches!(pattern, Pattern::WriteAndFlush) {
+                            disk.write_all_at(bytes, offset).unwrap();
+                            disk.sync_data().unwrap();
+                        } else {
+                            disk.read_exact_at(bytes, offset).unwrap();
+                        }
+                        ended.fetch_add(1, Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        ended.load(Ordering::Relaxed) as f64 / started.elapsed().as_secs_f64()
+    }
+}
+
+fn libc_o_direct() -> i32 {
+    i32::try_from(rustix::fs::OFlags::DIRECT.bits()).unwrap()
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let detached = Command::new("losetup").args(["-d", &self.device]).status();
+        eprintln!(
+            "{} detached: {}",
+            self.device,
+            detached.is_ok_and(|status| status.success())
+        );
+        if let Some(pid) = i32::try_from(self.child.id())
+            .ok()
+            .and_then(rustix::process::Pid::from_raw)
+        {
+            rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        }
+        self.child.wait().unwrap();
+        assert!(!self.folder.path().join("mount/disk").exists());
+    }
+}
+
+fn main() {
+    let given: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|name| !name.starts_with('-'))
+        .collect();
+    println!("| profile | pattern | depth | model, per s | measured, per s | measured / model |");
+    println!("|---|---|---:|---:|---:|---:|");
+    let cases = [
+        (Pattern::RandomRead, 1),
+        (Pattern::RandomRead, 16),
+        (Pattern::WriteAndFlush, 1),
+        (Pattern::SequentialRead, 1),
+    ];
+    // What the way costs, without delays.
+    let floor = Served::start("profile=none", 0);
+    let mut path_cost_ns = 0;
+    for (pattern, depth) in cases {
+        floor.measured_per_s(pattern, depth);
+        let measured = floor.measured_per_s(pattern, depth);
+        println!(
+            "| none | {} | {depth} | | {measured:.0} | |",
+            pattern.name()
+        );
+        if path_cost_ns == 0 {
+            path_cost_ns = Duration::from_secs_f64(1.0 / measured).as_nanos();
+        }
+    }
+    drop(floor);
+    eprintln!("path cost {path_cost_ns} ns");
+    for profile in PROFILES {
+        if !given.is_empty() && !given.iter().any(|name| name == profile) {
+            continue;
+        }
+        let model = format!("profile={profile}");
+        let served = Served::start(&model, u64::try_from(path_cost_ns).unwrap());
+        for (pattern, depth) in cases {
+            let modelled = modelled_per_s(&model, pattern, depth);
+            let measured = served.measured_per_s(pattern, depth);
+            println!(
+                "| {profile} | {} | {depth} | {modelled:.1} | {measured:.1} | {:.3} |",
+                pattern.name(),
+                measured / modelled
+            );
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Takes every request that ended; keeps it in a file, one row each, for the record of a run.
+
+mod reader;
+mod row;
+mod writer;
+
+pub use reader::{Account, read};
+pub use row::Row;
+pub use writer::{Recorder, Writer};

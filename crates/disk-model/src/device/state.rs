@@ -1,0 +1,188 @@
+//! Takes what happens in the model; says which data becomes durable and which requests are answered.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+
+use crate::faults::Faults;
+use crate::model::{Disk, Event, Operation, Request};
+use crate::volatile::{Piece, VolatileData};
+
+/// Called once with the data of a read (empty for others), or with the error.
+pub type Answer = Box<dyn FnOnce(Result<&[u8], Errno>) + Send>;
+
+/// Why a request failed, as the kernel numbers it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errno(pub i32);
+
+impl Errno {
+    /// The device failed.
+    pub const IO: Self = Self(libc::EIO);
+    /// The device is full.
+    pub const FULL: Self = Self(libc::ENOSPC);
+}
+
+/// A request that is not answered.
+pub struct Pending {
+    pub operation: Operation,
+    pub offset: u64,
+    pub length: u32,
+    pub arrival_ns: u64,
+    /// What a read found.
+    pub data: Vec<u8>,
+    pub answer: Answer,
+}
+
+/// A request that the model ended.
+pub struct Ended {
+    pub pending: Pending,
+    pub start_ns: u64,
+    pub end_ns: u64,
+}
+
+/// What has to be done outside the lock, in this order.
+#[derive(Default)]
+pub struct Settled {
+    /// Order of this batch among those with data.
+    pub batch: u64,
+    /// Data that is durable now.
+    pub durable: Vec<Piece>,
+    pub ended: Vec<Ended>,
+}
+
+impl Settled {
+    pub fn is_empty(&self) -> bool {
+        self.durable.is_empty() && self.ended.is_empty()
+    }
+}
+
+/// What all threads share, under one lock.
+pub struct State {
+    pub disk: Box<dyn Disk>,
+    /// The last instant that the model has seen.
+    pub model_ns: u64,
+    pub is_powered: bool,
+    /// Power cuts so far: a request that began before one does not end after it.
+    pub power_cuts: u64,
+    pub is_stopped: bool,
+    pub pending: HashMap<u64, Pending>,
+    pub volatile: VolatileData,
+    pub faults: Faults,
+    /// The data of each transfer to the medium, as it was when the transfer started.
+    destages: HashMap<u64, Vec<Piece>>,
+    /// Batches whose data is being written to the image.
+    pub persisting: BTreeSet<u64>,
+    next_batch: u64,
+    pub next_id: u64,
+    pub next_write: u64,
+    /// Until when the pacer sleeps; 0 while it is awake.
+    pub pacer_wakes_ns: u64,
+    events: Vec<Event>,
+}
+
+impl State {
+    pub fn new(disk: Box<dyn Disk>) -> Self {
+        Self {
+            disk,
+            model_ns: 0,
+            is_powered: true,
+            power_cuts: 0,
+            is_stopped: false,
+            pending: HashMap::new(),
+            volatile: VolatileData::default(),
+            faults: Faults::default(),
+            destages: HashMap::new(),
+            persisting: BTreeSet::new(),
+            next_batch: 0,
+            next_id: 0,
+            next_write: 0,
+            pacer_wakes_ns: 0,
+            events: Vec::new(),
+        }
+    }
+
+    /// Hands a request to the model, at `arrival_ns` or as soon after as the model's time allows.
+    pub fn submit(&mut self, pending: Pending, arrival_ns: u64) -> Settled {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.model_ns = self.model_ns.max(arrival_ns);
+        let request = Request {
+            id,
+            operation: pending.operation,
+            offset: pending.offset,
+            length: u64::from(pending.length),
+        };
+        self.pending.insert(id, pending);
+        let mut events = std::mem::take(&mut self.events);
+        self.disk.submit(request, self.model_ns, &mut events);
+        self.settle(events)
+    }
+
+    /// Everything that happens up to `now_ns`.
+    pub fn advance(&mut self, now_ns: u64) -> Settled {
+        let mut events = std::mem::take(&mut self.events);
+        while let Some(at_ns) = self.disk.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
+            self.model_ns = self.model_ns.max(at_ns);
+            self.disk.advance(at_ns, &mut events);
+        }
+        self.settle(events)
+    }
+
+    fn settle(&mut self, mut events: Vec<Event>) -> Settled {
+        let mut settled = Settled::default();
+        for event in events.drain(..) {
+            match event {
+                Event::DestageStarted {
+                    destage,
+                    offset,
+                    length,
+                } => {
+                    let pieces = self.volatile.within(&(offset..offset + length));
+                    self.destages.insert(destage, pieces);
+                }
+                Event::DestageEnded { destage } => {
+                    settled
+                        .durable
+                        .extend(self.destages.remove(&destage).unwrap_or_default());
+                }
+                Event::Completed {
+                    id,
+                    start_ns,
+                    end_ns,
+                } => {
+                    if let Some(pending) = self.pending.remove(&id) {
+                        settled.ended.push(Ended {
+                            pending,
+                            start_ns,
+                            end_ns,
+                        });
+                    }
+                }
+            }
+        }
+        self.events = events;
+        settled.batch = self.next_batch;
+        if !settled.durable.is_empty() {
+            self.next_batch += 1;
+            self.persisting.insert(settled.batch);
+        }
+        settled
+    }
+
+    /// These bytes get another content now, which transfers under way must not overwrite.
+    pub fn discard(&mut self, range: &Range<u64>) {
+        self.volatile.discard(range);
+        for pieces in self.destages.values_mut() {
+            *pieces = pieces
+                .iter()
+                .flat_map(|piece| piece.outside(range))
+                .collect();
+        }
+    }
+
+    /// A new disk at rest, without anything that was under way.
+    pub fn reset(&mut self, disk: Box<dyn Disk>) -> Vec<Pending> {
+        self.disk = disk;
+        self.destages.clear();
+        self.pending.drain().map(|(_, pending)| pending).collect()
+    }
+}

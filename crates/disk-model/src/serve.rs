@@ -1,0 +1,191 @@
+//! Takes options; serves a modelled disk as a file of a FUSE mount until it is told to end.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use fuser::{Config, MountOption, Session};
+use rustix::mount::{UnmountFlags, unmount};
+use serde_json::json;
+
+use crate::account::{Recorder, Writer};
+use crate::device::Device;
+use crate::error::DiskError;
+use crate::fuse::{DiskFile, FILE_NAME};
+use crate::image::Image;
+use crate::model::Parameters;
+use crate::{control, signals};
+
+/// Threads that take requests from the kernel. Two of them keep one processor busy; more would only wait.
+const THREADS: usize = 2;
+
+/// Where the bytes are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ImagePlace {
+    /// In a file, which is made where it is missing.
+    File(PathBuf),
+    /// In memory.
+    Memory,
+}
+
+/// What is served, and where.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The disk.
+    pub parameters: Parameters,
+    /// Its content.
+    pub image: ImagePlace,
+    /// Its size.
+    pub size_bytes: u64,
+    /// The directory on which the file system with the file `disk` is mounted.
+    pub mount: PathBuf,
+    /// A new Unix socket for commands.
+    pub control: Option<PathBuf>,
+    /// A new file for every request.
+    pub account: Option<PathBuf>,
+    /// The time of the way to this process and back, by which requests are answered earlier.
+    pub path_cost_ns: u64,
+    /// Whether to end when the process that started this one does.
+    pub ends_with_parent: bool,
+}
+
+/// Serves until SIGTERM, SIGINT, the command `stop`, the end of the parent, or an unmount by somebody else.
+/// When the disk can be used, one JSON line on standard output says where it is.
+///
+/// # Errors
+///
+/// An image, mount, socket or account that cannot be made, or an image that cannot be written at the end.
+pub fn serve(options: &Options) -> Result<(), DiskError> {
+    check_places(options)?;
+    let (stopped, stop) = channel();
+    signals::listen(stopped.clone())?;
+    if options.ends_with_parent {
+        signals::watch_parent(stopped.clone())?;
+    }
+    let mut made = Made::default();
+    let image = match &options.image {
+        ImagePlace::File(path) => {
+            let is_new = !path.exists();
+            let image = Image::open(path, options.size_bytes)?;
+            made.0.extend(is_new.then(|| path.clone()));
+            image
+        }
+        ImagePlace::Memory => Image::in_memory(options.size_bytes)?,
+    };
+    let (recorder, writer) = match &options.account {
+        Some(path) => {
+            let (recorder, writer) = Writer::start(path)?;
+            made.0.push(path.clone());
+            (recorder, Some(writer))
+        }
+        None => (Recorder::none(), None),
+    };
+    let device = Device::new(
+        options.parameters.clone(),
+        image,
+        recorder,
+        options.path_cost_ns,
+    )?;
+    let pacer = {
+        let device = Arc::clone(&device);
+        std::thread::Builder::new()
+            .name("pacer".to_owned())
+            .spawn(move || device.pace())
+            .map_err(DiskError::machine("cannot start a thread for", "the model"))?
+    };
+    let file = DiskFile::new(Arc::clone(&device), stopped.clone());
+    let session = Session::new(file, &options.mount, &config())
+        .and_then(Session::spawn)
+        .map_err(DiskError::machine(
+            "cannot mount a file system on",
+            &options.mount,
+        ))?;
+    if let Some(path) = &options.control {
+        control::listen(path, Arc::clone(&device), stopped)?;
+    }
+    made.0.clear();
+    announce(&options.mount, options.size_bytes);
+    wait(&stop);
+    let unmounted = session.umount_and_join();
+    if let Err(error) = &unmounted {
+        // Somebody has the file open, mostly a loop device. From here on their requests fail.
+        eprintln!(
+            "warning: {} was in use and has been detached: {error}",
+            options.mount.display()
+        );
+        // If it is no longer mounted, all the better.
+        let _ = unmount(&options.mount, UnmountFlags::DETACH);
+    }
+    let stopped = device.stop();
+    let paced = pacer.join();
+    if let Some(path) = &options.control {
+        // It may have been removed already.
+        let _ = std::fs::remove_file(path);
+    }
+    if let Some(writer) = writer {
+        writer.finish()?;
+    }
+    assert!(paced.is_ok(), "the thread of the model panicked");
+    stopped
+}
+
+/// Files that were made; removed if the disk cannot be served after all.
+#[derive(Default)]
+struct Made(Vec<PathBuf>);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for path in &self.0 {
+            // The error that led here says more than one about a file that stays.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// What can be refused before anything is made.
+fn check_places(options: &Options) -> Result<(), DiskError> {
+    if !options.mount.is_dir() {
+        return Err(DiskError::argument(format!(
+            "--mount: expected a directory, found none at {}",
+            options.mount.display()
+        )));
+    }
+    for (name, path) in [
+        ("--control", &options.control),
+        ("--account", &options.account),
+    ] {
+        if let Some(path) = path.as_ref().filter(|path| path.exists()) {
+            return Err(DiskError::hinted(
+                format!("{name}: {} exists", path.display()),
+                "remove it, or name a new file",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn config() -> Config {
+    let mut config = Config::default();
+    config.mount_options = vec![
+        MountOption::FSName("assay-disk-model".to_owned()),
+        MountOption::NoExec,
+        MountOption::NoAtime,
+    ];
+    config.n_threads = Some(THREADS);
+    config.clone_fd = true;
+    config
+}
+
+/// Nobody may be listening: a closed standard output is no reason to end.
+fn announce(mount: &Path, size_bytes: u64) {
+    let line = json!({"disk": mount.join(FILE_NAME), "size_bytes": size_bytes});
+    let mut output = std::io::stdout();
+    let _ = writeln!(output, "{line}");
+    let _ = output.flush();
+}
+
+/// All senders live as long as the process.
+fn wait(stop: &Receiver<()>) {
+    let _ = stop.recv();
+}

@@ -1,0 +1,432 @@
+//! The program with a real FUSE mount. Needs root and /dev/fuse; says so and passes where they are missing.
+
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation
+)]
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::FileExt;
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use assay_disk_model::account;
+use assay_disk_model::model::Operation;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_assay-disk-model");
+const SIZE: u64 = 64 << 20;
+/// Nothing here takes nearly so long; a hang does.
+const HANG: Duration = Duration::from_secs(60);
+
+fn can_mount() -> bool {
+    let can = rustix::process::geteuid().is_root() && PathBuf::from("/dev/fuse").exists();
+    if !can {
+        eprintln!("skipped: needs root and /dev/fuse");
+    }
+    can
+}
+
+struct Served {
+    folder: tempfile::TempDir,
+    child: Child,
+}
+
+impl Served {
+    fn start(model: &str, more: &[&str]) -> Self {
+        let folder = tempfile::Builder::new()
+            .prefix("assay-disk-")
+            .tempdir()
+            .unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("mount")).unwrap();
+        let mut child = Command::new(PROGRAM)
+            .args(["serve", "--size", "64M", "--model", model, "--image"])
+            .arg(at("image"))
+            .arg("--mount")
+            .arg(at("mount"))
+            .arg("--control")
+            .arg(at("control"))
+            .arg("--account")
+            .arg(at("account"))
+            .args(more)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let output = child.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).expect("one line when it is ready");
+        assert_eq!(ready["size_bytes"], SIZE);
+        assert_eq!(ready["disk"], json!(at("mount/disk")));
+        Self { folder, child }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn open(&self) -> File {
+        let path = self.at("mount/disk");
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .unwrap()
+    }
+
+    fn tell(&self, command: &Value) -> Value {
+        let mut stream = UnixStream::connect(self.at("control")).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        writeln!(stream, "{command}").unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    fn ask(&self, command: &str) -> Value {
+        self.tell(&json!({ "command": command }))
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    fn wait(&mut self) -> Option<i32> {
+        ended(&mut self.child)
+    }
+
+    fn is_mounted(&self) -> bool {
+        let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+        mounts.contains(self.at("mount").to_str().unwrap())
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        // What a failed test leaves: the process, and its mount.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let detach = rustix::mount::UnmountFlags::DETACH;
+        let _ = rustix::mount::unmount(self.at("mount"), detach);
+    }
+}
+
+fn ended(child: &mut Child) -> Option<i32> {
+    let started = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        assert!(started.elapsed() < HANG, "it does not end");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn errno<T>(result: std::io::Result<T>) -> Option<i32> {
+    result.err().and_then(|error| error.raw_os_error())
+}
+
+#[test]
+fn the_file_holds_what_was_written_and_the_account_has_every_request() {
+    if !can_mount() {
+        return;
+    }
+    let mut served = Served::start("profile=sata-ssd", &[]);
+    let disk = served.open();
+    let mut expected = vec![0_u8; SIZE as usize];
+    let mut dice = 99_u64;
+    let mut below = |bound: u64| {
+        dice ^= dice << 13;
+        dice ^= dice >> 7;
+        dice ^= dice << 17;
+        dice % bound
+    };
+    let (mut reads, mut writes, mut flushes) = (0, 0, 0);
+    for round in 0..400 {
+        let offset = below(SIZE / 512 - 600) * 512;
+        let length = (1 + below(500)) as usize * 512;
+        let range = offset as usize..offset as usize + length;
+        match below(5) {
+            0 | 1 => {
+                let data: Vec<u8> = (0..length).map(|_| below(256) as u8).collect();
+                disk.write_all_at(&data, offset).unwrap();
+                expected[range].copy_from_slice(&data);
+                writes += 1;
+            }
+            2 if round % 10 == 0 => {
+                disk.sync_all().unwrap();
+                flushes += 1;
+            }
+            3 if round % 7 == 0 => {
+                let flags =
+                    rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
+                rustix::fs::fallocate(&disk, flags, offset, length as u64).unwrap();
+                expected[range].fill(0);
+            }
+            _ => {
+                let mut data = vec![0; length];
+                disk.read_exact_at(&mut data, offset).unwrap();
+                assert!(data == expected[range], "round {round}");
+                reads += 1;
+            }
+        }
+    }
+    assert_eq!(errno(disk.set_len(1)), Some(libc_eperm()));
+    let counters = served.ask("counters")["counters"].clone();
+    assert_eq!(counters["reads"], reads);
+    assert_eq!(counters["writes"], writes);
+    assert_eq!(counters["flushes"], flushes);
+    assert_eq!(counters["failed"], 0);
+    drop(disk);
+    served.signal(Signal::TERM);
+    assert_eq!(served.wait(), Some(0));
+    assert!(!served.is_mounted() && !served.at("control").exists());
+    // What the cache held is in the image after an end in good order.
+    assert!(std::fs::read(served.at("image")).unwrap() == expected);
+    let account = account::read(&served.at("account")).unwrap();
+    assert_eq!((account.lost, account.is_cut), (0, false));
+    let count = |operation| {
+        account
+            .rows
+            .iter()
+            .filter(|row| row.operation == operation)
+            .count()
+    };
+    assert_eq!(count(Operation::Read), reads);
+    assert_eq!(count(Operation::Write), writes);
+    assert_eq!(count(Operation::Flush), flushes);
+    for row in &account.rows {
+        assert_eq!(row.errno, 0);
+        let times = [
+            row.arrival_ns,
+            row.start_ns,
+            row.modelled_end_ns,
+            row.end_ns,
+        ];
+        assert!(
+            times.is_sorted(),
+            "no answer is earlier than the model: {row:?}"
+        );
+    }
+    let printed = Command::new(PROGRAM)
+        .arg("account")
+        .arg(served.at("account"))
+        .output()
+        .unwrap();
+    let lines = String::from_utf8(printed.stdout).unwrap();
+    assert_eq!(lines.lines().count(), account.rows.len() + 1);
+    assert!(lines.starts_with("operation,offset,length,arrival_ns,"));
+}
+
+fn libc_eperm() -> i32 {
+    rustix::io::Errno::PERM.raw_os_error()
+}
+
+#[test]
+fn commands_cut_the_power_and_make_errors_while_requests_run() {
+    if !can_mount() {
+        return;
+    }
+    let eio = Some(rustix::io::Errno::IO.raw_os_error());
+    let served = Served::start("profile=sata-ssd,program_latency=2s", &[]);
+    let disk = served.open();
+    disk.write_all_at(&[1; 4096], 0).unwrap();
+    disk.sync_all().unwrap();
+    disk.write_all_at(&[2; 4096], 0).unwrap();
+    let volatile = served.ask("volatile");
+    assert_eq!(volatile["writes"][0]["bytes"], 4096);
+    let cut = served.tell(&json!({"command": "power-cut", "keep": "none"}));
+    assert_eq!(
+        (&cut["ok"], &cut["lost"]["dropped_bytes"]),
+        (&json!(true), &json!(4096))
+    );
+    assert_eq!(errno(disk.write_at(&[3; 512], 0)), eio);
+    assert_eq!(errno(disk.sync_all()), eio);
+    assert_eq!(served.ask("power-on")["ok"], true);
+    let mut data = [0; 4096];
+    disk.read_exact_at(&mut data, 0).unwrap();
+    assert_eq!(data, [1; 4096]);
+    served.tell(
+        &json!({"command": "errors", "rules": [{"kind": "read", "offset": 8192, "length": 512}]}),
+    );
+    assert_eq!(errno(disk.read_at(&mut data, 8192)), eio);
+    assert_eq!(
+        served.tell(&json!({"command": "errors", "rules": []}))["ok"],
+        true
+    );
+    assert!(disk.read_at(&mut data, 8192).is_ok());
+    served.tell(&json!({"command": "full", "after_bytes": 0}));
+    let enospc = Some(rustix::io::Errno::NOSPC.raw_os_error());
+    assert_eq!(errno(disk.write_at(&[3; 512], 0)), enospc);
+    for (text, part) in [
+        ("{}", "command"),
+        ("nonsense", "JSON"),
+        (r#"{"command": "power-cut", "keep": "some"}"#, "some"),
+        (r#"{"command": "power-on"}"#, "on already"),
+        (r#"{"command": "errors", "rules": [{"nth": 0}]}"#, "nth"),
+    ] {
+        let mut stream = UnixStream::connect(served.at("control")).unwrap();
+        writeln!(stream, "{text}").unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        let answer: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(answer["ok"], false);
+        assert!(
+            answer["error"].as_str().unwrap().contains(part),
+            "{text}: {answer}"
+        );
+    }
+}
+
+#[test]
+fn after_kill_9_there_are_errors_and_no_hang() {
+    if !can_mount() {
+        return;
+    }
+    let mut served = Served::start(
+        "profile=hdd-7200,seek_min=20s,seek_average=30s,seek_max=40s",
+        &[],
+    );
+    let disk = served.open();
+    disk.write_all_at(&[1; 4096], 48 << 20).unwrap();
+    let waiting = served.open();
+    // The program is killed while this read waits for seeks of half a minute, and so does the cached write.
+    let reader = std::thread::spawn(move || {
+        let mut data = [0; 4096];
+        errno(waiting.read_at(&mut data, 32 << 20))
+    });
+    let started = Instant::now();
+    while served.ask("counters")["counters"]["pending"] != 1 {
+        assert!(started.elapsed() < HANG);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    served.signal(Signal::KILL);
+    served.wait();
+    while !reader.is_finished() {
+        assert!(started.elapsed() < HANG, "the read hangs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(reader.join().unwrap().is_some(), "the read fails");
+    assert!(errno(disk.write_at(&[2; 4096], 0)).is_some());
+    assert!(errno(disk.sync_all()).is_some());
+    // A kill is a power cut: nothing had been flushed.
+    let image = std::fs::read(served.at("image")).unwrap();
+    assert!(image.iter().all(|byte| *byte == 0));
+    let path = served.at("account");
+    assert!(account::read(&path).is_ok());
+}
+
+#[test]
+fn it_ends_on_stop_when_in_use_and_with_its_parent() {
+    if !can_mount() {
+        return;
+    }
+    let mut served = Served::start("profile=none", &[]);
+    assert_eq!(served.ask("stop")["ok"], true);
+    assert_eq!(served.wait(), Some(0));
+    assert!(!served.is_mounted());
+
+    let mut served = Served::start("profile=none", &[]);
+    let disk = served.open();
+    served.signal(Signal::INT);
+    assert_eq!(served.wait(), Some(0));
+    assert!(!served.is_mounted(), "detached");
+    assert!(
+        errno(disk.write_at(&[2; 4096], 0)).is_some(),
+        "who still uses it gets errors"
+    );
+
+    // The parent is a shell that ends when its input does.
+    let folder = tempfile::Builder::new()
+        .prefix("assay-disk-")
+        .tempdir()
+        .unwrap();
+    let mount = folder.path().join("mount");
+    std::fs::create_dir(&mount).unwrap();
+    let mut shell = Command::new("sh")
+        .args([
+            "-c",
+            "\"$0\" serve --image memory --size 1M --mount \"$1\" --end-with-parent & read line",
+        ])
+        .arg(PROGRAM)
+        .arg(&mount)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let input: ChildStdin = shell.stdin.take().unwrap();
+    let mut lines = BufReader::new(shell.stdout.take().unwrap());
+    let mut line = String::new();
+    lines.read_line(&mut line).unwrap();
+    assert!(mount.join("disk").exists());
+    drop(input);
+    ended(&mut shell);
+    // Its end closes its output, after it has unmounted.
+    line.clear();
+    assert_eq!(lines.read_line(&mut line).unwrap(), 0);
+    assert!(!mount.join("disk").exists());
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    std::fs::write(at("small"), [0; 4096]).unwrap();
+    std::fs::create_dir(at("mount")).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = Command::new(PROGRAM)
+            .arg("serve")
+            .args(arguments)
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (mount, image, small) = (at("mount"), at("image"), at("small"));
+    let given = |place: &str, size: &str, more: &[&str]| {
+        let mut arguments = vec!["--image", place, "--size", size];
+        arguments.extend(more);
+        run(&arguments)
+    };
+    let (status, message) = given(&image, "1M", &["--mount", &at("missing")]);
+    assert_eq!(
+        (status, message.contains("expected a directory")),
+        (Some(2), true),
+        "{message}"
+    );
+    let (status, message) = given(&small, "1M", &["--mount", &mount]);
+    assert_eq!(
+        (status, message.contains("expected an image of")),
+        (Some(2), true),
+        "{message}"
+    );
+    let (status, message) = given(&image, "1M", &["--mount", &mount, "--account", &small]);
+    assert_eq!(
+        (status, message.contains("exists")),
+        (Some(2), true),
+        "{message}"
+    );
+    let (status, message) = given(&image, "1M", &["--mount", &mount, "--model", "capacity=4k"]);
+    assert_eq!(
+        (status, message.contains("capacity")),
+        (Some(2), true),
+        "{message}"
+    );
+    let (status, message) = given(&image, "800T", &["--mount", &mount]);
+    assert_eq!(
+        (status, message.contains("cannot allocate")),
+        (Some(3), true),
+        "{message}"
+    );
+    assert!(!PathBuf::from(&image).exists());
+    assert_eq!(std::fs::read(&small).unwrap().len(), 4096);
+}
