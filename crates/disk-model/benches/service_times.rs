@@ -6,8 +6,9 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::cast_precision_loss)]
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -17,14 +18,16 @@ use assay_disk_model::model::{Event, Operation, Parameters, Request};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_assay-disk-model");
 const SIZE: u64 = 1 << 30;
 const PAGE: usize = 8192;
-const RUN: Duration = Duration::from_secs(6);
-const PROFILES: [&str; 6] = [
+const RUN: Duration = Duration::from_secs(5);
+/// Those with names, and flash that takes about ten times as long as the way.
+const MODELS: [&str; 7] = [
     "scsi-10k",
     "scsi-15k",
     "hdd-7200",
     "sata-ssd",
     "fusion-io",
     "nvme",
+    "sata-ssd,read_latency=450us",
 ];
 
 #[derive(Clone, Copy)]
@@ -133,7 +136,9 @@ impl Served {
         std::fs::create_dir(&mount).unwrap();
         let mut child = Command::new(PROGRAM)
             .args(["serve", "--size", "1G", "--model", model])
-            .args(["--path-cost", &format!("{path_cost_ns}ns"), "--image"])
+            .args(["--path-cost", &format!("{path_cost_ns}ns"), "--control"])
+            .arg(folder.path().join("control"))
+            .arg("--image")
             .arg(folder.path().join("image"))
             .arg("--mount")
             .arg(&mount)
@@ -169,6 +174,20 @@ impl Served {
             .custom_flags(libc_o_direct())
             .open(&self.device)
             .unwrap()
+    }
+
+    /// The sum of the time by which answers were late, and how many there were.
+    fn late_ns(&self) -> (f64, f64) {
+        let mut stream = UnixStream::connect(self.folder.path().join("control")).unwrap();
+        writeln!(stream, "{}", serde_json::json!({"command": "counters"})).unwrap();
+        let mut line = String::new();
+        BufReader::new(stream).read_line(&mut line).unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let count = |name: &str| answer["counters"][name].as_f64().unwrap();
+        (
+            count("late_ns"),
+            count("reads") + count("writes") + count("flushes"),
+        )
     }
 
     fn measured_per_s(&self, pattern: Pattern, depth: usize) -> f64 {
@@ -227,8 +246,10 @@ fn main() {
         .skip(1)
         .filter(|name| !name.starts_with('-'))
         .collect();
-    println!("| profile | pattern | depth | model, per s | measured, per s | measured / model |");
-    println!("|---|---|---:|---:|---:|---:|");
+    println!(
+        "| profile | pattern | depth | model, per s | measured, per s | measured / model | late, us |"
+    );
+    println!("|---|---|---:|---:|---:|---:|---:|");
     let cases = [
         (Pattern::RandomRead, 1),
         (Pattern::RandomRead, 16),
@@ -242,7 +263,7 @@ fn main() {
         floor.measured_per_s(pattern, depth);
         let measured = floor.measured_per_s(pattern, depth);
         println!(
-            "| none | {} | {depth} | | {measured:.0} | |",
+            "| none | {} | {depth} | | {measured:.0} | | |",
             pattern.name()
         );
         if path_cost_ns == 0 {
@@ -251,7 +272,7 @@ fn main() {
     }
     drop(floor);
     eprintln!("path cost {path_cost_ns} ns");
-    for profile in PROFILES {
+    for profile in MODELS {
         if !given.is_empty() && !given.iter().any(|name| name == profile) {
             continue;
         }
@@ -259,11 +280,14 @@ fn main() {
         let served = Served::start(&model, u64::try_from(path_cost_ns).unwrap());
         for (pattern, depth) in cases {
             let modelled = modelled_per_s(&model, pattern, depth);
+            let (late_before, count_before) = served.late_ns();
             let measured = served.measured_per_s(pattern, depth);
+            let (late, count) = served.late_ns();
             println!(
-                "| {profile} | {} | {depth} | {modelled:.1} | {measured:.1} | {:.3} |",
+                "| {profile} | {} | {depth} | {modelled:.1} | {measured:.1} | {:.3} | {:.0} |",
                 pattern.name(),
-                measured / modelled
+                measured / modelled,
+                (late - late_before) / (count - count_before) / 1e3
             );
         }
     }

@@ -225,6 +225,34 @@ fn sequential_reads_run_at_the_rate_of_the_platter() {
 }
 
 #[test]
+fn the_track_buffer_serves_what_it_has_room_for_and_nothing_else() {
+    let mut run = Loop::new("profile=scsi-15k");
+    for number in 0..64 {
+        run.alone(Operation::Read, number << 20, 1 << 20);
+    }
+    // What was read long ago is not in a buffer of 2 MiB, though the same stream passed it.
+    let again = run.alone(Operation::Read, 0, PAGE);
+    assert!(again > 300_000, "{again}");
+    // A client that pauses finds the buffer full, and waits for the platter only when it has emptied it.
+    let mut paused = Loop::new("profile=scsi-15k");
+    paused.alone(Operation::Read, 0, 65_536);
+    paused.rest(100_000_000);
+    for number in 1..=16 {
+        let latency = paused.alone(Operation::Read, number * 65_536, 65_536);
+        assert!(
+            latency < 400_000,
+            "request {number} of 2 MiB that were read ahead: {latency}"
+        );
+    }
+    // Slower than the platter, with a pause after each: all come from the buffer.
+    for number in 17..200 {
+        paused.rest(10_000_000);
+        let latency = paused.alone(Operation::Read, number * 65_536, 65_536);
+        assert!(latency < 400_000, "request {number}: {latency}");
+    }
+}
+
+#[test]
 fn without_a_write_cache_the_next_block_of_a_log_costs_a_revolution() {
     let mut run = Loop::new("profile=scsi-15k");
     run.alone(Operation::Write, 0, PAGE);

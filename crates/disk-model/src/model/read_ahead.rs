@@ -47,16 +47,35 @@ impl ReadAhead {
         self.is_running.then(|| self.position(geometry, now_ns))
     }
 
+    /// The first byte that the buffer still has: it keeps no more than it has room for.
+    fn first_held(&self, position: u64) -> u64 {
+        self.start.max(position.saturating_sub(self.capacity_bytes))
+    }
+
     /// Whether the buffer holds all these bytes.
     pub fn holds(&self, range: &Range<u64>, geometry: &Geometry, now_ns: u64) -> bool {
         let position = self.position(geometry, now_ns);
-        let start = self.start.max(position.saturating_sub(self.capacity_bytes));
-        start <= range.start && range.end <= position
+        self.first_held(position) <= range.start && range.end <= position
+    }
+
+    /// Bytes that the buffer holds have been read from it: the disk reads on as far beyond them.
+    pub fn consumed(&mut self, range: &Range<u64>, geometry: &Geometry, now_ns: u64) {
+        let limit = self.limit.max(range.end + self.capacity_bytes);
+        let full_ns = self.since_ns + geometry.transfer_ns(self.at, self.limit);
+        // A head that waits with a full buffer has to wait for the next byte to come round again.
+        if self.is_running && now_ns > full_ns && limit > self.limit {
+            self.at = self.limit;
+            self.since_ns = now_ns + geometry.rotation_ns(now_ns, self.limit);
+        }
+        if self.is_running {
+            self.limit = limit;
+        }
     }
 
     /// When the last of these bytes has passed the head, if the stream leads there.
     pub fn reaches(&self, range: &Range<u64>, geometry: &Geometry, now_ns: u64) -> Option<u64> {
-        if !self.is_running || range.start < self.start || range.start > self.limit {
+        let first_held = self.first_held(self.position(geometry, now_ns));
+        if !self.is_running || range.start < first_held || range.start > self.limit {
             return None;
         }
         let full_ns = self.since_ns + geometry.transfer_ns(self.at, self.limit);

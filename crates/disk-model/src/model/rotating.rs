@@ -197,6 +197,7 @@ impl RotatingDisk {
                 let is_held = self.dirty.covers(&range)
                     || self.read_ahead.holds(&range, &self.geometry, now_ns);
                 if is_held {
+                    self.read_ahead.consumed(&range, &self.geometry, now_ns);
                     let end_ns = now_ns + self.interface_ns(request.length);
                     self.answers.push(answer(end_ns));
                 } else {
