@@ -42,7 +42,7 @@ enum Command {
     Stop,
 }
 
-/// Listens on a new socket, for its owner alone; `stopped` is told of `stop`.
+/// Listens on a new socket, for its owner alone; `stopped` hears of `stop`.
 pub fn listen(path: &Path, device: Arc<Device>, stopped: Sender<()>) -> Result<(), DiskError> {
     let listener =
         UnixListener::bind(path).map_err(DiskError::machine("cannot make the socket", path))?;
@@ -89,13 +89,13 @@ fn converse(stream: UnixStream, device: &Device, stopped: &Sender<()>) {
                 (json!({"ok": false, "error": message}), false)
             }
         };
-        let is_told = answers.write_all(format!("{answer}\n").as_bytes()).is_ok();
+        let is_sent = answers.write_all(format!("{answer}\n").as_bytes()).is_ok();
         if is_stop {
             // If nobody listens, the end is under way already.
             let _ = stopped.send(());
         }
         let is_whole = line.ends_with(b"\n");
-        if !is_told || !is_whole {
+        if !is_sent || !is_whole {
             return;
         }
     }

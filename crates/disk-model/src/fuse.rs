@@ -38,7 +38,7 @@ const VALID_FOR: Duration = Duration::from_secs(1_000_000);
 pub struct DiskFile {
     device: Arc<Device>,
     made: SystemTime,
-    /// Told when the kernel has ended the mount.
+    /// For the end of the mount.
     ended: Sender<()>,
 }
 
@@ -83,16 +83,16 @@ impl DiskFile {
 }
 
 impl Filesystem for DiskFile {
-    fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
+    fn init(&mut self, _: &Request, connection: &mut KernelConfig) -> io::Result<()> {
         let refused =
             |_| io::Error::other("the kernel's FUSE is too old: it lacks asynchronous direct I/O");
-        config
+        connection
             .add_capabilities(InitFlags::FUSE_ASYNC_DIO)
             .map_err(refused)?;
         // Both are within the bounds of the crate; if not, its nearest value is as good.
-        let _ = config.set_max_write(MAX_WRITE_BYTES);
-        let _ = config.set_max_background(MAX_BACKGROUND);
-        let _ = config.set_congestion_threshold(MAX_BACKGROUND);
+        let _ = connection.set_max_write(MAX_WRITE_BYTES);
+        let _ = connection.set_max_background(MAX_BACKGROUND);
+        let _ = connection.set_congestion_threshold(MAX_BACKGROUND);
         Ok(())
     }
 

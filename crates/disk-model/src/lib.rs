@@ -17,6 +17,7 @@ mod fuse;
 mod image;
 pub mod model;
 mod power_cut;
+mod priority;
 pub mod serve;
 mod signals;
 mod volatile;

@@ -1,11 +1,12 @@
-//! Takes options; serves a modelled disk as a file of a FUSE mount until it is told to end.
+//! Takes options; serves a modelled disk as a file of a FUSE mount until SIGTERM or another reason to end.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
 
-use fuser::{Config, MountOption, Session};
+use fuser::{BackgroundSession, Config, MountOption, Session};
 use rustix::mount::{UnmountFlags, unmount};
 use serde_json::json;
 
@@ -15,7 +16,7 @@ use crate::error::DiskError;
 use crate::fuse::{DiskFile, FILE_NAME};
 use crate::image::Image;
 use crate::model::Parameters;
-use crate::{control, signals};
+use crate::{control, priority, signals};
 
 /// Threads that take requests from the kernel. Two of them keep one processor busy; more would only wait.
 const THREADS: usize = 2;
@@ -51,7 +52,7 @@ pub struct Options {
 }
 
 /// Serves until SIGTERM, SIGINT, the command `stop`, the end of the parent, or an unmount by somebody else.
-/// When the disk can be used, one JSON line on standard output says where it is.
+/// When the disk can be used, one JSON line on standard output says where it is, and its parameters.
 ///
 /// # Errors
 ///
@@ -87,25 +88,13 @@ pub fn serve(options: &Options) -> Result<(), DiskError> {
         recorder,
         options.path_cost_ns,
     )?;
-    let pacer = {
-        let device = Arc::clone(&device);
-        std::thread::Builder::new()
-            .name("pacer".to_owned())
-            .spawn(move || device.pace())
-            .map_err(DiskError::machine("cannot start a thread for", "the model"))?
-    };
     let file = DiskFile::new(Arc::clone(&device), stopped.clone());
-    let session = Session::new(file, &options.mount, &config())
-        .and_then(Session::spawn)
-        .map_err(DiskError::machine(
-            "cannot mount a file system on",
-            &options.mount,
-        ))?;
+    let (pacer, session) = priority::raised(|| start(&device, file, &options.mount))?;
     if let Some(path) = &options.control {
         control::listen(path, Arc::clone(&device), stopped)?;
     }
     made.0.clear();
-    announce(&options.mount, options.size_bytes);
+    announce(options);
     wait(&stop);
     let unmounted = session.umount_and_join();
     if let Err(error) = &unmounted {
@@ -128,6 +117,23 @@ pub fn serve(options: &Options) -> Result<(), DiskError> {
     }
     assert!(paced.is_ok(), "the thread of the model panicked");
     stopped
+}
+
+/// The threads that answer: of the model, and of the mount.
+fn start(
+    device: &Arc<Device>,
+    file: DiskFile,
+    mount: &Path,
+) -> Result<(JoinHandle<()>, BackgroundSession), DiskError> {
+    let paced = Arc::clone(device);
+    let pacer = std::thread::Builder::new()
+        .name("pacer".to_owned())
+        .spawn(move || paced.pace())
+        .map_err(DiskError::machine("cannot start a thread for", "the model"))?;
+    let session = Session::new(file, mount, &mount_options())
+        .and_then(Session::spawn)
+        .map_err(DiskError::machine("cannot mount a file system on", mount))?;
+    Ok((pacer, session))
 }
 
 /// Files that were made; removed if the disk cannot be served after all.
@@ -165,21 +171,26 @@ fn check_places(options: &Options) -> Result<(), DiskError> {
     Ok(())
 }
 
-fn config() -> Config {
-    let mut config = Config::default();
-    config.mount_options = vec![
+fn mount_options() -> Config {
+    let mut options = Config::default();
+    options.mount_options = vec![
         MountOption::FSName("assay-disk-model".to_owned()),
         MountOption::NoExec,
         MountOption::NoAtime,
     ];
-    config.n_threads = Some(THREADS);
-    config.clone_fd = true;
-    config
+    options.n_threads = Some(THREADS);
+    options.clone_fd = true;
+    options
 }
 
 /// Nobody may be listening: a closed standard output is no reason to end.
-fn announce(mount: &Path, size_bytes: u64) {
-    let line = json!({"disk": mount.join(FILE_NAME), "size_bytes": size_bytes});
+fn announce(options: &Options) {
+    let line = json!({
+        "disk": options.mount.join(FILE_NAME),
+        "size_bytes": options.size_bytes,
+        "parameters": options.parameters.effective,
+        "source": options.parameters.source(),
+    });
     let mut output = std::io::stdout();
     let _ = writeln!(output, "{line}");
     let _ = output.flush();

@@ -1,4 +1,4 @@
-//! Takes SIGTERM and SIGINT, and the end of the parent process; tells a channel.
+//! Takes SIGTERM and SIGINT, and the end of the parent process; reports them to a channel.
 
 use std::sync::mpsc::Sender;
 
@@ -33,7 +33,7 @@ pub fn listen(stopped: Sender<()>) -> Result<(), DiskError> {
     start("signals", wait)
 }
 
-/// Tells when the process that started this one has ended, however it ended.
+/// Reports when the process that started this one has ended, however it ended.
 pub fn watch_parent(stopped: Sender<()>) -> Result<(), DiskError> {
     let parent = getppid();
     let opened = parent.map(|parent| pidfd_open(parent, PidfdFlags::empty()));

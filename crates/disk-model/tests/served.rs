@@ -65,6 +65,7 @@ impl Served {
         let ready: Value = serde_json::from_str(&line).expect("one line when it is ready");
         assert_eq!(ready["size_bytes"], SIZE);
         assert_eq!(ready["disk"], json!(at("mount/disk")));
+        assert_eq!(ready["parameters"]["stripe"], "64k");
         Self { folder, child }
     }
 
@@ -321,6 +322,112 @@ fn after_kill_9_there_are_errors_and_no_hang() {
     assert!(image.iter().all(|byte| *byte == 0));
     let path = served.at("account");
     assert!(account::read(&path).is_ok());
+}
+
+/// A loop device with direct I/O on the served file, and what is mounted from it.
+struct Loop {
+    device: String,
+    mount: PathBuf,
+}
+
+fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .output()
+        .map_err(|error| error.to_string())?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    } else {
+        Err(format!(
+            "{program}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        ))
+    }
+}
+
+impl Loop {
+    fn attach(served: &Served) -> Result<Self, String> {
+        let disk = served.at("mount/disk");
+        let device = run(
+            "losetup",
+            &["--find", "--show", "--direct-io=on", disk.to_str().unwrap()],
+        )?;
+        let mount = served.at("files");
+        std::fs::create_dir_all(&mount).unwrap();
+        Ok(Self { device, mount })
+    }
+
+    fn mount(&self) {
+        run("mount", &[&self.device, self.mount.to_str().unwrap()]).unwrap();
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        // A failed test may have mounted it or not.
+        let _ = run("umount", &[self.mount.to_str().unwrap()]);
+        run("losetup", &["-d", &self.device]).unwrap();
+    }
+}
+
+#[test]
+fn a_file_system_on_it_keeps_through_power_cuts_what_was_flushed() {
+    if !can_mount() {
+        return;
+    }
+    let served = Served::start("profile=sata-ssd,program_latency=30ms", &[]);
+    let first = match Loop::attach(&served) {
+        Ok(device) => device,
+        Err(reason) => {
+            eprintln!("skipped: {reason}");
+            return;
+        }
+    };
+    if let Err(reason) = run("mkfs.ext4", &["-q", "-F", &first.device]) {
+        eprintln!("skipped: {reason}");
+        return;
+    }
+    drop(first);
+    let mut dropped_bytes = 0;
+    for round in 0..6_u64 {
+        let device = Loop::attach(&served).unwrap();
+        device.mount();
+        for number in 0..round * 4 {
+            let data = std::fs::read(device.mount.join(format!("kept-{number}"))).unwrap();
+            assert!(
+                data == vec![number as u8; 20_000],
+                "round {round}, file {number}"
+            );
+        }
+        for number in round * 4..round * 4 + 4 {
+            let mut file = File::create(device.mount.join(format!("kept-{number}"))).unwrap();
+            file.write_all(&[number as u8; 20_000]).unwrap();
+            file.sync_all().unwrap();
+        }
+        File::open(&device.mount).unwrap().sync_all().unwrap();
+        // What nobody waits for: written by the kernel in the background, half done when the power goes.
+        let file = File::create(device.mount.join("scratch")).unwrap();
+        file.write_all_at(&vec![9; 4 << 20], 0).unwrap();
+        let background = std::thread::spawn(move || file.sync_all());
+        let started = Instant::now();
+        while served.ask("counters")["counters"]["volatile_bytes"] == 0 && started.elapsed() < HANG
+        {
+            std::thread::yield_now();
+        }
+        let cut =
+            json!({"command": "power-cut", "keep": "random", "torn": "subset", "seed": round});
+        let cut = served.tell(&cut);
+        dropped_bytes += cut["lost"]["dropped_bytes"].as_u64().unwrap();
+        // It fails or had ended before the cut.
+        let _ = background.join().unwrap();
+        drop(device);
+        assert_eq!(served.ask("power-on")["ok"], true);
+    }
+    assert!(dropped_bytes > 0, "the cuts lost something");
+    let device = Loop::attach(&served).unwrap();
+    device.mount();
+    run("umount", &[device.mount.to_str().unwrap()]).unwrap();
+    run("e2fsck", &["-f", "-n", &device.device]).unwrap();
 }
 
 #[test]

@@ -76,10 +76,10 @@ impl Writer {
         };
         let lost = Arc::clone(&recorder.lost);
         let is_finishing = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&is_finishing);
+        let wants_end = Arc::clone(&is_finishing);
         let thread = std::thread::Builder::new()
             .name("account".to_owned())
-            .spawn(move || write(file, &receiver, &lost, &told))
+            .spawn(move || write(file, &receiver, &lost, &wants_end))
             .map_err(DiskError::machine("cannot start the thread of", path))?;
         let writer = Self {
             thread,

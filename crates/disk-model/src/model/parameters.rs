@@ -1,5 +1,7 @@
 //! Takes `KEY=VALUE,…` as users write it; returns the parameters of a disk or an array, and makes it.
 
+use std::collections::BTreeMap;
+
 use super::array::ArrayDisk;
 use super::immediate::ImmediateDisk;
 use super::parse;
@@ -11,6 +13,8 @@ use super::{Disk, profiles};
 use crate::error::DiskError;
 
 const DEFAULT_PROFILE: &str = "hdd-7200";
+/// What no profile says.
+const DEFAULTS: &str = "disks=1,stripe=64k,seed=1,sector=512";
 const ROTATING_KEYS: &[&str] = &[
     "rpm",
     "seek_min",
@@ -69,6 +73,8 @@ pub struct Parameters {
     pub seed: u64,
     /// What a power cut does not tear.
     pub sector_bytes: u64,
+    /// All of it as users write it, those of the profile included: for the record of a run.
+    pub effective: BTreeMap<String, String>,
 }
 
 /// `KEY=VALUE,…` as pairs.
@@ -118,12 +124,17 @@ impl Parameters {
             kind: empty(profile),
             disks: 1,
             raid: None,
-            stripe_bytes: 65_536,
-            seed: 1,
-            sector_bytes: 512,
+            stripe_bytes: 0,
+            seed: 0,
+            sector_bytes: 0,
+            effective: BTreeMap::from([("profile".to_owned(), name.to_owned())]),
         };
-        for (key, value) in pairs(profile.parameters)?.into_iter().chain(given) {
+        let profiled = pairs(profile.parameters)?;
+        for (key, value) in pairs(DEFAULTS)?.into_iter().chain(profiled).chain(given) {
             parameters.set(key, value)?;
+            parameters
+                .effective
+                .insert(key.to_owned(), value.to_owned());
         }
         if parameters.disks > 1 && parameters.raid.is_none() {
             return Err(DiskError::hinted(

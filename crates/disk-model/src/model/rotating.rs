@@ -55,7 +55,7 @@ pub struct RotatingParameters {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Job {
+enum ArmWork {
     Serve {
         request: Request,
         start_ns: u64,
@@ -95,7 +95,7 @@ pub struct RotatingDisk {
     flushes: Vec<Flush>,
     /// Without the medium: end, request, start.
     answers: BinaryHeap<Reverse<(u64, u64, u64)>>,
-    job: Option<(u64, Job)>,
+    work: Option<(u64, ArmWork)>,
     /// The byte after the last transfer.
     head: u64,
     read_ahead: ReadAhead,
@@ -141,7 +141,7 @@ impl RotatingDisk {
             held_writes: VecDeque::new(),
             flushes: Vec::new(),
             answers: BinaryHeap::new(),
-            job: None,
+            work: None,
             head: 0,
             read_ahead: ReadAhead::new(parameters.track_buffer_bytes),
             dirty: DirtyRanges::default(),
@@ -153,7 +153,7 @@ impl RotatingDisk {
     }
 
     fn interface_ns(&self, bytes: u64) -> u64 {
-        super::transfer_ns(bytes, self.parameters.interface_rate)
+        super::disk::transfer_ns(bytes, self.parameters.interface_rate)
     }
 
     /// When a transfer of this range, begun now, ends.
@@ -304,8 +304,8 @@ impl RotatingDisk {
         found
     }
 
-    fn start_jobs(&mut self, now_ns: u64, events: &mut Vec<Event>) {
-        if self.job.is_some() {
+    fn start_work(&mut self, now_ns: u64, events: &mut Vec<Event>) {
+        if self.work.is_some() {
             return;
         }
         match self.choose(now_ns) {
@@ -318,12 +318,12 @@ impl RotatingDisk {
                 let range = request.offset..request.end();
                 let destage = (!is_read).then(|| self.start_destage(&range, events));
                 let ends_ns = self.transfer(&range, is_read, now_ns);
-                let job = Job::Serve {
+                let work = ArmWork::Serve {
                     request,
                     start_ns: now_ns,
                     destage,
                 };
-                self.job = Some((ends_ns, job));
+                self.work = Some((ends_ns, work));
             }
             Some(Choice::Dirty(start)) => {
                 let oldest = self.dirty.oldest_of(start);
@@ -333,7 +333,7 @@ impl RotatingDisk {
                 self.destaging = Some((range.end - range.start, oldest));
                 let destage = self.start_destage(&range, events);
                 let ends_ns = self.transfer(&range, false, now_ns);
-                self.job = Some((ends_ns, Job::Destage { destage }));
+                self.work = Some((ends_ns, ArmWork::Destage { destage }));
             }
         }
     }
@@ -349,9 +349,9 @@ impl RotatingDisk {
         destage
     }
 
-    fn end_job(&mut self, job: Job, now_ns: u64, events: &mut Vec<Event>) {
-        match job {
-            Job::Serve {
+    fn end_work(&mut self, work: ArmWork, now_ns: u64, events: &mut Vec<Event>) {
+        match work {
+            ArmWork::Serve {
                 request,
                 start_ns,
                 destage,
@@ -363,7 +363,7 @@ impl RotatingDisk {
                     end_ns: now_ns,
                 });
             }
-            Job::Destage { destage } => {
+            ArmWork::Destage { destage } => {
                 self.destaging = None;
                 events.push(Event::DestageEnded { destage });
                 self.admit_writes(now_ns);
@@ -395,19 +395,19 @@ impl Disk for RotatingDisk {
     fn next_event_ns(&self) -> Option<u64> {
         let command = self.commands.front().map(|(ready_ns, _)| *ready_ns);
         let answer = self.answers.peek().map(|Reverse((end_ns, ..))| *end_ns);
-        let job = self.job.as_ref().map(|(ends_ns, _)| *ends_ns);
-        command.into_iter().chain(answer).chain(job).min()
+        let work = self.work.as_ref().map(|(ends_ns, _)| *ends_ns);
+        command.into_iter().chain(answer).chain(work).min()
     }
 
     fn advance(&mut self, now_ns: u64, events: &mut Vec<Event>) {
         while let Some(at_ns) = self.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
             if self
-                .job
+                .work
                 .as_ref()
                 .is_some_and(|(ends_ns, _)| *ends_ns == at_ns)
-                && let Some((_, job)) = self.job.take()
+                && let Some((_, work)) = self.work.take()
             {
-                self.end_job(job, at_ns, events);
+                self.end_work(work, at_ns, events);
             }
             while self
                 .commands
@@ -429,7 +429,7 @@ impl Disk for RotatingDisk {
                     end_ns,
                 });
             }
-            self.start_jobs(at_ns, events);
+            self.start_work(at_ns, events);
         }
     }
 

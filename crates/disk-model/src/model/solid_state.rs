@@ -137,7 +137,7 @@ impl SolidStateDisk {
     /// When the interface has carried one more request of so many bytes.
     fn through_interface(&mut self, bytes: u64, now_ns: u64) -> u64 {
         let from_ns = now_ns.max(self.interface_free_ns);
-        let transfer_ns = super::transfer_ns(bytes, self.parameters.interface_rate);
+        let transfer_ns = super::disk::transfer_ns(bytes, self.parameters.interface_rate);
         self.interface_free_ns = from_ns + self.parameters.overhead_ns + transfer_ns;
         self.interface_free_ns
     }
