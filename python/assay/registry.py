@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -19,6 +18,7 @@ from assay.contract import ContractBroken
 from assay.errors import ArgumentError, Bug, PluginFailed
 from assay.files import paths
 from assay.server_url import is_url
+from assay.text.nearest import did_you_mean
 from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
@@ -263,21 +263,6 @@ def workload_folder(name: str) -> Path:
             hint="a server belongs after --on, as scheme://USER@HOST:PORT/DATABASE",
         )
     raise unknown("workload", name, workloads())
-
-
-def nearest(word: str, names: Iterable[str]) -> str | None:
-    """The name that a mistyped word most likely means, ignoring case."""
-    by_lower = {name.lower(): name for name in names}
-    found = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
-    return by_lower[found[0]] if found else None
-
-
-def did_you_mean(word: str, names: Iterable[str]) -> str:
-    """The hint for an unknown word: the nearest name if there is one, and the whole list."""
-    names = sorted(names)
-    guess = nearest(word, names)
-    known = f"known: {', '.join(names)}" if names else "there are none"
-    return f"did you mean {guess!r}? {known}" if guess else known
 
 
 def unknown(what: str, word: str, names: Iterable[str]) -> ArgumentError:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
+from assay.text.nearest import did_you_mean
 from assay.text.quantities import Quantity, shown
 
 Path = str | PathLike[str]
@@ -42,7 +43,7 @@ def choice(name: str, value: str | None, levels: Collection[str]) -> str | None:
 def refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:
     """Raises `ArgumentError` for an argument that there is not."""
     for name in names:
-        near = registry.did_you_mean(name, known)
+        near = did_you_mean(name, known)
         raise ArgumentError(f"there is no argument {name!r}", hint=near)
 
 

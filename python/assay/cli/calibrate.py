@@ -20,8 +20,8 @@ from assay.experiment.settings import split
 from assay.provision.leftovers import clear_leftovers
 from assay.record import CalibrationRecord, Store
 from assay.record.machine import machine
-from assay.registry import did_you_mean
 from assay.text import quantities, units
+from assay.text.nearest import did_you_mean
 
 COLUMNS = (
     "driver", "clients", "threads", "statements_per_s", "client_us_per_statement", "p50_us",

@@ -9,6 +9,7 @@ import click
 from assay import registry
 from assay.cli.outcome import say
 from assay.row_sources.protocol import Download
+from assay.text.nearest import did_you_mean
 
 
 class DataSets(click.Group):
@@ -20,7 +21,7 @@ class DataSets(click.Group):
         names = self.list_commands(ctx)
         if args and args[0] not in names and not args[0].startswith("-"):
             raise click.UsageError(
-                f"there is no data set {args[0]!r} to get; {registry.did_you_mean(args[0], names)}",
+                f"there is no data set {args[0]!r} to get; {did_you_mean(args[0], names)}",
                 ctx,
             )
         return super().resolve_command(ctx, args)

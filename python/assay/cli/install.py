@@ -15,6 +15,7 @@ from assay.provision.leftovers import clear_leftovers
 from assay.server_url import is_url
 from assay.systems.abilities import Findable, Installable, SeveralVersions
 from assay.systems.protocol import System
+from assay.text.nearest import nearest
 
 
 @click.command("install")
@@ -81,6 +82,6 @@ def system_named(name: str) -> System:
 def _installable(word: str = "") -> str:
     """Those that can be installed, after the one that the word most likely means."""
     names = [name for name, one in registry.usable_systems() if isinstance(one, Installable)]
-    guess = registry.nearest(word, names)
+    guess = nearest(word, names)
     can_be = f"these can be installed: {', '.join(names)}"
     return f"did you mean {guess!r}? {can_be}" if guess else can_be

@@ -11,7 +11,7 @@ import click
 from assay.cli.outcome import outcome_of
 from assay.cli.surroundings import refuse_other_encodings
 from assay.cli.usage_errors import EXPERIMENT_COMMANDS, PGBENCH_OPTIONS
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 
 COMMANDS = (
     "run",

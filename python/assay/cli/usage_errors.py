@@ -7,8 +7,8 @@ import re
 
 import click
 
-from assay import registry
 from assay.text.alternatives import alternatives
+from assay.text.nearest import nearest
 
 EXPERIMENT_COMMANDS = ("run", "plan", "explain")
 _URL = "part of the URL: --on SYSTEM://USER@HOST:PORT/DATABASE"
@@ -49,9 +49,9 @@ def sentence(error: click.UsageError) -> str:
                 f"there is no option {error.option_name}; pgbench's {error.option_name} is {meant}"
             )
         options = [one for param in _context(error).command.params for one in param.opts]
-        near = registry.nearest(error.option_name, [one for one in options if one[:2] == "--"])
-        nearest = f"; did you mean {near}?" if near else ""
-        return f"there is no option {error.option_name}{nearest}"
+        near = nearest(error.option_name, [one for one in options if one[:2] == "--"])
+        guess = f"; did you mean {near}?" if near else ""
+        return f"there is no option {error.option_name}{guess}"
     if isinstance(error, click.BadOptionUsage):
         if "requires" in error.message:
             return f"{error.option_name}: expected a value, found none"

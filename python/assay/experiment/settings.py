@@ -21,6 +21,7 @@ from assay.experiment.values import Scalar, StorageChoice, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
 from assay.text.alternatives import alternatives
+from assay.text.nearest import did_you_mean
 from assay.text.secrets import is_connection_string, without_secrets
 from assay.workload.values import Workload
 
@@ -159,7 +160,7 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
             raise ArgumentError(
                 f"{key} of {choice.name}: expected {alternatives(filter(None, levels.values()))}, "
                 f"found {without_secrets(value)}",
-                hint=registry.did_you_mean(value, filter(None, levels.values())),
+                hint=did_you_mean(value, filter(None, levels.values())),
             )
         specs[key].check(value)
         options[key] = levels.get(value.lower(), value)

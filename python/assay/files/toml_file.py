@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.errors import ExperimentError
 from assay.files import text_file
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, Duration, Real, Whole, shown
 
 _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")

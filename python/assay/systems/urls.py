@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from assay import _engine, env_vars, registry, server_url
+from assay import _engine, env_vars, server_url
 from assay.env_vars import EnvVar
 from assay.errors import ArgumentError
 from assay.files import paths
 from assay.provision.deployment import Address
 from assay.systems.sourced import Sourced
+from assay.text.nearest import nearest
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def form(scheme: str) -> str:
 
 
 def _nearest(name: str, parameters: Collection[str]) -> str | None:
-    near = registry.nearest(name, parameters)
+    near = nearest(name, parameters)
     return f"did you mean {near}=…?" if near else None
 
 

@@ -22,7 +22,7 @@ from assay.experiment.values import (
     shown_scripts,
 )
 from assay.files import text_file
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload import reader
 from assay.workload.parameters import Parameter

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.files import toml_file
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.text.quantities import COUNT
 from assay.workload.values import ExpectedAnswers
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
 from assay.text import quantities
+from assay.text.nearest import did_you_mean
 from assay.workload.values import Script
 
 ORDERS = ("sequence", "mix")

@@ -29,7 +29,7 @@ from collections.abc import Mapping
 
 from assay import registry
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 from assay.workload.steps import Names, Step
 from assay.workload.values import Script

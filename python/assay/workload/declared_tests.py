@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from assay.capabilities import CAPABILITIES
 from assay.experiment.values import PROTOCOLS, STOPS, Driving
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
 from assay.text import quantities
+from assay.text.nearest import did_you_mean
 from assay.workload import declared_scripts, declared_steps, driving, procedures
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.steps import Drive, Group, Step

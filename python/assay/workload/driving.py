@@ -18,8 +18,8 @@ from assay.experiment.values import (
     RECONNECT_PATIENCE_S,
 )
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
 from assay.text import quantities
+from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 
 PAUSES = ("think_time", "keying_time")

@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.workload.schema import INSTANCE
 from assay.workload.scripts import Found
 from assay.workload.values import Script

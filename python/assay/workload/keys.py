@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from assay.dialects.protocol import Column, ForeignKey, Index, Partitioning
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.workload.schema import Expression
 
 _FOREIGN_KEY = re.compile(r"\s*(?P<own>[^>]+?)\s*->\s*(?P<table>[^()\s]+)\s*\((?P<theirs>[^()]+)\)")

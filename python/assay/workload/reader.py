@@ -9,7 +9,7 @@ from assay import registry
 from assay.errors import ExperimentError
 from assay.files import text_file, toml_file
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.workload import (
     answers,
     declared_tests,

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assay.errors import ExperimentError
 from assay.files import text_file
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.workload.values import Script
 
 OVERRIDES = "overrides"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from assay.dialects.protocol import Column, Table
 from assay.files.toml_file import Section
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 from assay.workload import columns, keys
 from assay.workload.schema import INSTANCE, DeclaredTable, Expression, Generator
 from assay.workload.scripts import LANGUAGES

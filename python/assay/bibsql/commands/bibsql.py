@@ -27,8 +27,8 @@ from assay.cli.outcome import outcome_of
 from assay.errors import ArgumentError, SystemMissing
 from assay.files import toml_file
 from assay.provision.deployment import Address
-from assay.registry import did_you_mean
 from assay.systems.abilities import OwnClient
+from assay.text.nearest import did_you_mean
 from assay.text.quantities import PORT
 from assay.workload import reader
 

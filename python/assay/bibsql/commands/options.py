@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from assay.errors import ArgumentError
-from assay.registry import did_you_mean
+from assay.text.nearest import did_you_mean
 
 
 @dataclass(frozen=True)
