@@ -13,9 +13,10 @@ from assay.dialects.protocol import Dialect, LongStatement, SingleRows
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.row_sources.protocol import Asked, ExperimentRows, RowSource, RunSystem, UpdatesRows
 from assay.row_sources.request import DataRequest
-from assay.storages.protocol import Storage
+from assay.storages import abilities as of_storages
+from assay.storages.protocol import PreparedStorage, Storage
 from assay.systems.abilities import ABILITIES
-from assay.systems.protocol import System
+from assay.systems.protocol import OptionSpec, System
 
 _HEAD = """# Writing a system, a storage or a row source
 
@@ -98,6 +99,13 @@ callers ask with `isinstance`, so a system needs no method that says "not me".
 """
 
 
+_STORAGE_ABILITIES = """## What only some storages can do
+
+Each is a protocol of `assay.storages.abilities`. Callers ask with `isinstance` and pass what
+`prepare` yielded.
+"""
+
+
 def page() -> str:
     parts = [_HEAD, "## What every system has\n", *_described(System), _ABILITIES]
     for ability in ABILITIES:
@@ -111,7 +119,15 @@ def page() -> str:
     for value in (Deployment, Node, Address):
         parts += [f"### {value.__name__}\n", *_described(value, fields_only=True)]
     parts += ["## What every storage has\n", *_described(Storage)]
-    parts += ["### StorageFacts\n", *_described(StorageFacts, fields_only=True)]
+    for value in (PreparedStorage, StorageFacts, OptionSpec):
+        parts += [f"### {value.__name__}\n", *_described(value, fields_only=True)]
+    parts.append(_STORAGE_ABILITIES)
+    for ability in of_storages.ABILITIES:
+        parts += [f"### {ability.__name__}\n", *_described(ability)]
+        having = [one for one in registry.storages() if isinstance(registry.storage(one), ability)]
+        parts.append(f"Had by: {', '.join(having) or 'none yet'}.\n")
+    for value in (of_storages.Fault, of_storages.Account):
+        parts += [f"### {value.__name__}\n", *_described(value, fields_only=True)]
     parts += [_DIALECT, *_described(Dialect)]
     for spelling in (SingleRows, LongStatement):
         parts += [f"### {spelling.__name__}\n", *_described(spelling)]

@@ -15,6 +15,7 @@
     │   │   └── PasswordNeeded       it needs a password, and none is given
     │   ├── SystemDied               it stopped while it was needed
     │   ├── MachineLimit             too few threads or open files on this machine
+    │   ├── StorageUnavailable       this machine cannot have a storage of that kind
     │   └── PluginFailed             a plugin of another package raised, or breaks its contract
     ├── RunFailed           exit 1   the run was measured and failed
     └── Bug                 exit 4   internal error; please report it
@@ -137,6 +138,11 @@ class SystemDied(SystemUnderTestError):
 
 class MachineLimit(SystemUnderTestError):
     """This machine does not allow as many threads or open files as are needed."""
+
+
+class StorageUnavailable(SystemUnderTestError):
+    """This machine cannot have a storage of that kind: no root, no loop devices, a missing program;
+    the hint says how to get it."""
 
 
 class PluginFailed(SystemUnderTestError):

@@ -15,8 +15,10 @@ from assay.dialects.null import NullDialect
 from assay.dialects.protocol import Table
 from assay.errors import SystemRefused
 from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.deployment import Deployment, StorageFacts
-from assay.storages.here import HERE, refuse_options
+from assay.provision.deployment import Deployment
+from assay.storages.here import HERE
+from assay.storages.options import values
+from assay.storages.protocol import PreparedStorage
 from assay.systems import OptionSpec, ServerDirectory
 from assay.systems.null import NULL
 
@@ -79,17 +81,19 @@ class Traced:
 
 class TracedStorage:
     name = "traced"
+    option_specs: tuple[OptionSpec, ...] = ()
 
     def check(self, choice: StorageChoice) -> None:
-        refuse_options(choice)
+        values(self, choice)
 
     @contextlib.contextmanager
-    def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
+    def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
         EVENTS.add("storage", "+")
         here = StorageChoice(directory=f"/var/tmp/assay-traced-{os.getpid()}")
-        with HERE.prepare(here) as facts:
+        with HERE.prepare(here) as made:
             try:
-                yield replace(facts, name=choice.name, kind=self.name)
+                facts = replace(made.facts, name=choice.name, kind=self.name)
+                yield PreparedStorage(facts)
             finally:
                 EVENTS.add("storage", "-")
 

@@ -11,7 +11,8 @@ from assay import registry, storages, systems
 from assay.capabilities import CAPABILITIES, missing
 from assay.contract import ContractBroken
 from assay.errors import ArgumentError
-from assay.experiment.values import SystemChoice
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.option_spec import option_values
 from assay.systems import OptionSpec
 from assay.systems.abilities import capabilities_of
 from assay.systems.null import NULL
@@ -99,13 +100,41 @@ def test_all_violations_are_reported_together() -> None:
     assert str(broken.value).count("\n- ") == 2
 
 
+def values_of(choice: StorageChoice) -> None:
+    option_values((), choice.options, "x")
+
+
 @pytest.mark.parametrize(
     ("storage", "message"),
     [
         (SimpleNamespace(name="x", check=lambda _choice: None), "prepare is missing"),
         (
-            SimpleNamespace(name="x", check=lambda _choice: None, prepare=lambda _choice: None),
+            SimpleNamespace(
+                name="x",
+                option_specs=(),
+                check=lambda _choice: None,
+                prepare=lambda _choice: None,
+            ),
             "accepts an unknown option",
+        ),
+        (
+            SimpleNamespace(
+                name="x",
+                option_specs=(OptionSpec("size", "2G", ("1G",), "How large."),),
+                check=values_of,
+                prepare=lambda _choice: None,
+            ),
+            "size has the default '2G', which is no level",
+        ),
+        (
+            SimpleNamespace(
+                name="x",
+                option_specs=(),
+                check=values_of,
+                prepare=lambda _choice: None,
+                cut_power=lambda _prepared: None,
+            ),
+            "restore_power is missing, as PowerCut has it",
         ),
     ],
 )

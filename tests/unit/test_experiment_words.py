@@ -70,6 +70,13 @@ def test_storages_have_names_kinds_and_directories() -> None:
     )
 
 
+def test_storages_have_options_in_brackets() -> None:
+    assert asked("bibsql", storage=("fast=tmpfs[size=64M],tmpfs[ size = 50% ]",)).storages == (
+        StorageChoice("fast", "tmpfs", options={"size": "64M"}),
+        StorageChoice("tmpfs[ size = 50% ]", "tmpfs", options={"size": "50%"}),
+    )
+
+
 def test_client_counts_are_numbers() -> None:
     assert counts("1,8,32") == (1, 8, 32)
 
@@ -90,6 +97,13 @@ def test_client_counts_are_numbers() -> None:
         ({"clients": "1,2,1"}, "clients: 1 is given twice", "--repetitions"),
         ({"offered_rate": "5,5.0"}, "offered rate: 5 is given twice", "once"),
         ({"storage": ("here,here",)}, "storages: here is given twice", "once"),
+        ({"storage": ("her",)}, "unknown storage 'her'", "did you mean 'here'?"),
+        ({"storage": ("tmpfs[size=1G",)}, "tmpfs[size=1G: the bracket is not closed", "1G]"),
+        ({"storage": ("tmpfs[siz=1G]",)}, "tmpfs has no option 'siz'", "did you mean 'size'?"),
+        ({"storage": ("here[size=1G]",)}, "here has no option 'size'", "no options"),
+        ({"storage": ("tmpfs[size=big]",)}, "size: expected a number with k, M, G", ""),
+        ({"storage": ("tmpfs[size=1G,size=2G]",)}, "one value of size, found several", "tmpfs["),
+        ({"storage": ("tmpfs]x",)}, "expected a storage as KIND[key=value,…]:DIRECTORY", ""),
         ({"on": ("gopher://x",)}, "unknown URL scheme 'gopher'", "known: "),
         ({"set": ("mariadb.engine=MyISAM",)}, "not among the systems", "--on sqlite,mariadb"),
         ({"set": ("copys=1",)}, "unknown parameter of bibsql 'copys'", "did you mean 'copies'?"),

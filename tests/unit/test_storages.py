@@ -31,7 +31,8 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_here_creates_missing_folders_and_keeps_existing_ones() -> None:
     inner = Path(f"/var/tmp/assay-test-{os.getpid()}/deeper")
-    with HERE.prepare(StorageChoice(directory=str(inner))) as facts:
+    with HERE.prepare(StorageChoice(directory=str(inner))) as made:
+        facts = made.facts
         assert inner.is_dir()
         assert facts.directory == str(inner)
         assert facts.size_bytes >= facts.free_bytes > 0
@@ -73,8 +74,8 @@ def test_a_directory_that_a_killed_assay_made_goes_at_the_next_start() -> None:
         "from assay.experiment.values import StorageChoice\n"
         "from assay.provision.directory import server_directory\n"
         "from assay.storages.here import HERE\n"
-        "with HERE.prepare(StorageChoice()) as facts, server_directory(facts) as directory:\n"
-        "    print(facts.directory, flush=True)\n"
+        "with HERE.prepare(StorageChoice()) as made, server_directory(made.facts) as directory:\n"
+        "    print(made.facts.directory, flush=True)\n"
         "    time.sleep(1000)\n"
     )
     work = Path(f"/var/tmp/assay-test-{os.getpid()}")
@@ -141,7 +142,8 @@ def test_an_impossible_storage_is_refused(tmp_path: Path) -> None:
 
 def test_tmpfs_is_in_memory_and_goes_away() -> None:
     options = {"size": "8M"} if IS_ROOT else {}
-    with TMPFS.prepare(StorageChoice("fast", "tmpfs", options=options)) as facts:
+    with TMPFS.prepare(StorageChoice("fast", "tmpfs", options=options)) as made:
+        facts = made.facts
         directory = Path(facts.directory)
         assert (facts.name, facts.file_system) == ("fast", "tmpfs")
         if IS_ROOT:
@@ -160,12 +162,12 @@ def test_a_tmpfs_of_a_killed_assay_is_removed_at_the_next_start(place: str) -> N
         "from assay.provision import process\n"
         "from assay.provision.directory import server_directory\n"
         "from assay.storages.tmpfs import TMPFS\n"
-        "with TMPFS.prepare(StorageChoice(kind='tmpfs')) as facts, "
-        "server_directory(facts) as directory:\n"
+        "with TMPFS.prepare(StorageChoice(kind='tmpfs')) as made, "
+        "server_directory(made.facts) as directory:\n"
         f"    if {place == 'in use'}:\n"
         "        server = process.start(['sleep', '1000'], directory)\n"
         "        server.__enter__()\n"
-        "    print(facts.directory, flush=True)\n"
+        "    print(made.facts.directory, flush=True)\n"
         "    time.sleep(1000)\n"
     )
     with subprocess.Popen(

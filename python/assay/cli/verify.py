@@ -14,7 +14,7 @@ from assay.cli.streams import status_at_least
 from assay.conformance.requirement import Finding
 from assay.conformance.verify import verify
 from assay.errors import RunFailed, SystemUnderTestError
-from assay.experiment import settings
+from assay.experiment import settings, storage_words
 from assay.experiment.values import StorageChoice
 from assay.install.in_use import in_use
 from assay.provision.leftovers import clear_leftovers
@@ -51,8 +51,8 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
       assay verify mysql://me@db/scratch
     """
     choices = settings.system_choices(systems)
-    [storage] = settings.storage_choices(storages) or (StorageChoice(),)
-    settings.check_choices(choices, [storage])
+    [storage] = storage_words.storage_choices(storages) or (StorageChoice(),)
+    storage_words.check_choices(choices, [storage])
     available = look_for(choices)
     available.refuse_missing()
     for cleared in clear_leftovers():

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.experiment import settings
+from assay.experiment import settings, storage_words
 from assay.experiment.values import (
     PROTOCOLS,
     Experiment,
@@ -163,7 +163,7 @@ def _storages(top: Section) -> tuple[StorageChoice, ...]:
             chosen.append(_declared_storage(name, sections.pop(name)))
             continue
         with _placed(top, "storages"):
-            chosen += settings.storage_choices([name])
+            chosen += storage_words.storage_choices([name])
     for name in sections:
         raise declared.error(
             f"storage {name} is declared but not among the storages",
@@ -180,8 +180,9 @@ def _declared_storage(name: str, section: Section) -> StorageChoice:
     for key in section.names():
         if key not in ("kind", "directory"):
             section.scalar(key)  # a single value
-            options[key] = section.words(key)[0]
-    return StorageChoice(name, kind, directory, options)
+            with _placed(section, key):
+                options[key] = storage_words.option_value(kind, key, section.words(key)[0])
+    return storage_words.declared_choice(name, kind, directory, options)
 
 
 def _parameters(section: Section, workload: Workload) -> dict[str, tuple[Scalar, ...]]:

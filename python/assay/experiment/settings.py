@@ -17,12 +17,10 @@ from dataclasses import replace
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment.system_words import split_systems
-from assay.experiment.values import Scalar, StorageChoice, SystemChoice
+from assay.experiment.values import Scalar, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
-from assay.text.alternatives import alternatives
-from assay.text.nearest import did_you_mean
-from assay.text.secrets import is_connection_string, without_secrets
+from assay.text.secrets import is_connection_string
 from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
@@ -155,15 +153,8 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
         if key not in specs:
             settings[key] = value
             continue
-        levels = {level.lower(): level for level in specs[key].levels}
-        if levels and value.lower() not in levels:
-            raise ArgumentError(
-                f"{key} of {choice.name}: expected {alternatives(filter(None, levels.values()))}, "
-                f"found {without_secrets(value)}",
-                hint=did_you_mean(value, filter(None, levels.values())),
-            )
-        specs[key].check(value)
-        options[key] = levels.get(value.lower(), value)
+        options[key] = specs[key].level(value, choice.name)
+        specs[key].check(options[key])
     return replace(choice, options=options, settings=settings)
 
 
@@ -214,34 +205,6 @@ def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tup
             error.message, hint=f"{error.hint}; a server's own setting is SYSTEM.{name}=VALUE"
         )
     return tuple(workload.parameters[name].value(word) for word in words)
-
-
-def storage_choices(words: Iterable[str]) -> tuple[StorageChoice, ...]:
-    """The choices for words of ``--storage``: ``KIND``, ``KIND:DIRECTORY`` or
-    ``NAME=KIND[:DIRECTORY]``."""
-    return tuple(_storage_choice(word) for words_ in words for word in split(words_))
-
-
-def _storage_choice(word: str) -> StorageChoice:
-    name, equals, rest = word.partition("=")
-    kind, _, directory = (rest if equals else word).partition(":")
-    check_storage_kind(kind)
-    return StorageChoice(name if equals else word, kind, directory or None)
-
-
-def check_storage_kind(kind: str) -> None:
-    """Raises `ArgumentError` for a kind of storage that is not in the registry."""
-    if kind not in registry.storages():
-        raise registry.unknown("storage", kind, registry.storages())
-
-
-def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]) -> None:
-    """Raises `ArgumentError` for the first invalid option or setting that can be found before
-    anything is started."""
-    for system in systems:
-        registry.system(system.name).check(system)
-    for storage in storages:
-        registry.storage(storage.kind).check(storage)
 
 
 def split(words: str) -> list[str]:

@@ -55,7 +55,10 @@ class StorageChoice:
     name: str = "here"
     kind: str = "here"
     directory: str | None = None
+    """Or the device of a kind that takes one."""
     options: Mapping[str, str] = field(default_factory=dict)
+    may_erase: bool = field(default=False, compare=False)
+    """Whether what is on the device may be destroyed (``--erase``)."""
 
 
 PROTOCOLS = ("simple", "extended", "prepared")

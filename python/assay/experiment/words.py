@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment import clients, settings
+from assay.experiment import clients, settings, storage_words
 from assay.experiment import file as experiment_file
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
@@ -29,6 +29,8 @@ class Words:
     ``*.toml``; or nothing, for ``script`` alone."""
     on: tuple[str, ...] = ()
     storage: tuple[str, ...] = ()
+    erase: bool = False
+    """Whether what is on the devices of the storages may be destroyed."""
     set: tuple[str, ...] = ()
     scale: int | None = None
     """``--set scale=N``."""
@@ -87,7 +89,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "threads": words.threads,
         "protocol": words.protocol,
         "encoding": words.encoding,
-        "storages": settings.storage_choices(words.storage) or None,
+        "storages": storage_words.storage_choices(words.storage) or None,
         **_clients(words.clients),
         "input_paths": words.input or None,
         "keep_going": words.keep_going or None,
@@ -109,7 +111,10 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     check_feed(result, workload)
     refuse_other_languages(result)
     refuse_unused(result, workload, words)
-    settings.check_choices(result.systems, result.storages)
+    if words.erase:
+        storages = tuple(replace(storage, may_erase=True) for storage in result.storages)
+        result = replace(result, storages=storages)
+    storage_words.check_choices(result.systems, result.storages)
     return result, workload
 
 

@@ -41,6 +41,8 @@ def of_document(cell: Mapping[str, Any]) -> str:
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
     system = {name: field for name, field in fields["system"].items() if name != "url_origins"}
     fields["system"] = {**system, "url": _without_password(system.get("url"))}
+    storage = fields.get("storage") or {}
+    fields["storage"] = {name: field for name, field in storage.items() if name != "may_erase"}
     for name, kind in _WITHIN.items():
         fields[name] = _not_default(kind, fields.get(name) or {})
     fields["scripts"] = [_not_default(ScriptFile, field) for field in fields.get("scripts") or ()]

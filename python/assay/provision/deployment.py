@@ -97,6 +97,10 @@ class StorageFacts:
     size_bytes: int = 0
     free_bytes: int = 0
     facts: Mapping[str, Any] = field(default_factory=dict)
+    is_own_device: bool = False
+    """Whether nothing else uses the block device, so that its counters are the system's."""
+    label_notes: tuple[str, ...] = ()
+    """What is shown with its name everywhere (``throttled``, ``modelled``)."""
 
 
 @dataclass(frozen=True)

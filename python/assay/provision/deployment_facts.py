@@ -27,6 +27,10 @@ class RecordedStorage(msgspec.Struct, frozen=True):
     file_system: str | None = None
     device: str | None = None
     size_bytes: int | None = None
+    mount_options: str | None = None
+    facts: dict[str, Any] = {}
+    is_own_device: bool = False
+    label_notes: tuple[str, ...] = ()
 
 
 class DeploymentFacts(msgspec.Struct, frozen=True):

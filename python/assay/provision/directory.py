@@ -28,7 +28,12 @@ _LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket
 
 
 @contextlib.contextmanager
-def server_directory(storage: StorageFacts) -> Iterator[ServerDirectory]:
+def server_directory(
+    storage: StorageFacts,
+    *,
+    raw_device: Path | None = None,
+    control_groups: tuple[Path, ...] = (),
+) -> Iterator[ServerDirectory]:
     """A `ServerDirectory` on the storage, owned by the servers' user.
 
     At the end every process that still carries the directory's tag is killed and everything below
@@ -44,7 +49,14 @@ def server_directory(storage: StorageFacts) -> Iterator[ServerDirectory]:
             entry.add(Directory(str(path)))
             _make(path, user)
         entry.add(TaggedProcesses())
-        directory = ServerDirectory(root=root, data=root / "data", run=run, storage=storage)
+        directory = ServerDirectory(
+            root=root,
+            data=root / "data",
+            run=run,
+            storage=storage,
+            raw_device=raw_device,
+            control_groups=control_groups,
+        )
         directory.plain_root.symlink_to(root)
         yield directory
 

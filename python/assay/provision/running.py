@@ -22,7 +22,8 @@ from assay.experiment.values import StorageChoice, SystemChoice
 from assay.provision.deployment import Deployment
 from assay.provision.directory import server_directory
 from assay.provision.process import has_stopped_cleanly
-from assay.storages.protocol import Storage
+from assay.storages.abilities import LimitsProcesses, RawDevice
+from assay.storages.protocol import PreparedStorage, Storage
 from assay.systems.abilities import ReachedByUrl, Restartable
 from assay.systems.protocol import ServerDirectory, System
 
@@ -35,6 +36,9 @@ class RunningSystem:
         self.choice = choice
         self.system: System = registry.system(choice.name)
         self._connections = connections
+        self.storage: Storage | None = None
+        """The kind of storage it is on, and with it `prepared`; None: it is reached by URL."""
+        self.prepared: PreparedStorage | None = None
         self._directory: ServerDirectory | None = None
         self._up = ExitStack()
         self._deployment: Deployment | None = None
@@ -111,6 +115,16 @@ def _entered(
     return deployment
 
 
+def _directory_on(
+    kind: Storage, prepared: PreparedStorage
+) -> AbstractContextManager[ServerDirectory]:
+    return server_directory(
+        prepared.facts,
+        raw_device=kind.raw_device(prepared) if isinstance(kind, RawDevice) else None,
+        control_groups=kind.control_groups(prepared) if isinstance(kind, LimitsProcesses) else (),
+    )
+
+
 @contextlib.contextmanager
 def running_system(
     system: SystemChoice, storage: StorageChoice, *, connections: int | None
@@ -120,8 +134,9 @@ def running_system(
     with ExitStack() as stack:
         if system.url is None:
             kind: Storage = registry.storage(storage.kind)
-            facts = stack.enter_context(kind.prepare(storage))
-            made._directory = stack.enter_context(server_directory(facts))
+            prepared = stack.enter_context(kind.prepare(storage))
+            made.storage, made.prepared = kind, prepared
+            made._directory = stack.enter_context(_directory_on(kind, prepared))
         stack.callback(made.stop)
         made.start()
         yield made

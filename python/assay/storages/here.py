@@ -9,12 +9,14 @@ from pathlib import Path
 from assay import env_vars
 from assay.errors import ArgumentError
 from assay.experiment.values import StorageChoice
+from assay.option_spec import OptionSpec
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
-from assay.provision.deployment import StorageFacts
 from assay.provision.resources import EmptyDirectory
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.storages.mounts import facts_of
+from assay.storages.options import values
+from assay.storages.protocol import PreparedStorage
 
 DEFAULT_NAME = ".assay"
 FALLBACK = Path("/var/tmp")
@@ -23,27 +25,39 @@ FALLBACK = Path("/var/tmp")
 
 class Here:
     name = "here"
+    option_specs: tuple[OptionSpec, ...] = ()
 
     def check(self, choice: StorageChoice) -> None:
-        refuse_options(choice)
+        values(self, choice)
 
     @contextlib.contextmanager
-    def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
-        """The directory of the choice, else of the environment, else ``.assay`` in the current
-        directory, else (where the servers' user cannot reach that) /var/tmp. Created where it is
-        missing; a directory that was created is removed if it is empty at the end."""
+    def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
+        """The directory of the choice, else the default one (`directory_of`)."""
         self.check(choice)
-        user = server_user()
-        given = choice.directory or env_vars.DATA_DIRECTORY.get()
-        directory = Path(given).absolute() if given else default_directory(user)
-        with _made(directory):
-            if blocked := first_unreachable(directory, user):
-                raise ArgumentError(
-                    f"storage {choice.name!r}: servers run as the user {user.name!r}, who may not "
-                    f"enter {blocked} on the way to {directory}",
-                    hint=f"choose another directory, or allow it: chmod o+x {blocked}",
-                )
-            yield facts_of(choice, directory)
+        with usable_directory(choice) as directory:
+            yield PreparedStorage(facts_of(choice, directory))
+
+
+def directory_of(choice: StorageChoice) -> Path:
+    """The directory of the choice, else of the environment, else ``.assay`` in the current
+    directory, else (where the servers' user cannot reach that) /var/tmp."""
+    given = choice.directory or env_vars.DATA_DIRECTORY.get()
+    return Path(given).absolute() if given else default_directory(server_user())
+
+
+@contextlib.contextmanager
+def usable_directory(choice: StorageChoice) -> Iterator[Path]:
+    """`directory_of` the choice, created where it is missing; a directory that was created is
+    removed if it is empty at the end. Raises `ArgumentError` where servers cannot reach it."""
+    user, directory = server_user(), directory_of(choice)
+    with _made(directory):
+        if blocked := first_unreachable(directory, user):
+            raise ArgumentError(
+                f"storage {choice.name!r}: servers run as the user {user.name!r}, who may not "
+                f"enter {blocked} on the way to {directory}",
+                hint=f"choose another directory, or allow it: chmod o+x {blocked}",
+            )
+        yield directory
 
 
 _ours: set[Path] = set()
@@ -100,16 +114,6 @@ def make(directory: Path) -> None:
         raise ArgumentError(
             f"a storage needs a directory: {error}", hint="choose another: --storage here:DIRECTORY"
         ) from error
-
-
-def refuse_options(choice: StorageChoice, *known: str) -> None:
-    """Raises `ArgumentError` for an option this kind of storage does not have."""
-    for option in choice.options:
-        if option not in known:
-            raise ArgumentError(
-                f"storage {choice.name!r}: kind {choice.kind!r} has no option {option!r}",
-                hint=f"known: {', '.join(known)}" if known else "it has none",
-            )
 
 
 HERE = Here()

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from assay.experiment.values import StorageChoice
+from assay.option_spec import OptionSpec
 from assay.provision.deployment import StorageFacts
 
 
+@dataclass(frozen=True)
+class PreparedStorage:
+    """A storage that was created; it exists until the end of the block that yielded it."""
+
+    facts: StorageFacts
+    handle: Any = field(default=None, repr=False)
+    """What the kind needs to find it again, for its abilities (see `assay.storages.abilities`);
+    only the kind itself reads it."""
+
+
 class Storage(Protocol):
-    """A kind of storage under test, found by the entry-point group ``assay.storages``."""
+    """A kind of storage under test, found by the entry-point group ``assay.storages``. Optional
+    abilities are in `assay.storages.abilities`."""
 
     name: str
     """As in ``--storage``."""
+    option_specs: tuple[OptionSpec, ...]
+    """Its options: ``--storage 'mykind[size=2G]'``."""
 
     def check(self, choice: StorageChoice) -> None:
-        """Raises `ArgumentError` for a directory or an option that this kind never accepts. Creates
-        nothing."""
+        """Raises `ArgumentError` for a directory or an option that this kind never accepts, and
+        `StorageUnavailable` where this machine cannot have the storage (no root, a missing
+        program). Creates nothing and changes nothing."""
         ...
 
-    def prepare(self, choice: StorageChoice) -> AbstractContextManager[StorageFacts]:
-        """Creates the storage; ``StorageFacts.directory`` exists and the servers' user can access
-        it.
+    def prepare(self, choice: StorageChoice) -> AbstractContextManager[PreparedStorage]:
+        """Creates the storage; ``facts.directory`` exists and the servers' user can access it.
 
         At the end everything that was created is removed, and a directory that existed before is
         kept. What must be removed even after a kill is recorded before it is created
-        (`undone_at_end` of `assay.provision.clean_up`). Raises `ArgumentError` for a directory or
-        an option that cannot be used.
+        (`undone_at_end` of `assay.provision.clean_up`). Raises as `check` does.
         """
         ...

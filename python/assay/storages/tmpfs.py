@@ -16,46 +16,53 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment.values import StorageChoice
+from assay.option_spec import OptionSpec
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
-from assay.provision.deployment import StorageFacts
 from assay.provision.resources import Directory, Mount
-from assay.storages.here import refuse_options
 from assay.storages.mounts import facts_of, mount_of
+from assay.storages.options import values
+from assay.storages.protocol import PreparedStorage
 
 SHARED_MEMORY = Path("/dev/shm")
 _SIZE = re.compile(r"[1-9][0-9]*[kKmMgG%]?")
 
 
+def _refuse_no_size(word: str) -> None:
+    if not _SIZE.fullmatch(word):
+        raise ArgumentError(f"size: expected a number with k, M, G or %, found {word!r}")
+
+
 class Tmpfs:
     name = "tmpfs"
+    option_specs: tuple[OptionSpec, ...] = (
+        OptionSpec(
+            name="size",
+            default="",
+            levels=(),
+            help="As tmpfs(5) takes it (2G, 50%); only root can choose it. Empty: half the memory.",
+            refuse=_refuse_no_size,
+        ),
+    )
 
     def check(self, choice: StorageChoice) -> None:
-        refuse_options(choice, "size")
+        size = values(self, choice)["size"]
         if choice.directory is not None:
             raise ArgumentError(
                 f"storage {choice.name!r}: a tmpfs chooses its own directory, found "
                 f"{choice.directory!r}",
                 hint="for a directory on an existing tmpfs, use the kind `here`",
             )
-        size = choice.options.get("size")
-        if size is not None and not _SIZE.fullmatch(size):
-            raise ArgumentError(
-                f"storage {choice.name!r}: size: expected a number with k, M, G or %, "
-                f"found {size!r}"
-            )
-        if size is not None and os.geteuid() != 0:
+        if size and os.geteuid() != 0:
             raise ArgumentError(
                 f"storage {choice.name!r}: only root can choose the size of a tmpfs",
                 hint=f"leave it out to use {SHARED_MEMORY}",
             )
 
     @contextlib.contextmanager
-    def prepare(self, choice: StorageChoice) -> Iterator[StorageFacts]:
-        """Option ``size``: as tmpfs(5) takes it (``2G``, ``50%``; the default is half the memory);
-        only root can have it."""
+    def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
         self.check(choice)
-        size = choice.options.get("size")
+        size = values(self, choice)["size"]
         identity = ledger.new_id()
         is_own = os.geteuid() == 0
         parent = Path(tempfile.gettempdir()) if is_own else SHARED_MEMORY
@@ -65,16 +72,16 @@ class Tmpfs:
             if is_own:
                 entry.add(Mount(str(directory)))
             _make(directory, size, is_own=is_own)
-            yield facts_of(choice, directory)
+            yield PreparedStorage(facts_of(choice, directory))
 
 
-def _make(directory: Path, size: str | None, *, is_own: bool) -> None:
+def _make(directory: Path, size: str, *, is_own: bool) -> None:
     try:
         directory.mkdir(mode=0o755)
     except OSError as error:
         raise ArgumentError(f"a tmpfs needs a directory: {error}") from error
     if is_own:
-        options = "mode=0755" if size is None else f"mode=0755,size={size}"
+        options = f"mode=0755,size={size}" if size else "mode=0755"
         command = ["mount", "-t", "tmpfs", "-o", options, "assay", str(directory)]
         try:
             mounted = subprocess.run(command, capture_output=True, text=True, check=False)

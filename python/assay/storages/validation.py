@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from assay.contract import ContractBroken, members_broken
+from assay.contract import ContractBroken, half_an_ability, members_broken
 from assay.errors import ArgumentError
 from assay.experiment.values import StorageChoice
+from assay.option_spec import options_broken
+from assay.storages.abilities import ABILITIES
 from assay.storages.protocol import Storage
 
 _NO_OPTION = "an_option_that_no_storage_has"
@@ -26,8 +28,15 @@ def validate(storage: Any) -> None:
 def _violations(storage: Any) -> Iterator[str]:
     broken = members_broken(storage, Storage)
     yield from broken.values()
-    if {"name", "check"} & broken.keys():
+    for ability in ABILITIES:
+        yield from half_an_ability(storage, ability)
+    if {"name", "check", "option_specs"} & broken.keys():
         return
+    if not isinstance(storage.option_specs, tuple | list):
+        found = type(storage.option_specs).__name__
+        yield f"option_specs: expected a tuple of OptionSpec, found {found}"
+        return
+    yield from options_broken(storage.option_specs)
     choice = StorageChoice(storage.name, storage.name, options={_NO_OPTION: "1"})
     try:
         storage.check(choice)

@@ -77,6 +77,24 @@ class Restartable(Protocol):
 
 
 @runtime_checkable
+class WorksInProcess(Protocol):
+    """It is, or can be, a library in the client's own process."""
+
+    def is_in_process(self, choice: SystemChoice) -> bool:
+        """Whether it is one with the options of the choice (``Deployment.is_embedded``)."""
+        ...
+
+
+@runtime_checkable
+class TakesRawDevice(Protocol):
+    """Its data can be on a block device without a file system: `ServerDirectory.raw_device`."""
+
+    def check_raw_device(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` where it cannot with these options and settings."""
+        ...
+
+
+@runtime_checkable
 class SpreadsSchema(Protocol):
     """Its nodes learn one after another of a table that is made."""
 
@@ -231,6 +249,8 @@ ABILITIES: tuple[type, ...] = (
     CompletesUrls,
     SessionLimit,
     Restartable,
+    WorksInProcess,
+    TakesRawDevice,
     SpreadsSchema,
     Sized,
     BufferSize,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
-from assay.systems.protocol import OptionSpec
-from assay.text.quantities import BUFFER_BYTES, shown
+from assay.option_spec import OptionSpec
+from assay.text.quantities import BUFFER_BYTES
 
 TRANSPORT: Final = OptionSpec(
     name="transport",
@@ -36,9 +35,6 @@ BUFFER: Final = OptionSpec(
     "setting for it, whatever that is called. Empty: as the system has it.",
     refuse=refuse_no_size("buffer"),
 )
-
-_SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)\s*(|[kmgt]?i?b?)", re.ASCII)
-_UNITS = {"": 1, "b": 1, "kb": 1 << 10, "mb": 1 << 20, "gb": 1 << 30, "tb": 1 << 40}
 
 _RESERVED_CONNECTIONS = 10
 """For our own sessions beside the run's, and for one of yours that looks on."""
@@ -69,16 +65,10 @@ def buffer_bytes(options: Mapping[str, str], settings: Iterable[str], own: str) 
 
 def size_bytes(name: str, word: str) -> int:
     """The bytes of a size (``64MB``); raises `ArgumentError` for what is none."""
-    found = _SIZE.fullmatch(word.strip().lower())
-    unit = "" if found is None else found[2].replace("i", "")
-    unit = unit if not unit or unit.endswith("b") else f"{unit}b"
-    size = 0.0 if found is None else float(found[1]) * _UNITS[unit]
-    if not BUFFER_BYTES.holds(size):
-        raise ArgumentError(
-            f"{name}: expected {BUFFER_BYTES.expected}, found {shown(word)}",
-            hint=f"{name}=64MB",
-        )
-    return int(size)
+    try:
+        return int(BUFFER_BYTES.of_word(word))
+    except ValueError as error:
+        raise ArgumentError(f"{name}: {error}", hint=f"{name}=64MB") from None
 
 
 def refuse_buffer(choice: SystemChoice) -> None:

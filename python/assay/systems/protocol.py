@@ -2,45 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from assay.dialects.protocol import Dialect
-from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
+from assay.option_spec import OptionSpec
 from assay.provision.deployment import Deployment, StorageFacts
-from assay.text.quantities import Quantity
 
-
-@dataclass(frozen=True)
-class OptionSpec:
-    """An option of a system, declared by its plugin; not a setting of the server (``engine``)."""
-
-    name: str
-    default: str
-    levels: tuple[str, ...]
-    """Allowed values; empty: any."""
-    help: str
-    quantity: Quantity | None = None
-    """The range of a numeric option; None: not numeric."""
-    refuse: Callable[[str], None] | None = None
-    """Raises `ArgumentError` for an invalid value; None: any value is valid."""
-
-    def check(self, value: str) -> None:
-        """Raises `ArgumentError` for an invalid value. The default is always valid, even if
-        empty."""
-        if value == self.default:
-            return
-        if self.quantity is not None:
-            try:
-                self.quantity.of_word(value)
-            except ValueError as error:
-                raise ArgumentError(f"{self.name}: {error}", hint=self.help) from None
-        if self.refuse is not None:
-            self.refuse(value)
+__all__ = ["OptionSpec", "ProcessSample", "ServerDirectory", "System"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +26,11 @@ class ServerDirectory:
     run: Path
     """Socket, pid file, log; a short path, because socket paths end at 107 bytes. Exists."""
     storage: StorageFacts
+    raw_device: Path | None = None
+    """A block device without a file system, for a system that has the ability `TakesRawDevice`;
+    the servers' user may read and write it."""
+    control_groups: tuple[Path, ...] = ()
+    """Folders of control groups in which every process of the server is started."""
 
     @property
     def plain_root(self) -> Path:

@@ -15,8 +15,9 @@ from assay.contract import ContractBroken, half_an_ability, members_broken
 from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
+from assay.option_spec import options_broken
 from assay.systems.abilities import ABILITIES, ReachedByUrl, Restartable, VaryingCapabilities
-from assay.systems.protocol import OptionSpec, System
+from assay.systems.protocol import System
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*(:[A-Za-z0-9_.+]+)?")
 """Behind a colon stands the member of a family."""
@@ -115,17 +116,7 @@ def _narrowed(system: System) -> Iterator[str]:
 
 
 def _options(system: System) -> Iterator[str]:
-    names = [spec.name for spec in system.option_specs if isinstance(spec, OptionSpec)]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"option_specs: {name} stands there twice"
-    for spec in system.option_specs:
-        if not isinstance(spec, OptionSpec):
-            yield f"option_specs: expected OptionSpec, found {type(spec).__name__}"
-            continue
-        if not spec.help.strip():
-            yield f"option_specs: {spec.name} has no help"
-        if spec.levels and spec.default not in spec.levels:
-            yield f"option_specs: {spec.name} has the default {spec.default!r}, which is no level"
+    yield from options_broken(system.option_specs)
 
 
 def _check(system: System) -> Iterator[str]:

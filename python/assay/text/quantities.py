@@ -25,6 +25,8 @@ _UNITS: Mapping[str, tuple[int, int]] = {
     "h": (3600, 1),
 }
 """Seconds in each unit, as a fraction."""
+_SIZE = re.compile(r"(\d{1,20}(?:\.\d{1,20})?)\s*([kmgt]?)(?:i?b)?", re.ASCII)
+_SIZE_UNITS: Mapping[str, int] = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LONGEST_NUMBER = 400
 _LONGEST_SHOWN = 40
 
@@ -120,6 +122,26 @@ class Duration(Real):
         return value
 
 
+@dataclass(frozen=True)
+class Size(Real):
+    """Bytes; a word may name a unit of 1024 bytes or its powers: ``64M``, ``64MB``, ``64MiB``."""
+
+    @property
+    def expected(self) -> str:
+        return f"{self._range}, or with a unit (64MB, 2G)"
+
+    @property
+    def _range(self) -> str:
+        return f"a size in bytes from {_size(self.least)} to {_size(self.most)}"
+
+    def of_word(self, word: str) -> float:
+        found = _SIZE.fullmatch(word.strip().lower())
+        value = math.nan if found is None else float(found[1]) * _SIZE_UNITS[found[2]]
+        if not self.holds(value):
+            raise ValueError(f"expected {self.expected}, found {shown(word)}")
+        return value
+
+
 Quantity = Whole | Real
 
 _HUGE = 1e300
@@ -156,7 +178,10 @@ REPLICAS: Final = Whole(1, 1_000_000_000)
 ROWS_ANSWERED: Final = Whole(0, 1_000_000)
 """By a null server, which holds them in memory."""
 SESSIONS_TAKEN: Final = Whole(0, 1_000_000)
-BUFFER_BYTES: Final = Real(1, 1 << 60, "bytes")
+BUFFER_BYTES: Final = Size(1, 1 << 60)
+STORAGE_BYTES: Final = Size(1 << 20, 1 << 60)
+OPERATIONS_PER_S: Final = Whole(1, 1_000_000_000, "operations per second")
+BYTES_PER_S: Final = Size(1, 1 << 60)
 PORT: Final = Whole(1, 65_535)
 PORT_OR_ANY: Final = Whole(0, 65_535)
 
@@ -185,6 +210,14 @@ def shown(value: object) -> str:
 
 def _of(unit: str) -> str:
     return f" of {unit}" if unit else ""
+
+
+def _size(value_bytes: float) -> str:
+    """In the largest unit of which it is a whole number: ``1 MiB``."""
+    for unit, factor in (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if value_bytes >= factor and value_bytes % factor == 0:
+            return f"{value_bytes / factor:,.0f} {unit}"
+    return f"{value_bytes:,.0f}"
 
 
 def _plain(number: float) -> str:

@@ -86,6 +86,10 @@ class Duckdb:
     def check_url(self, text: str) -> None:
         url.file_of(text)
 
+    def is_in_process(self, choice: SystemChoice) -> bool:
+        del choice
+        return True
+
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
             settings.refuse_those_of_the_file(choice.settings)

@@ -68,6 +68,9 @@ class Null:
                 "protocol, postgresql://… or mysql://…",
             )
 
+    def is_in_process(self, choice: SystemChoice) -> bool:
+        return choice.options.get(PROTOCOL.name, IN_PROCESS) == IN_PROCESS
+
     def check(self, choice: SystemChoice) -> None:
         _for_engine(choice)
 

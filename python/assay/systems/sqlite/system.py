@@ -72,6 +72,10 @@ class Sqlite:
     def check_url(self, text: str) -> None:
         url.file_of(text)
 
+    def is_in_process(self, choice: SystemChoice) -> bool:
+        del choice
+        return True
+
     def check(self, choice: SystemChoice) -> None:
         if choice.url is not None:
             settings.refuse_those_of_the_file(choice.settings)

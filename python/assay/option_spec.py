@@ -1,0 +1,88 @@
+"""Takes the options that a plugin declares and those that a person gave; returns the value of
+each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from assay.errors import ArgumentError
+from assay.text.alternatives import alternatives
+from assay.text.nearest import did_you_mean
+from assay.text.quantities import Quantity
+from assay.text.secrets import without_secrets
+
+
+@dataclass(frozen=True)
+class OptionSpec:
+    """An option of a system or a storage, declared by its plugin; not a setting of the server
+    (``engine``)."""
+
+    name: str
+    default: str
+    levels: tuple[str, ...]
+    """Allowed values; empty: any."""
+    help: str
+    quantity: Quantity | None = None
+    """The range of a numeric option; None: not numeric."""
+    refuse: Callable[[str], None] | None = None
+    """Raises `ArgumentError` for an invalid value; None: any value is valid."""
+
+    def check(self, value: str) -> None:
+        """Raises `ArgumentError` for an invalid value. The default is always valid, even if
+        empty."""
+        if value == self.default:
+            return
+        if self.quantity is not None:
+            try:
+                self.quantity.of_word(value)
+            except ValueError as error:
+                raise ArgumentError(f"{self.name}: {error}", hint=self.help) from None
+        if self.refuse is not None:
+            self.refuse(value)
+
+    def level(self, value: str, owner: str) -> str:
+        """The value as it is declared, whatever its case; any value where there are no levels.
+        Raises `ArgumentError` for a value that is none of the levels."""
+        levels = {level.lower(): level for level in self.levels}
+        if levels and value.lower() not in levels:
+            known = [level for level in levels.values() if level]
+            raise ArgumentError(
+                f"{self.name} of {owner}: expected {alternatives(known)}, "
+                f"found {without_secrets(value)}",
+                hint=did_you_mean(value, known),
+            )
+        return levels.get(value.lower(), value)
+
+
+def option_values(
+    specs: Iterable[OptionSpec], given: Mapping[str, str], owner: str
+) -> dict[str, str]:
+    """The value of every option: the one given, else its default. Raises `ArgumentError` for an
+    option that is not declared, and for an invalid value; ``owner`` is named in the message."""
+    declared = {spec.name: spec for spec in specs}
+    for name in given:
+        if name not in declared:
+            hint = did_you_mean(name, declared) if declared else "it has none"
+            raise ArgumentError(f"{owner} has no option {name!r}", hint=hint)
+    values = {name: spec.default for name, spec in declared.items()}
+    for name, value in given.items():
+        values[name] = declared[name].level(value, owner)
+        declared[name].check(values[name])
+    return values
+
+
+def options_broken(specs: Iterable[object]) -> Iterator[str]:
+    """What is wrong with the options that a plugin declares, a sentence for each violation."""
+    declared = list(specs)
+    names = [spec.name for spec in declared if isinstance(spec, OptionSpec)]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"option_specs: {name} stands there twice"
+    for spec in declared:
+        if not isinstance(spec, OptionSpec):
+            yield f"option_specs: expected OptionSpec, found {type(spec).__name__}"
+            continue
+        if not spec.help.strip():
+            yield f"option_specs: {spec.name} has no help"
+        if spec.levels and spec.default not in spec.levels:
+            yield f"option_specs: {spec.name} has the default {spec.default!r}, which is no level"

@@ -1,0 +1,169 @@
+"""Optional abilities of storages, each a protocol of its own.
+
+Callers test a kind of storage with ``isinstance`` and pass what its `prepare` yielded. A kind
+without an ability has none of its methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+from assay.experiment.values import StorageChoice
+from assay.storages.protocol import PreparedStorage
+
+
+@runtime_checkable
+class OwnDevice(Protocol):
+    """It has a block device that nothing else uses, so that reads, writes and flushes of the device
+    are those of the system. ``StorageFacts.is_own_device`` is true."""
+
+    def device_node(self, prepared: PreparedStorage) -> Path:
+        """The block device (``/dev/loop3``)."""
+        ...
+
+
+@runtime_checkable
+class RawDevice(Protocol):
+    """It has a block device without a file system, for systems that take one
+    (`assay.systems.abilities.TakesRawDevice`); what else they write is in the directory."""
+
+    def raw_device(self, prepared: PreparedStorage) -> Path:
+        """The device's node, which the servers' user may read and write."""
+        ...
+
+
+@runtime_checkable
+class LimitsProcesses(Protocol):
+    """It limits processes, not a device: servers are started in its control groups. A system that
+    works in the client's own process is refused."""
+
+    def control_groups(self, prepared: PreparedStorage) -> tuple[Path, ...]:
+        """The folders of the control groups."""
+        ...
+
+
+@runtime_checkable
+class Labelled(Protocol):
+    """What is measured on it must not be taken for the real thing."""
+
+    label_note: str
+    """A word that is shown with the storage's name everywhere (``throttled``, ``modelled``)."""
+
+
+@runtime_checkable
+class PowerCut(Protocol):
+    """Its power can be cut: what no flush had reached is lost."""
+
+    def cut_power(
+        self,
+        prepared: PreparedStorage,
+        *,
+        keep: Literal["none", "all", "random"] = "none",
+        torn: Literal["no", "prefix", "subset"] = "no",
+        seed: int = 0,
+    ) -> Mapping[str, int]:
+        """Every request fails from now on. ``keep``: which of the writes that no flush had reached
+        stay; ``torn``: which sectors of each of these. Returns counts of what was lost
+        (``lost_writes``, ``lost_bytes``)."""
+        ...
+
+    def restore_power(self, prepared: PreparedStorage) -> None:
+        """The device works again and has what the power cut left."""
+        ...
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Requests that meet all conditions fail with an I/O error."""
+
+    kind: Literal["read", "write", "flush"]
+    first_byte: int = 0
+    length_bytes: int | None = None
+    """None: to the end of the device."""
+    nth: int | None = None
+    """Only the n-th such request, from 1."""
+    probability: float = 1.0
+
+
+@runtime_checkable
+class FaultInjection(Protocol):
+    """It returns I/O errors on demand."""
+
+    def inject(self, prepared: PreparedStorage, faults: tuple[Fault, ...]) -> None:
+        """These faults and no others from now on; without any, requests succeed again."""
+        ...
+
+
+@runtime_checkable
+class Fills(Protocol):
+    """It is full on demand."""
+
+    def fill(self, prepared: PreparedStorage, after_bytes: int = 0) -> None:
+        """After so many more bytes have been written, writes fail: no space left."""
+        ...
+
+    def free_again(self, prepared: PreparedStorage) -> None:
+        """Writes succeed again."""
+        ...
+
+
+@dataclass(frozen=True)
+class Account:
+    """What a storage did since it was created."""
+
+    reads: int
+    writes: int
+    flushes: int
+    read_bytes: int
+    written_bytes: int
+    file: Path | None = None
+    """Every request with its times; None: only the sums are kept."""
+
+
+@runtime_checkable
+class Accounted(Protocol):
+    """It keeps an account of its own of every read, write and flush."""
+
+    def account(self, prepared: PreparedStorage) -> Account:
+        """The sums so far. Delays no request."""
+        ...
+
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """What it needs of this machine can be seen without creating anything."""
+
+    def why_unavailable(self) -> str | None:
+        """Why this machine cannot have any such storage, as a sentence with the fix; None: it
+        can."""
+        ...
+
+    def unavailable_levels(self) -> Mapping[str, str]:
+        """Levels of its options that this machine cannot have: ``fs=xfs`` → why."""
+        ...
+
+
+@runtime_checkable
+class SizeChosen(Protocol):
+    """Its size is chosen."""
+
+    def size_bytes(self, choice: StorageChoice) -> int | None:
+        """The size of the choice, before it is created; None: that of what is there."""
+        ...
+
+
+ABILITIES: tuple[type, ...] = (
+    OwnDevice,
+    RawDevice,
+    LimitsProcesses,
+    Labelled,
+    PowerCut,
+    FaultInjection,
+    Fills,
+    Accounted,
+    Inspectable,
+    SizeChosen,
+)
