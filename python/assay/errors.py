@@ -34,7 +34,8 @@ from pathlib import Path
 RESOURCES = "resources"
 """The engine's error class for a system that ran out of disk, memory or another resource."""
 RESOURCES_HINT = (
-    "is the disk full? free space there, or choose a storage with more room (--storage); "
+    "is the disk full? free space there, or choose a storage with more room (--storage, or its "
+    "option size); "
     "else raise the limit that the message names"
 )
 

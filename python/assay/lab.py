@@ -24,6 +24,7 @@ from assay.plan import PlannedRun, plan
 from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
 from assay.progress import Progress
+from assay.provision.full_storage import name_full_storage
 from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
@@ -167,6 +168,7 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise
+        name_full_storage(error, planned.cell.storage_name, is_full=pool.has_full_storage(planned))
         reason = with_more(error.message, error.hint) if error.hint else error.message
         exit_code = error.exit_code
         pool.discard(planned)

@@ -103,6 +103,12 @@ def test_client_counts_are_numbers() -> None:
         ({"storage": ("here[size=1G]",)}, "here has no option 'size'", "no options"),
         ({"storage": ("tmpfs[size=big]",)}, "size: expected a number with k, M, G", ""),
         ({"storage": ("tmpfs[size=1G,size=2G]",)}, "one value of size, found several", "tmpfs["),
+        (
+            {"storage": ("device:/dev/x,device[fs=xfs]:/dev/x",), "on": ("sqlite,duckdb",)},
+            "4 deployments would be on /dev/x at the same time",
+            "--order sequential",
+        ),
+        ({"erase": True}, "--erase does not apply to", "leave --erase out"),
         ({"storage": ("tmpfs]x",)}, "expected a storage as KIND[key=value,…]:DIRECTORY", ""),
         ({"on": ("gopher://x",)}, "unknown URL scheme 'gopher'", "known: "),
         ({"set": ("mariadb.engine=MyISAM",)}, "not among the systems", "--on sqlite,mariadb"),

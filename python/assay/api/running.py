@@ -31,6 +31,7 @@ def run(
     *,
     on: str | Sequence[str] = (),
     storage: str | Sequence[str] = (),
+    erase: bool = False,
     set: Mapping[str, Levels] | None = None,  # noqa: A002  (as --set)
     scripts: Path | Iterable[Path] | None = None,
     clients: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
@@ -92,6 +93,7 @@ def run(
         target=_target(workload, scripts),
         on=asked.names("on", on),
         storage=asked.names("storage", storage),
+        erase=asked.flag("erase", erase),
         set=asked.settings(set),
         script=asked.paths("scripts", scripts),
         clients=asked.clients(clients),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from inspect import getdoc, getmodule
 from pathlib import Path
 
 import click
@@ -15,6 +14,7 @@ from assay.cli import rows
 from assay.cli.loading_options import datasets_option
 from assay.cli.options import format_option, is_typed, records_option
 from assay.cli.outcome import say
+from assay.cli.storage_rows import storage_option_rows, storage_rows
 from assay.cli.system_rows import system_rows
 from assay.errors import ArgumentError
 from assay.files.paths import is_folder
@@ -27,7 +27,8 @@ SYSTEM_DETAIL = (
     "install",
 )  # fmt: skip
 WORKLOAD_COLUMNS = ("test", "clients", "title", "reproduces")
-STORAGE_COLUMNS = ("storage", "what")
+STORAGE_COLUMNS = ("storage", "available", "what")
+STORAGE_DETAIL = ("storage", "option", "default", "values", "what")
 RUN_COLUMNS = (
     "run", "experiment", "test", "system", "storage", "clients", "repetition", "began", "state",
     "verdict",
@@ -45,7 +46,9 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
 @records_option
 @datasets_option
 @click.option(
-    "--detail", is_flag=True, help="Of systems also capabilities, options and how they are had."
+    "--detail",
+    is_flag=True,
+    help="Of systems also capabilities, options and how they are had; of storages the options.",
 )
 def command(what: str, form: str, records: Path, datasets: Path | None, detail: bool) -> None:
     """List systems, workloads, storages, recorded runs or copies of loaded data.
@@ -61,20 +64,27 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
     \b
     Example:
       assay list systems
+      assay list storages --detail
       assay list runs --format json
       assay list datasets --datasets /data/loaded
     """
-    kinds = (("records", "runs"), ("datasets", "datasets"), ("detail", "systems"))
+    kinds = (
+        ("records", ("runs",)),
+        ("datasets", ("datasets",)),
+        ("detail", ("systems", "storages")),
+    )
     for name, applies_to in kinds:
-        if what != applies_to and is_typed(name):
+        if what not in applies_to and is_typed(name):
             raise ArgumentError(
                 f"--{name} does not apply to `assay list {what}`",
-                hint=f"`assay list {applies_to}`, or leave --{name} out",
+                hint=f"`assay list {applies_to[0]}`, or leave --{name} out",
             )
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
         "systems": lambda: (SYSTEM_DETAIL if detail else SYSTEM_COLUMNS, system_rows()),
         "workloads": lambda: (WORKLOAD_COLUMNS, _workloads()),
-        "storages": lambda: (STORAGE_COLUMNS, _storages()),
+        "storages": lambda: (
+            (STORAGE_DETAIL, storage_option_rows()) if detail else (STORAGE_COLUMNS, storage_rows())
+        ),
         "runs": lambda: (RUN_COLUMNS, _runs(records)),
         "datasets": lambda: (DATASET_COLUMNS, _datasets(datasets)),
     }
@@ -140,18 +150,6 @@ def _series(workload: Workload) -> Iterator[rows.Row]:
             "is_default": False,
             "parameters": {},
         }
-
-
-def _storages() -> list[rows.Row]:
-    return [
-        {"storage": name, "what": _what(registry.storage(name))} for name in registry.storages()
-    ]
-
-
-def _what(storage: object) -> str:
-    """The first line of the docstring of its module, without the name."""
-    text = getdoc(getmodule(type(storage))) or ""
-    return text.partition("\n")[0].rpartition("`: ")[2]
 
 
 def _runs(records: Path) -> list[rows.Row]:

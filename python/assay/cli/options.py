@@ -128,7 +128,13 @@ _EXPERIMENT_OPTIONS = (
         "--storage",
         multiple=True,
         metavar="STORAGE,…",
-        help="Storages: KIND, KIND:DIRECTORY or NAME=KIND:DIRECTORY. [default: here]",
+        help="Storages, each as KIND, KIND[key=value,…] or KIND:DIRECTORY, with NAME= before it if "
+        "you like; see `assay list storages --detail`. [default: here]",
+    ),
+    click.option(
+        "--erase",
+        is_flag=True,
+        help="Destroy what is on the devices of the storages (device:, raw:).",
     ),
     click.option(
         "-D",
@@ -322,7 +328,8 @@ _EXPERIMENT_OPTIONS = (
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "What to run": (
-        "on", "storage", "set", "script", "scale", "input", "encoding", "keep_going", "feed",
+        "on", "storage", "erase", "set", "script", "scale", "input", "encoding", "keep_going",
+        "feed",
     ),
     "Clients and time": (
         "clients", "threads", "duration", "transactions", "warm_up", "ramp_up", "drain",

@@ -7,15 +7,18 @@ takes a device, that stands in the place of the directory.
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
-from assay import registry
+from assay import env_vars, registry
 from assay.errors import ArgumentError
 from assay.experiment.settings import key_and_values, split
-from assay.experiment.values import StorageChoice, SystemChoice
-from assay.storages.abilities import Labelled, LimitsProcesses, RawDevice
+from assay.experiment.values import Experiment, StorageChoice, SystemChoice
+from assay.storages.abilities import ErasesDevice, Labelled, LimitsProcesses, RawDevice, SizeChosen
 from assay.systems.abilities import TakesRawDevice, WorksInProcess
 from assay.text.nearest import did_you_mean
+from assay.text.units import counted, size
 
 FORM = "KIND[key=value,…]:DIRECTORY"
 
@@ -96,6 +99,64 @@ def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageCho
                 _check_pair(system, storage)
     for storage in choices:
         registry.storage(storage.kind).check(storage)
+
+
+def erased_devices(storages: Iterable[StorageChoice]) -> dict[str, Path]:
+    """The devices whose contents are destroyed, by the name of the storage."""
+    found = {}
+    for choice in storages:
+        kind = registry.storage(choice.kind)
+        device = kind.device_of(choice) if isinstance(kind, ErasesDevice) else None
+        if device is not None:
+            found[choice.name] = device
+    return found
+
+
+def refuse_shared_devices(experiment: Experiment) -> None:
+    """Raises `ArgumentError` where several deployments would be on one device at the same time."""
+    started = [system for system in experiment.systems if system.url is None]
+    erased = erased_devices(experiment.storages)
+    devices = [device.resolve() for device in erased.values()]
+    for name, device in erased.items():
+        users = len(started) * devices.count(device.resolve())
+        if users > 1 and experiment.order != "sequential":
+            raise ArgumentError(
+                f"storage {name!r}: {users} deployments would be on {device} at the same time",
+                hint="--order sequential runs one after another",
+            )
+
+
+def refuse_too_little_room(experiment: Experiment) -> None:
+    """Raises `ArgumentError` where the images of all storages do not fit on their directory
+    together: each system has its own, and with interleaved repetitions all are there at once."""
+    started = [system for system in experiment.systems if system.url is None]
+    sizes: dict[str | None, list[int]] = {}
+    for choice in experiment.storages:
+        kind = registry.storage(choice.kind)
+        size_bytes = kind.size_bytes(choice) if isinstance(kind, SizeChosen) else None
+        if size_bytes is not None:
+            sizes.setdefault(choice.directory, []).extend([size_bytes] * len(started))
+    for directory, needed in sizes.items():
+        at_once = max(needed, default=0) if experiment.order == "sequential" else sum(needed)
+        place, free_bytes = _most_room(directory)
+        if at_once > free_bytes:
+            raise ArgumentError(
+                f"the images of {counted(len(needed), 'storage')} need {size(at_once)} at the same "
+                f"time, and {place} has {size(free_bytes)} free",
+                hint="choose a smaller size or another directory, or --order sequential",
+            )
+
+
+def _most_room(directory: str | None) -> tuple[Path, int]:
+    """The directory in which images are made, and its free bytes; of the two that may be the
+    default one, that with more."""
+    named = directory or env_vars.DATA_DIRECTORY.get()
+    places = [Path(named).absolute()] if named else [Path.cwd(), Path("/var/tmp")]
+    rooms = []
+    for place in places:
+        existing = next(path for path in (place, *place.parents) if path.exists())
+        rooms.append((place, shutil.disk_usage(existing).free))
+    return max(rooms, key=lambda room: room[1])
 
 
 def _check_pair(choice: SystemChoice, storage_choice: StorageChoice) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay import registry
 from assay.errors import ArgumentError
+from assay.experiment.storage_words import erased_devices
 from assay.experiment.values import Experiment, StorageChoice
 from assay.workload.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
@@ -75,6 +76,10 @@ def _starts_a_system(experiment: Experiment, _workload: Workload, _test: Test) -
     return any(system.url is None for system in experiment.systems)
 
 
+def _erases(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
+    return bool(erased_devices(experiment.storages))
+
+
 def _in_driving(field: str) -> Callable[[Experiment], bool]:
     return lambda asked: field in asked.driving
 
@@ -133,6 +138,10 @@ _SETTINGS = (
     _Setting(
         "storage", "storages", lambda asked: asked.storages != (StorageChoice(),), _starts_a_system,
         "servers that are named by their URL stay on the storage they are on",
+    ),
+    _Setting(
+        "erase", "erase", lambda _asked: False, _erases,
+        "none of its storages is on a device of yours",
     ),
 )  # fmt: skip
 

@@ -114,7 +114,9 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     if words.erase:
         storages = tuple(replace(storage, may_erase=True) for storage in result.storages)
         result = replace(result, storages=storages)
+    storage_words.refuse_shared_devices(result)
     storage_words.check_choices(result.systems, result.storages)
+    storage_words.refuse_too_little_room(result)
     return result, workload
 
 

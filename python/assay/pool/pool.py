@@ -14,6 +14,7 @@ from typing import Self
 from assay.load.loading import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
 from assay.pool.pooled_system import PooledSystem
+from assay.provision.full_storage import is_full
 from assay.provision.running import running_system
 
 
@@ -56,6 +57,11 @@ class Pool:
         """The runs after this one on the same deployment."""
         place = _place(planned)
         return [run for run in self._plan.runs[planned.position + 1 :] if _place(run) == place]
+
+    def has_full_storage(self, planned: PlannedRun) -> bool:
+        """Whether the deployment of this run is up, and its storage has no room left."""
+        pooled = self._up.get(_place(planned))
+        return pooled is not None and pooled.is_up and is_full(pooled.deployment)
 
     def release(self, planned: PlannedRun) -> None:
         """Takes the deployment down if no later run needs it."""

@@ -57,6 +57,11 @@ class PooledSystem:
         return self._running.deployment
 
     @property
+    def is_up(self) -> bool:
+        """Whether there is a deployment: not between a stop and a start that failed."""
+        return self._running.is_up
+
+    @property
     def system(self) -> System:
         return self._running.system
 
@@ -184,7 +189,7 @@ class PooledSystem:
 
     def _copy_of(self, facts: Facts, progress: Progress) -> Copy | None:
         """The first copy that is whole; one that is damaged is reported and left to be replaced."""
-        if not self._running.can_restart:
+        if self._running.data is None:
             return None
         for copies in self._copies():
             copy = copies.find(facts)

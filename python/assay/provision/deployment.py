@@ -9,6 +9,8 @@ from typing import Any
 
 from assay.errors import Bug
 
+RAW = "raw"
+"""In place of a file system: a block device without one."""
 CLIENT_PROCESSES = 32
 """Each has a Python interpreter of its own, of about 30 MB."""
 

@@ -190,7 +190,7 @@ def start(
     with log.open("ab") as output:
         os.fchown(output.fileno(), *owner(directory))
         child = subprocess.Popen(
-            command(arguments, open_files, if_we_die),
+            command(arguments, open_files, if_we_die, directory, as_ourselves),
             stdout=output,
             stderr=subprocess.STDOUT,
             **surroundings(directory, environment, as_ourselves),

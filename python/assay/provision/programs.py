@@ -19,6 +19,7 @@ from typing import Any
 
 from assay.errors import SystemMissing, SystemRefused
 from assay.provision import process_tags
+from assay.provision.control_groups import PROCESSES
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
 from assay.systems.protocol import ServerDirectory
@@ -47,7 +48,7 @@ def run(
     if standard_input is not None:
         around["stdin"] = subprocess.PIPE
     child: subprocess.Popen[bytes] = subprocess.Popen(
-        command(arguments, None, signal.SIGKILL),
+        command(arguments, None, signal.SIGKILL, directory),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         **around,
@@ -80,9 +81,25 @@ def last_lines(log: Path, lines: int = _LAST_LINES, *, start_bytes: int = 0) -> 
     return "\n".join(text.splitlines()[-lines:])
 
 
+_ENTER_GROUPS = """
+while [ "$1" != -- ]; do
+    echo 0 > "$1" || exit 125
+    shift
+done
+shift
+exec "$@"
+"""
+"""Enters control groups and becomes a program. Root runs it: the servers' user may not enter."""
+
+
 def command(
-    arguments: Sequence[str | Path], open_files: int | None, if_we_die: signal.Signals
+    arguments: Sequence[str | Path],
+    open_files: int | None,
+    if_we_die: signal.Signals,
+    directory: ServerDirectory,
+    as_ourselves: bool = False,
 ) -> list[str]:
+    """The words to run, for a child with the `surroundings` of the same directory."""
     program = shutil.which(str(arguments[0]), path=SEARCH_PATH)
     if program is None:
         raise SystemMissing(f"there is no program {str(arguments[0])!r} on this machine")
@@ -91,9 +108,29 @@ def command(
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         allowed = open_files if most == resource.RLIM_INFINITY else min(open_files, most)
         words = [prlimit, f"--nofile={allowed}:", "--", *words]
-    if setpriv := _dying_with_us():
-        words = [setpriv, "--pdeathsig", if_we_die.name.removeprefix("SIG"), "--", *words]
-    return words
+    setpriv = _dying_with_us()
+    if not directory.control_groups:
+        if setpriv is not None:
+            words = [setpriv, "--pdeathsig", if_we_die.name.removeprefix("SIG"), "--", *words]
+        return words
+    if setpriv is None:
+        raise SystemMissing(
+            "a server in a control group is started with setpriv, which is not installed",
+            hint="apt-get install util-linux",
+        )
+    uid, gid = owner(directory)
+    drop = (
+        []
+        if as_ourselves or uid == os.geteuid()
+        else [
+            f"--reuid={uid}",
+            f"--regid={gid}",
+            "--clear-groups",
+        ]
+    )
+    words = [setpriv, *drop, "--pdeathsig", if_we_die.name.removeprefix("SIG"), "--", *words]
+    members = [str(group / PROCESSES) for group in directory.control_groups]
+    return ["/bin/sh", "-c", _ENTER_GROUPS, "sh", *members, "--", *words]
 
 
 @functools.cache
@@ -113,8 +150,8 @@ def surroundings(
     """What every child of ours begins with: its user, directory, session and environment."""
     uid, gid = owner(directory)
     change = (
-        {}
-        if as_ourselves or uid == os.geteuid()
+        {}  # in a control group, `command` changes the user once the group is entered
+        if as_ourselves or uid == os.geteuid() or directory.control_groups
         else {"user": uid, "group": gid, "extra_groups": []}
     )
     return {

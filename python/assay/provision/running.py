@@ -51,6 +51,10 @@ class RunningSystem:
         return self._deployment
 
     @property
+    def is_up(self) -> bool:
+        return self._deployment is not None
+
+    @property
     def directory(self) -> ServerDirectory | None:
         """Where a private server writes; None: it is reached by URL."""
         return self._directory
@@ -64,8 +68,12 @@ class RunningSystem:
 
     @property
     def data(self) -> Path | None:
-        """The folder that holds the data of all nodes; None where a restart would not keep them."""
-        return self._directory.data if self._directory is not None and self.can_restart else None
+        """The folder that holds the data of all nodes; None where a restart would not keep them, or
+        where a part of them is on a raw device."""
+        directory = self._directory
+        if directory is None or directory.raw_device is not None or not self.can_restart:
+            return None
+        return directory.data
 
     def start(self, *, buffer: str | None = None) -> Deployment:
         """Brings the system up on the directory as it is; ``buffer`` wins over the option of that

@@ -13,6 +13,7 @@ from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, 
 from assay.drive.read_only import WHY_REFUSED, session_statements
 from assay.errors import RESOURCES, RESOURCES_HINT, SystemDied, SystemRefused
 from assay.observation import Observation, OtherReport
+from assay.provision.full_storage import is_full, no_space_left
 from assay.provision.session import responds
 from assay.steps.consistency import broken_rules, not_expressible
 from assay.steps.context import RunState
@@ -77,6 +78,8 @@ def reason(state: RunState) -> str | None:
     is_lost = _is_lost(state.observation)
     died = _why_it_died(state, is_lost) if state.pooled is not None else None
     is_unreachable = died is None and _is_unreachable(state)
+    is_out = is_out_of_space(report, died)
+    has_full_storage = is_out and state.pooled is not None and is_full(state.up().deployment)
     if died is not None or is_over(state):
         context.pool.discard(state.planned)
     _discard_if_changed(state)
@@ -86,7 +89,9 @@ def reason(state: RunState) -> str | None:
         raise SystemDied(with_more(state.lost_in_checks, "checks could not be run"))
     if failed is not None and _is_held_to_reading(state):
         failed = with_more(failed, WHY_REFUSED)
-    if failed is not None and is_out_of_space(report, died):
+    if failed is not None and is_out:
+        if has_full_storage:
+            failed = no_space_left(state.planned.cell.storage_name, failed)
         raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
     if failed is not None and died is not None:
         raise SystemDied(failed)

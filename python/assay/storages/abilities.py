@@ -26,6 +26,16 @@ class OwnDevice(Protocol):
 
 
 @runtime_checkable
+class ErasesDevice(Protocol):
+    """It may be on a block device that is there already, whose contents it destroys (``--erase``).
+    One deployment at a time can be on it."""
+
+    def device_of(self, choice: StorageChoice) -> Path | None:
+        """The device that is erased; None: this choice has none."""
+        ...
+
+
+@runtime_checkable
 class RawDevice(Protocol):
     """It has a block device without a file system, for systems that take one
     (`assay.systems.abilities.TakesRawDevice`); what else they write is in the directory."""
@@ -157,6 +167,7 @@ class SizeChosen(Protocol):
 
 ABILITIES: tuple[type, ...] = (
     OwnDevice,
+    ErasesDevice,
     RawDevice,
     LimitsProcesses,
     Labelled,

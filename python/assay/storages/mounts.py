@@ -4,6 +4,7 @@ device is rotational."""
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,12 +51,16 @@ def mount_of(path: Path, table: str | None = None) -> Mount:
     others."""
     text = MOUNT_TABLE.read_text() if table is None else table
     best: Mount | None = None
-    for line in text.splitlines():
-        mount = _parse(line)
+    for mount in every_mount(text):
         is_around = path == mount.point or mount.point in path.parents
         if is_around and (best is None or len(mount.point.parts) >= len(best.point.parts)):
             best = mount
     return best or Mount(Path("/"), "unknown", "unknown", "", "0:0")
+
+
+def every_mount(table: str) -> Iterator[Mount]:
+    """The mounts of the table, in its order."""
+    yield from map(_parse, table.splitlines())
 
 
 def _parse(line: str) -> Mount:
@@ -83,6 +88,21 @@ def _device_facts(mount: Mount) -> dict[str, Any]:
             number = f"{os.major(device)}:{os.minor(device)}"
         except OSError:
             return {}
+    return _queue_facts(number)
+
+
+def device_facts(node: Path) -> dict[str, Any]:
+    """Properties of a block device."""
+    return _queue_facts(device_number(node))
+
+
+def device_number(node: Path) -> str:
+    """``major:minor`` of a block device."""
+    device = node.stat().st_rdev
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def _queue_facts(number: str) -> dict[str, Any]:
     node = Path(f"/sys/dev/block/{number}").resolve()
     queue = next(
         (place for place in (node / "queue", node.parent / "queue") if place.is_dir()), None

@@ -179,9 +179,9 @@ ROWS_ANSWERED: Final = Whole(0, 1_000_000)
 """By a null server, which holds them in memory."""
 SESSIONS_TAKEN: Final = Whole(0, 1_000_000)
 BUFFER_BYTES: Final = Size(1, 1 << 60)
-STORAGE_BYTES: Final = Size(1 << 20, 1 << 60)
+STORAGE_BYTES: Final = Size(1 << 20, 1 << 50)
 OPERATIONS_PER_S: Final = Whole(1, 1_000_000_000, "operations per second")
-BYTES_PER_S: Final = Size(1, 1 << 60)
+BYTES_PER_S: Final = Size(1, 1 << 40)
 PORT: Final = Whole(1, 65_535)
 PORT_OR_ANY: Final = Whole(0, 65_535)
 

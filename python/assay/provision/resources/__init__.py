@@ -4,6 +4,7 @@ A new kind is a file here and a line in `KINDS`.
 """
 
 from assay.provision.resources.control_group import ControlGroup
+from assay.provision.resources.device_node import DeviceNode
 from assay.provision.resources.directory import Directory
 from assay.provision.resources.empty_directory import EmptyDirectory
 from assay.provision.resources.loop_device import LoopDevice
@@ -19,6 +20,7 @@ KINDS: dict[str, type[Resource]] = {
         TaggedProcesses,
         Mount,
         LoopDevice,
+        DeviceNode,
         ControlGroup,
         Directory,
         EmptyDirectory,
@@ -31,6 +33,7 @@ __all__ = [
     "KINDS",
     "CannotUndo",
     "ControlGroup",
+    "DeviceNode",
     "Directory",
     "EmptyDirectory",
     "LoopDevice",

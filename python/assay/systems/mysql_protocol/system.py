@@ -13,14 +13,15 @@ from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.deployment import RAW, Address, Deployment, Node, StorageFacts
 from assay.provision.session import brief_session
+from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
 from assay.systems.abilities import IN_THE_TESTS, Found
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
-from assay.systems.mysql_protocol import buffer, client, server, settings, url
+from assay.systems.mysql_protocol import buffer, client, raw_device, server, settings, url
 from assay.systems.mysql_protocol.another_product import refuse_another_product
 from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.names import plain_name
@@ -91,7 +92,9 @@ class ProductSystem:
         found = self.product.find_programs()
         own = buffer.settings(self._buffer_of(options), options, choice.settings)
         if not directory.data.exists():
-            server.initialise(self.product, found, directory, choice.settings)
+            new = raw_device.settings(directory, is_new=True)
+            server.initialise(self.product, found, directory, {**choice.settings, **new})
+        own = {**own, **raw_device.settings(directory, is_new=False)}
         room = _room_for(self.product, connections, choice.settings)
         most = int(room.get("max_connections", _DEFAULT_CONNECTIONS))
         with server.running(
@@ -117,6 +120,9 @@ class ProductSystem:
         own = self.product.engine
         engine = choice.options.get(own.name, own.default)
         return self.capabilities if engine == own.default else self.capabilities - _OF_INNODB
+
+    def check_raw_device(self, choice: SystemChoice) -> None:
+        raw_device.check(choice, values(self.option_specs, choice)[self.product.engine.name])
 
     def check_url(self, text: str) -> None:
         url.address_of(self.product, text)
@@ -159,8 +165,11 @@ class ProductSystem:
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the folders of all databases but its own, and the files that tables
         of the engine share (tablespaces, undo and redo logs); binary logs. As allocated by the file
-        system. Of one by URL what it says of the tables of its one database, without any log."""
+        system; on a raw device the tables as their statistics have them, and the data directory.
+        Of one by URL what it says of the tables of its one database, without any log."""
         if deployment.data_directory is not None:
+            if deployment.storage.file_system == RAW:
+                return self.data_bytes(deployment) + allocated_bytes(deployment.data_directory)
             shared = self.product.shared_files.get(self._engine(deployment))
             return databases_bytes(deployment.data_directory, shared)
         return number_of(self._with_statistics(deployment), _SIZE_QUERY)

@@ -1,0 +1,63 @@
+"""Takes the registry; returns rows for the kinds of storages: what they are, whether this machine
+can have them, and their options."""
+
+from __future__ import annotations
+
+from inspect import getdoc, getmodule
+
+from assay import registry
+from assay.cli.rows import Row
+from assay.storages import abilities
+from assay.storages.abilities import Inspectable
+from assay.storages.protocol import Storage
+
+
+def storage_rows() -> list[Row]:
+    return [_row(name, registry.storage(name)) for name in registry.storages()]
+
+
+def _row(name: str, storage: Storage) -> Row:
+    reason = storage.why_unavailable() if isinstance(storage, Inspectable) else None
+    return {
+        "storage": name,
+        "available": "yes" if reason is None else "no",
+        "what": _what(storage),
+        "why_not_available": reason or "",
+        "options": [spec.name for spec in storage.option_specs],
+        "abilities": [one.__name__ for one in abilities.ABILITIES if isinstance(storage, one)],
+    }
+
+
+def storage_option_rows() -> list[Row]:
+    """A row for each option; of a kind without options, one without."""
+    return [row for name in registry.storages() for row in _options(name, registry.storage(name))]
+
+
+def _options(name: str, storage: Storage) -> list[Row]:
+    missing = storage.unavailable_levels() if isinstance(storage, Inspectable) else {}
+    reason = storage.why_unavailable() if isinstance(storage, Inspectable) else None
+    about = f"{_what(storage)} Not available: {reason}" if reason else _what(storage)
+    rows: list[Row] = [{"storage": name, "what": about}]
+    for spec in storage.option_specs:
+        not_here = [
+            f"{level} ({missing[f'{spec.name}={level}']})"
+            for level in spec.levels
+            if f"{spec.name}={level}" in missing
+        ]
+        rows.append(
+            {
+                "storage": name,
+                "option": spec.name,
+                "default": spec.default,
+                "values": ", ".join(level for level in spec.levels if level)
+                or (spec.quantity.expected if spec.quantity else ""),
+                "what": f"{spec.help} Not here: {'; '.join(not_here)}." if not_here else spec.help,
+            }
+        )
+    return rows
+
+
+def _what(storage: object) -> str:
+    """The first line of the docstring of its module, without the name."""
+    text = getdoc(getmodule(type(storage))) or ""
+    return text.partition("\n")[0].rpartition("`: ")[2]

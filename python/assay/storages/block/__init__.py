@@ -1,0 +1,2 @@
+"""What storages on block devices share: images, loop devices, file systems, guards; one idea per
+file."""

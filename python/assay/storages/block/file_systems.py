@@ -1,0 +1,172 @@
+"""Takes the name of a file system; returns how it is made and mounted, and whether this machine
+has it.
+
+Two things are switched off that would spoil a measurement. The tools and some file systems discard
+unused blocks, which would punch holes into an image that was laid out with data. And ext4 leaves
+its tables to be written in the background after the mount, that is, during the run.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
+from assay.option_spec import OptionSpec
+from assay.provision.programs import SEARCH_PATH
+from assay.storages.block.machine import need_program
+from assay.text.units import size
+
+KNOWN_TO_KERNEL = Path("/proc/filesystems")
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileSystem:
+    name: str
+    """As in ``mount -t``."""
+    make: tuple[str, ...]
+    """The command that makes one, without the device."""
+    package: str
+    """The Debian package of that command."""
+    smallest_bytes: int
+    """Rounded up from what the command accepts."""
+    mount_options: tuple[str, ...] = ()
+    """Besides those that are asked for."""
+
+
+FILE_SYSTEMS: Final[Mapping[str, FileSystem]] = {
+    one.name: one
+    for one in (
+        FileSystem(
+            "ext2",
+            ("mkfs.ext2", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0"),
+            "e2fsprogs",
+            16 * _MIB,
+        ),
+        FileSystem(
+            "ext3",
+            ("mkfs.ext3", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
+            "e2fsprogs",
+            16 * _MIB,
+        ),
+        FileSystem(
+            "ext4",
+            ("mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
+            "e2fsprogs",
+            16 * _MIB,
+        ),
+        FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-K"), "xfsprogs", 300 * _MIB),
+        FileSystem(
+            "btrfs", ("mkfs.btrfs", "-q", "-f", "-K"), "btrfs-progs", 128 * _MIB, ("nodiscard",)
+        ),
+        FileSystem(
+            "f2fs",
+            ("mkfs.f2fs", "-q", "-f", "-t", "0"),
+            "f2fs-tools",
+            64 * _MIB,
+            ("nodiscard",),
+        ),
+        FileSystem("jfs", ("mkfs.jfs", "-q"), "jfsutils", 16 * _MIB),
+        FileSystem("reiserfs", ("mkfs.reiserfs", "-q", "-f"), "reiserfsprogs", 64 * _MIB),
+        FileSystem("nilfs2", ("mkfs.nilfs2", "-q", "-f", "-K"), "nilfs-tools", 256 * _MIB),
+    )
+}
+
+FS: Final = OptionSpec(
+    name="fs",
+    default="ext4",
+    levels=tuple(FILE_SYSTEMS),
+    help="The file system.",
+)
+
+_MOUNT_OPTION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/=-]*")
+
+
+def _refuse_no_mount_options(word: str) -> None:
+    for option in word.split("+"):
+        if not _MOUNT_OPTION.fullmatch(option):
+            raise ArgumentError(
+                f"mount: expected options joined by +, found {word!r}",
+                hint="mount=noatime+data=journal",
+            )
+
+
+MOUNT: Final = OptionSpec(
+    name="mount",
+    default="",
+    levels=(),
+    help="Mount options, joined by + (noatime+data=journal), as mount(8) takes them. Empty: the "
+    "file system's defaults.",
+    refuse=_refuse_no_mount_options,
+)
+
+
+def need_file_system(name: str) -> FileSystem:
+    """The file system; raises `StorageUnavailable` where this machine cannot make it."""
+    found = FILE_SYSTEMS[name]
+    if not kernel_has(name):
+        others = [other for other in FILE_SYSTEMS if why_not_here(other) is None]
+        raise StorageUnavailable(
+            f"this machine's kernel has no file system {name}",
+            hint=f"choose one that is here: fs={', fs='.join(others)}" if others else None,
+        )
+    need_program(found.make[0], found.package, f"the file system {name}")
+    return found
+
+
+def why_not_here(name: str) -> str | None:
+    """Why this machine cannot make the file system; None: it can."""
+    found = FILE_SYSTEMS[name]
+    if not kernel_has(name):
+        return "not in this machine's kernel"
+    if shutil.which(found.make[0], path=SEARCH_PATH) is None:
+        return f"{found.make[0]} is not installed: apt-get install {found.package}"
+    return None
+
+
+def kernel_has(name: str) -> bool:
+    """Whether the kernel has the file system, or a module of it that it would load."""
+    try:
+        known = KNOWN_TO_KERNEL.read_text().split()
+    except OSError:
+        known = []
+    if name in known:
+        return True
+    modprobe = shutil.which("modprobe", path=SEARCH_PATH)
+    if modprobe is None:
+        return False
+    asked = subprocess.run(
+        [modprobe, "--dry-run", "--quiet", f"fs-{name}"], capture_output=True, check=False
+    )
+    return asked.returncode == 0
+
+
+def need_size(found: FileSystem, size_bytes: int, storage: str) -> None:
+    """Raises `ArgumentError` where the file system needs more."""
+    if size_bytes < found.smallest_bytes:
+        raise ArgumentError(
+            f"storage {storage!r}: {found.name} needs {found.smallest_bytes >> 20}M at least, "
+            f"found size {size(size_bytes)}",
+            hint=f"size={found.smallest_bytes >> 20}M, or another fs",
+        )
+
+
+def make_file_system(found: FileSystem, device: Path) -> None:
+    """Makes it on a device; what was there is gone."""
+    program = need_program(found.make[0], found.package, f"the file system {found.name}")
+    made = subprocess.run(
+        [program, *found.make[1:], str(device)],
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    if made.returncode != 0:
+        words = " ".join((made.stderr or made.stdout).split())
+        raise SystemUnderTestError(f"{found.make[0]} failed on {device}: {words}")

@@ -1,0 +1,42 @@
+"""Takes a file; returns the loop device it is attached to, with direct I/O.
+
+Without direct I/O the host's page cache would hold the data of the device a second time, and a
+database that bypasses the page cache would still be served from memory.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from assay.provision.ledger import HeldEntry
+from assay.provision.resources import LoopDevice
+
+_SYS_BLOCK = Path("/sys/block")
+
+
+@dataclass(frozen=True)
+class AttachedLoop:
+    node: Path
+    """``/dev/loop3``."""
+    has_direct_io: bool
+    """False where the file system of the file does not offer it."""
+
+
+def attach(entry: HeldEntry, file: Path) -> AttachedLoop:
+    """Attaches the file, whose name (without its ending) ends in the mark of the entry."""
+    resource = LoopDevice(str(file))
+    entry.add(resource)
+    node = resource.attach()
+    subprocess.run(
+        ["losetup", "--direct-io=on", str(node)], capture_output=True, check=False
+    )  # what came of it is read from the kernel
+    return AttachedLoop(node, _has_direct_io(node))
+
+
+def _has_direct_io(node: Path) -> bool:
+    try:
+        return (_SYS_BLOCK / node.name / "loop" / "dio").read_text().strip() == "1"
+    except OSError:
+        return False

@@ -1,0 +1,42 @@
+"""Takes what a storage needs of this machine; raises `StorageUnavailable` with the fix where it is
+not here. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from assay.errors import StorageUnavailable
+from assay.provision.programs import SEARCH_PATH
+
+LOOP_CONTROL = Path("/dev/loop-control")
+
+
+def need_root(what: str) -> None:
+    if os.geteuid() != 0:
+        raise StorageUnavailable(
+            f"{what} needs root: only root can mount file systems and set up block devices",
+            hint="run assay as root (sudo), or use the storage `here`",
+        )
+
+
+def need_loop_devices(what: str) -> None:
+    need_root(what)
+    if not LOOP_CONTROL.exists():
+        raise StorageUnavailable(
+            f"{what} needs loop devices, and this machine has no {LOOP_CONTROL}",
+            hint="load the kernel's module: modprobe loop; a container must be given the device",
+        )
+    need_program("losetup", "util-linux", what)
+
+
+def need_program(name: str, package: str, what: str) -> str:
+    """The path of the program."""
+    found = shutil.which(name, path=SEARCH_PATH)
+    if found is None:
+        raise StorageUnavailable(
+            f"{what} needs the program {name}, which is not installed",
+            hint=f"apt-get install {package}",
+        )
+    return found

@@ -1,0 +1,94 @@
+"""`DEVICE`: a file system that is made on a block device, whose contents are destroyed.
+
+Only with ``--erase``, and never on a device that is in use. At the end the file system is unmounted
+and stays on the device, empty.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from assay.errors import ArgumentError, StorageUnavailable
+from assay.experiment.values import StorageChoice
+from assay.option_spec import OptionSpec
+from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
+from assay.provision.resources import Directory
+from assay.storages.block import guards
+from assay.storages.block.attached_image import make_folder
+from assay.storages.block.file_systems import (
+    FS,
+    MOUNT,
+    make_file_system,
+    need_file_system,
+    need_size,
+)
+from assay.storages.block.machine import need_root
+from assay.storages.block.mounted import mount
+from assay.storages.here import FALLBACK
+from assay.storages.loop import file_systems_not_here
+from assay.storages.mounts import facts_of
+from assay.storages.options import values
+from assay.storages.protocol import PreparedStorage
+
+
+class Device:
+    name = "device"
+    option_specs: tuple[OptionSpec, ...] = (FS, MOUNT)
+
+    def check(self, choice: StorageChoice) -> None:
+        given = values(self, choice)
+        node = guards.usable_device(choice, self._path(choice))
+        size_bytes = guards.device_size_bytes(node)
+        need_size(need_file_system(given[FS.name]), size_bytes, choice.name)
+
+    def _path(self, choice: StorageChoice) -> Path:
+        if choice.directory is None:
+            raise ArgumentError(
+                f"storage {choice.name!r}: expected a block device",
+                hint="device[fs=ext4]:/dev/sdX; see `lsblk`",
+            )
+        return Path(choice.directory)
+
+    @contextlib.contextmanager
+    def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
+        self.check(choice)
+        given = values(self, choice)
+        node = guards.usable_device(choice, self._path(choice))
+        file_system = need_file_system(given[FS.name])
+        identity = ledger.new_id()
+        with undone_at_end(identity) as entry:
+            folder = FALLBACK / f"assay-storage-{identity}"
+            entry.add(Directory(str(folder)))
+            make_folder(folder)
+            guards.erase(node)
+            make_file_system(file_system, node)
+            point = folder / f"mounted-{identity}"
+            mount(entry, node, file_system, point, given[MOUNT.name])
+            facts = facts_of(choice, point)
+            # The kernel counts the flushes of a partition as its whole device's.
+            is_own = not guards.is_partition(node)
+            yield PreparedStorage(replace(facts, is_own_device=is_own), node)
+
+    def device_of(self, choice: StorageChoice) -> Path:
+        return self._path(choice)
+
+    def device_node(self, prepared: PreparedStorage) -> Path:
+        node: Path = prepared.handle
+        return node
+
+    def why_unavailable(self) -> str | None:
+        try:
+            need_root(f"the storage {self.name}")
+        except StorageUnavailable as error:
+            return f"{error.message}; {error.hint}"
+        return None
+
+    def unavailable_levels(self) -> Mapping[str, str]:
+        return file_systems_not_here()
+
+
+DEVICE = Device()

@@ -1,0 +1,104 @@
+"""`LOOP`: a file system of its own, of any kind, in an image file on a directory.
+
+The image is laid out with data and attached as a loop device with direct I/O: what reaches the
+device reaches the disk below, and nothing else uses it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from assay.errors import StorageUnavailable
+from assay.experiment.values import StorageChoice
+from assay.option_spec import OptionSpec
+from assay.provision.deployment import StorageFacts
+from assay.storages.block.attached_image import AttachedImage, attached_image
+from assay.storages.block.file_systems import (
+    FILE_SYSTEMS,
+    FS,
+    MOUNT,
+    make_file_system,
+    need_file_system,
+    need_size,
+    why_not_here,
+)
+from assay.storages.block.image import need_known_room
+from assay.storages.block.machine import need_loop_devices
+from assay.storages.block.mounted import mount
+from assay.storages.mounts import facts_of
+from assay.storages.options import SIZE, size_bytes, values
+from assay.storages.protocol import PreparedStorage, Storage
+
+
+class Loop:
+    name = "loop"
+    option_specs: tuple[OptionSpec, ...] = (FS, SIZE, MOUNT)
+
+    def check(self, choice: StorageChoice) -> None:
+        check_image(self, choice)
+
+    @contextlib.contextmanager
+    def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
+        """The directory of the choice, where the image is made, is that of the storage `here`."""
+        with file_system_on_image(self, choice) as (image, facts):
+            yield PreparedStorage(facts, image.loop.node)
+
+    def device_node(self, prepared: PreparedStorage) -> Path:
+        return _node(prepared)
+
+    def size_bytes(self, choice: StorageChoice) -> int:
+        return size_bytes(values(self, choice)[SIZE.name])
+
+    def why_unavailable(self) -> str | None:
+        return why_no_images(self.name)
+
+    def unavailable_levels(self) -> Mapping[str, str]:
+        return file_systems_not_here()
+
+
+def check_image(storage: Storage, choice: StorageChoice) -> None:
+    """`Storage.check` of a kind that has a file system on an image."""
+    given = values(storage, choice)
+    need_loop_devices(f"storage {choice.name!r}")
+    need_size(need_file_system(given[FS.name]), size_bytes(given[SIZE.name]), choice.name)
+    need_known_room(choice, size_bytes(given[SIZE.name]))
+
+
+@contextlib.contextmanager
+def file_system_on_image(
+    storage: Storage, choice: StorageChoice
+) -> Iterator[tuple[AttachedImage, StorageFacts]]:
+    """The image with the file system and mount options of the choice on it, mounted."""
+    storage.check(choice)
+    given = values(storage, choice)
+    file_system = need_file_system(given[FS.name])
+    with attached_image(choice, size_bytes(given[SIZE.name])) as image:
+        make_file_system(file_system, image.loop.node)
+        mount(image.entry, image.loop.node, file_system, image.mount_point, given[MOUNT.name])
+        facts = facts_of(choice, image.mount_point)
+        about = {"image_in": str(image.folder.parent), "has_direct_io": image.loop.has_direct_io}
+        yield image, replace(facts, is_own_device=True, facts={**facts.facts, **about})
+
+
+def why_no_images(what: str) -> str | None:
+    try:
+        need_loop_devices(what)
+    except StorageUnavailable as error:
+        return f"{error.message}; {error.hint}"
+    return None
+
+
+def file_systems_not_here() -> dict[str, str]:
+    reasons = {f"fs={name}": why_not_here(name) for name in FILE_SYSTEMS}
+    return {level: reason for level, reason in reasons.items() if reason is not None}
+
+
+def _node(prepared: PreparedStorage) -> Path:
+    node: Path = prepared.handle
+    return node
+
+
+LOOP = Loop()

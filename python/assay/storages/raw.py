@@ -1,0 +1,123 @@
+"""`RAW`: a block device without a file system, for systems that keep their data on one.
+
+``raw:/dev/sdX`` is a device that is erased (only with ``--erase``); ``raw[size=2G]`` is an image as
+a loop device. What the system writes besides (its log, its catalogue) is in an ordinary directory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from assay.errors import ArgumentError
+from assay.experiment.values import StorageChoice
+from assay.option_spec import OptionSpec
+from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
+from assay.provision.deployment import RAW, StorageFacts
+from assay.provision.ledger import HeldEntry
+from assay.provision.resources import DeviceNode
+from assay.provision.users import server_user
+from assay.storages.block import guards
+from assay.storages.block.attached_image import attached_image
+from assay.storages.block.image import need_known_room
+from assay.storages.block.machine import need_loop_devices
+from assay.storages.here import usable_directory
+from assay.storages.loop import why_no_images
+from assay.storages.mounts import device_facts, facts_of
+from assay.storages.options import SIZE, size_bytes, values
+from assay.storages.protocol import PreparedStorage
+
+
+class Raw:
+    name = "raw"
+    option_specs: tuple[OptionSpec, ...] = (SIZE,)
+
+    def check(self, choice: StorageChoice) -> None:
+        given = values(self, choice)
+        if (device := _device(choice)) is not None:
+            if SIZE.name in choice.options:
+                raise ArgumentError(
+                    f"storage {choice.name!r}: a device has its own size",
+                    hint=f"leave size out, or leave {device} out for an image of that size",
+                )
+            guards.usable_device(choice, device)
+            return
+        need_loop_devices(f"storage {choice.name!r}")
+        need_known_room(choice, size_bytes(given[SIZE.name]))
+
+    @contextlib.contextmanager
+    def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
+        self.check(choice)
+        device = _device(choice)
+        if device is None:
+            with attached_image(choice, size_bytes(values(self, choice)[SIZE.name])) as image:
+                about = {
+                    "image_in": str(image.folder.parent),
+                    "has_direct_io": image.loop.has_direct_io,
+                }
+                yield _prepared(choice, image.loop.node, image.folder, image.entry, about)
+            return
+        node = guards.usable_device(choice, device)
+        rest = replace(choice, directory=None)
+        identity = ledger.new_id()
+        with usable_directory(rest) as directory, undone_at_end(identity) as entry:
+            guards.erase(node)
+            yield _prepared(choice, node, directory, entry, {})
+
+    def raw_device(self, prepared: PreparedStorage) -> Path:
+        node: Path = prepared.handle
+        return node
+
+    def device_of(self, choice: StorageChoice) -> Path | None:
+        return _device(choice)
+
+    def size_bytes(self, choice: StorageChoice) -> int | None:
+        return size_bytes(values(self, choice)[SIZE.name]) if _device(choice) is None else None
+
+    def why_unavailable(self) -> str | None:
+        return why_no_images(self.name)
+
+    def unavailable_levels(self) -> dict[str, str]:
+        return {}
+
+
+def _device(choice: StorageChoice) -> Path | None:
+    """The device of the choice; None where it names a directory for an image, or nothing."""
+    if choice.directory is None:
+        return None
+    path = Path(choice.directory)
+    is_device = path.is_relative_to("/dev") and not path.is_dir()
+    return path if is_device or path.is_block_device() else None
+
+
+def _prepared(
+    choice: StorageChoice, node: Path, directory: Path, entry: HeldEntry, about: dict[str, Any]
+) -> PreparedStorage:
+    """The device by a node of ours, which the servers' user may use."""
+    user = server_user()
+    ours = DeviceNode.marked(entry.entry.id)
+    entry.add(ours)
+    own_node = ours.make(node, user.uid, user.gid)
+    rest = facts_of(choice, directory)
+    facts = StorageFacts(
+        name=choice.name,
+        kind=choice.kind,
+        directory=rest.directory,
+        file_system=RAW,
+        device=str(node),
+        size_bytes=guards.device_size_bytes(node),
+        free_bytes=rest.free_bytes,
+        facts={
+            **device_facts(node),
+            **about,
+            "log_and_catalogue_on": {"file_system": rest.file_system, "device": rest.device},
+        },
+    )
+    return PreparedStorage(facts, own_node)
+
+
+RAW_STORAGE = Raw()

@@ -1,0 +1,39 @@
+"""Loop devices for tests, made and removed without Assay."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+HAS_LOOP_DEVICES = os.geteuid() == 0 and Path("/dev/loop-control").exists()
+
+
+def done(*words: str | Path) -> str:
+    """What a program writes that ends with status 0."""
+    return subprocess.run([*map(str, words)], check=True, capture_output=True, text=True).stdout
+
+
+@contextmanager
+def loop_device(file: Path, size_bytes: int = 32 << 20) -> Iterator[Path]:
+    """A loop device of a new sparse file."""
+    with file.open("wb") as made:
+        made.truncate(size_bytes)
+    node = Path(done("losetup", "--find", "--show", file).strip())
+    try:
+        yield node
+    finally:
+        done("losetup", "--detach", node)
+        file.unlink()
+
+
+def files_of_loop_devices(folder: Path) -> list[str]:
+    """Those in the folder; other programs may have loop devices of theirs at the same time."""
+    listed = done("losetup", "--list", "--noheadings", "--output", "BACK-FILE").splitlines()
+    return sorted(line.strip() for line in listed if line.startswith(f"{folder}/"))
+
+
+def mounted_at() -> set[str]:
+    return {line.split(" ")[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()}

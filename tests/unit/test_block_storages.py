@@ -1,0 +1,331 @@
+"""Storages on block devices: refused before anything is changed, made as declared, and removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from assay import registry
+from assay.errors import ArgumentError, AssayError
+from assay.experiment.storage_words import refuse_too_little_room, storage_choices
+from assay.experiment.values import Experiment, StorageChoice, SystemChoice
+from assay.provision import control_groups, ledger
+from assay.provision.control_groups import Controller
+from assay.provision.leftovers import clear_leftovers
+from assay.storages.abilities import OwnDevice
+from assay.storages.block import image
+from assay.storages.loop import LOOP
+from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_device, mounted_at
+
+needs_loop_devices = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.delenv("ASSAY_DATA_DIRECTORY", raising=False)
+
+
+@pytest.fixture
+def folder() -> Path:
+    """Pytest's own directories are closed to the servers' user."""
+    return Path(f"/var/tmp/assay-test-{os.getpid()}-block")
+
+
+def choice_of(word: str, *, may_erase: bool = False) -> StorageChoice:
+    (choice,) = storage_choices([word], may_erase=may_erase)
+    return choice
+
+
+def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
+    """This machine, without root, loop devices, a file system or its program."""
+    machine = "assay.storages.block.machine"
+    if what == "root":
+        monkeypatch.setattr(f"{machine}.os.geteuid", lambda: 1000)
+        return
+    monkeypatch.setattr(f"{machine}.os.geteuid", lambda: 0)
+    control = tmp_path / "loop-control"
+    if what != "loop devices":
+        control.touch()
+    monkeypatch.setattr(f"{machine}.LOOP_CONTROL", control)
+    has = "assay.storages.block.file_systems.kernel_has"
+    monkeypatch.setattr(has, lambda name: name != what)
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in {"losetup", "mkfs.ext4", "mkfs.xfs", "mkfs.reiserfs", "mkfs.jfs"} - {what}:
+        (programs / name).touch(mode=0o755)
+    monkeypatch.setattr(f"{machine}.SEARCH_PATH", str(programs))
+    monkeypatch.setattr("assay.storages.block.file_systems.SEARCH_PATH", str(programs))
+
+
+@pytest.mark.parametrize(
+    ("lacks", "word", "message", "hint"),
+    [
+        ("root", "loop", "needs root", "sudo"),
+        ("root", "raw[size=64M]", "needs root", "sudo"),
+        ("root", "device:/dev/null", "needs root", "sudo"),
+        ("loop devices", "loop", "needs loop devices", "modprobe loop"),
+        ("reiserfs", "loop[fs=reiserfs]", "kernel has no file system reiserfs", "fs=ext4"),
+        ("jfs", "throttled[read_iops=9,fs=jfs]", "kernel has no file system jfs", "fs=ext4"),
+        ("mkfs.xfs", "loop[fs=xfs]", "the program mkfs.xfs, which is not", "install xfsprogs"),
+        ("losetup", "loop", "the program losetup, which is not installed", "util-linux"),
+        ("", "loop[fs=xfs,size=64M]", "xfs needs 300M at least", "size=300M"),
+        ("", "loop[size=900T]", "and .* has .* free", "another directory"),
+        ("", "raw[size=900T]", "and .* has .* free", "another directory"),
+        ("", "throttled", "without a limit", "read_iops=150"),
+        ("", "device", "expected a block device", "lsblk"),
+        ("", "device:/dev/no-such-device", "No such file", "lsblk"),
+        ("", "device:/dev/null", "is not a block device", "lsblk"),
+        ("", "raw[size=64M]:/dev/null", "a device has its own size", "leave size out"),
+    ],
+)
+def test_a_storage_that_cannot_be_is_refused_before_anything_is_changed(
+    lacks: str,
+    word: str,
+    message: str,
+    hint: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    choice = choice_of(word)
+    without(monkeypatch, tmp_path, lacks)
+    monkeypatch.setattr(subprocess, "run", None)  # no program is run
+    with pytest.raises(AssayError, match=message) as refused:
+        registry.storage(choice.kind).check(choice)
+    assert hint in str(refused.value.hint)
+    assert refused.value.exit_code in (2, 3)
+    assert not list(work.iterdir())
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("loop[fs=ext5]", "fs of loop: expected ext2, ext3, ext4, xfs"),
+        ("loop[size=big]", "size: expected a size in bytes from 1 MiB"),
+        ("loop[size=4k]", "size: expected a size in bytes from 1 MiB"),
+        ("loop[mount=noatime;reboot]", "mount: expected options joined by"),
+        ("loop[mount=-o]", "mount: expected options joined by"),
+        ("throttled[read_iops=0]", "read_iops: expected a whole number"),
+    ],
+)
+def test_a_wrong_option_is_refused(word: str, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        choice_of(word)
+
+
+def test_a_throttled_storage_says_so_whatever_its_name() -> None:
+    assert choice_of("disk=throttled[read_iops=9]").name == "disk (throttled)"
+    assert choice_of("throttled[read_iops=9]").name == "throttled[read_iops=9]"
+
+
+def test_images_that_do_not_fit_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=5 << 30))
+    systems = (SystemChoice("sqlite"), SystemChoice("null"))
+    storages = storage_choices(["loop[size=1G],raw[size=2G]"])
+    asked = Experiment("tpcb", ("load",), systems, storages=storages)
+    with pytest.raises(ArgumentError, match=r"4 storages need 6\.44 GB at the same time"):
+        refuse_too_little_room(asked)
+    refuse_too_little_room(replace(asked, order="sequential"))
+    refuse_too_little_room(replace(asked, systems=systems[:1]))
+
+
+def test_an_image_is_laid_out_with_data(tmp_path: Path) -> None:
+    image.lay_out(tmp_path / "image", (9 << 20) + 512)
+    found = (tmp_path / "image").stat()
+    assert found.st_size == (9 << 20) + 512
+    assert found.st_blocks * 512 >= found.st_size, "no holes"
+    assert b"\0" * 64 not in (tmp_path / "image").read_bytes()[: 1 << 20]
+
+
+@needs_loop_devices
+@pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
+def test_each_file_system_is_made_on_an_image_and_goes_away(file_system: str, folder: Path) -> None:
+    if shutil.which(f"mkfs.{file_system}") is None:
+        pytest.skip(f"mkfs.{file_system} is not installed")
+    size = {"xfs": "300M", "btrfs": "128M"}.get(file_system, "16M")
+    choice = choice_of(f"loop[fs={file_system},size={size},mount=noatime]:{folder}")
+    with LOOP.prepare(choice) as made:
+        facts = made.facts
+        directory = Path(facts.directory)
+        assert (facts.file_system, facts.is_own_device) == (file_system, True)
+        assert "noatime" in facts.mount_options.split(",")
+        assert facts.name == choice.name
+        assert directory.is_mount() and directory.stat().st_mode & 0o777 == 0o755
+        node = LOOP.device_node(made)
+        assert str(node) == facts.device and node.is_block_device()
+        assert isinstance(LOOP, OwnDevice)
+        (image_file,) = folder.rglob("*.img")
+        # mkfs and mount have punched no holes into it.
+        assert image_file.stat().st_blocks * 512 >= image_file.stat().st_size
+        (directory / "data").write_bytes(b"x" * 4096)
+    assert not files_of_loop_devices(folder)
+    assert not folder.exists()
+    assert str(directory) not in mounted_at()
+
+
+@needs_loop_devices
+def test_a_mount_option_that_the_file_system_lacks_is_the_users_mistake(folder: Path) -> None:
+    choice = choice_of(f"loop[size=16M,mount=colour=blue]:{folder}")
+    refused = pytest.raises(ArgumentError, match="mounting ext4 with colour=blue failed")
+    with refused, LOOP.prepare(choice):
+        pytest.fail("it cannot be mounted")
+    assert not files_of_loop_devices(folder)
+    assert not folder.exists()
+
+
+_KILLED = """
+import sys, time
+from assay import registry
+from assay.experiment.storage_words import storage_choices
+from assay.provision import process
+from assay.provision.directory import server_directory
+from assay.storages.abilities import LimitsProcesses, RawDevice
+
+(choice,) = storage_choices([sys.argv[1]])
+kind = registry.storage(choice.kind)
+with kind.prepare(choice) as made:
+    groups = kind.control_groups(made) if isinstance(kind, LimitsProcesses) else ()
+    node = [kind.raw_device(made)] if isinstance(kind, RawDevice) else []
+    with server_directory(made.facts, control_groups=groups) as directory:
+        with process.start(["sleep", "1000"], directory):
+            print(made.facts.directory, *groups, *node, flush=True)
+            time.sleep(1000)
+"""
+
+
+@needs_loop_devices
+@pytest.mark.parametrize(
+    "word", ["loop[size=16M]", "throttled[write_iops=99,size=16M]", "raw[size=16M]"]
+)
+def test_what_a_killed_assay_made_is_removed_at_the_next_start(word: str, folder: Path) -> None:
+    controller = control_groups.find(("blkio", "io"))
+    if word.startswith("throttled") and controller is None:
+        pytest.skip("this machine has no control groups that limit devices")
+    with subprocess.Popen(
+        [sys.executable, "-c", _KILLED, f"{word}:{folder}"], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        made = [Path(path) for path in child.stdout.readline().split()]
+        assert made and all(path.exists() for path in made)
+        assert len(files_of_loop_devices(folder)) == 1
+        child.kill()
+    with look_alikes(folder, controller) as planted:
+        cleared = clear_leftovers()
+        assert not any(one.remaining for one in cleared)
+        assert not any(path.exists() for path in made)
+        assert str(made[0]) not in mounted_at()
+        assert all(path.exists() for path in planted)
+        assert str(planted[0].parent) in mounted_at()
+        assert files_of_loop_devices(folder) == [str(planted[1])]
+        assert len(list(folder.iterdir())) == 2
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def look_alikes(folder: Path, controller: Controller | None) -> Iterator[list[Path]]:
+    """A file on a mount, the image of its loop device, and a control group, in folders whose names
+    look like ours, but for the mark."""
+    place = folder / "assay-storage-000000000000"
+    image_file = place.with_suffix(".img")
+    place.mkdir()
+    with image_file.open("wb") as made:
+        made.truncate(16 << 20)
+    done("mkfs.ext4", "-q", "-F", image_file)
+    done("mount", "-o", "loop", image_file, place)
+    groups = [] if controller is None else [controller.folder / "assay-000000000000"]
+    try:
+        (place / "precious").touch()
+        for group in groups:
+            group.mkdir()
+        yield [place / "precious", image_file, *groups]
+    finally:
+        for group in groups:
+            group.rmdir()
+        done("umount", place)  # and with it goes the loop device
+
+
+@needs_loop_devices
+@pytest.mark.parametrize("kind", ["device", "raw"])
+def test_a_device_that_holds_something_is_refused_without_erase(kind: str, tmp_path: Path) -> None:
+    with loop_device(tmp_path / "disk") as node:
+        choice = choice_of(f"{kind}:{node}")
+        storage = registry.storage(kind)
+
+        def refused(expected: str) -> None:
+            before = node.read_bytes()
+            with pytest.raises(ArgumentError, match=expected) as error, storage.prepare(choice):
+                pytest.fail("it would be erased")
+            assert "--erase" in str(error.value.hint)
+            assert node.read_bytes() == before
+
+        refused("it holds nothing that is recognised")
+        with node.open("r+b") as disk:  # a partition table of one partition
+            disk.seek(446)
+            disk.write(bytes.fromhex("00000000830000000008000000100000") + bytes(48) + b"\x55\xaa")
+        refused("it holds dos")
+        done("wipefs", "--all", node)
+        done("mkswap", node)
+        refused("it holds swap")
+        done("mkfs.ext4", "-q", "-F", "-L", "photos", node)
+        refused("it holds ext4 labelled 'photos'")
+        link = tmp_path / "by-name"
+        link.symlink_to(node)
+        choice = choice_of(f"{kind}:{link}")
+        refused("it holds ext4 labelled 'photos'")
+
+
+@needs_loop_devices
+@pytest.mark.parametrize("kind", ["device", "raw"])
+def test_a_device_in_use_is_refused_even_with_erase(kind: str, tmp_path: Path) -> None:
+    storage = registry.storage(kind)
+    with loop_device(tmp_path / "disk") as node:
+        choice = choice_of(f"{kind}:{node}", may_erase=True)
+
+        def refused(expected: str) -> None:
+            with pytest.raises(ArgumentError, match=expected), storage.prepare(choice):
+                pytest.fail("it is in use")
+
+        held = os.open(node, os.O_RDONLY | os.O_EXCL)
+        try:
+            refused("another program or the kernel has it open")
+        finally:
+            os.close(held)
+        done("mkfs.ext4", "-q", "-F", node)
+        place = tmp_path / "place"
+        place.mkdir()
+        done("mount", node, place)
+        try:
+            (place / "precious").write_text("only copy")
+            refused(f"{node} is mounted at {place}")
+            assert (place / "precious").read_text() == "only copy"
+        finally:
+            done("umount", place)
+
+
+@needs_loop_devices
+def test_a_device_is_erased_used_and_left_unmounted(tmp_path: Path) -> None:
+    with loop_device(tmp_path / "disk") as node:
+        done("mkfs.ext4", "-q", "-F", "-L", "photos", node)
+        device = registry.storage("device")
+        with device.prepare(choice_of(f"device[fs=ext2]:{node}", may_erase=True)) as made:
+            assert (made.facts.file_system, made.facts.device) == ("ext2", str(node))
+            assert made.facts.is_own_device
+            directory = made.facts.directory
+        assert directory not in mounted_at() and not Path(directory).exists()
+        (held,) = json.loads(done("wipefs", "--no-act", "--json", node))["signatures"]
+        assert (held["type"], held.get("label")) == ("ext2", None)
+    assert not list(ledger.state_directory().iterdir())
