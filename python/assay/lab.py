@@ -30,7 +30,7 @@ from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.report import check_declarations
 from assay.row_sources.protocol import opened
-from assay.steps import take_all
+from assay.steps import cache, take_all
 from assay.steps.availability import look_for_systems
 from assay.steps.context import Context
 from assay.steps.refusal import why_refused
@@ -97,6 +97,7 @@ def run(
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
     check_rows(workload, planned.runs)
+    cache.check(planned.runs)
     available = look_for_systems(workload, expressible)
     available.refuse_missing()
     rows = opened(workload, experiment, progress)

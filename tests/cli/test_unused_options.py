@@ -34,9 +34,9 @@ DRIVING = (
         ("one.sql", ("--input small.bib", "--encoding latin-1", "--keep-going", "--feed two.sql")),
         ("tpcb", ("--input small.bib", "--encoding utf-8", "--keep-going")),
         ("tpcb --script one.sql", ("--feed two.sql",)),
-        ("bibsql.limit", (*DRIVING, "--input small.bib", "--keep-going")),
+        ("bibsql.limit", (*DRIVING, "--cache cold", "--input small.bib", "--keep-going")),
         ("bibsql.update", (*DRIVING, "--clients 2")),
-        ("e831.reliability", ("--duration 1",)),
+        ("e831.reliability", ("--duration 1", "--cache cold")),
         ("tpcb --on sqlite:///x.db", ("--storage tmpfs",)),
     ],
 )

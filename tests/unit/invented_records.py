@@ -15,7 +15,9 @@ from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.observation import Observed, read_observed
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.machine_sampling import MachineSample
 from assay.record import ExperimentRecord, RunRecord, Store
+from assay.storages.devices import DeviceCounts
 from assay.systems.protocol import ProcessSample
 from tests.support import observations
 
@@ -345,9 +347,11 @@ def samples() -> list[TimedSample]:
                 open_files=250,
                 cpu_ns=cpu_ns,
                 read_bytes=4096,
+                files=2,
+                handles={"bibtab.MYD": 249, "bibtab.MYI": 1},
             ),
-            device_read_bytes=4096,
-            device_written_bytes=8192,
+            DeviceCounts(4096, 8192, 1, 2, 3, 4, 5),
+            MachineSample(1, 2, 3, 4, 5, 0.5, 6, 7),
         )
         for at_s, threads, cpu_ns in ((0.25, 9, S), (1.25, 11, 3 * S))
     ]

@@ -85,6 +85,7 @@ def test_fields_at_their_defaults_change_nothing(name: str) -> None:
     "other",
     [
         replace(PLAIN, clients=9),
+        replace(PLAIN, cache="cold"),
         replace(PLAIN, parameters={"scale": 11}),
         replace(PLAIN, driving=Driving(drain_s=5)),
         replace(PLAIN, system=SystemChoice("postgresql", settings={"fsync": "off"})),

@@ -1,4 +1,4 @@
-"""The bytes that a device wrote, compared with those that are known to be written."""
+"""What a device wrote and flushed, compared with what is known to be written and flushed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
+from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.storages import devices, mounts
-from assay.storages.devices import devices_under
+from assay.storages.devices import DeviceCounts, Devices, device_at, devices_of, devices_under
 
 MIB = 1 << 20
 
@@ -35,17 +37,22 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", point], check=True)
 
 
-def written(point: Path, work: int, size: int, rounds: int) -> int:
-    """The bytes that the device wrote for ``rounds`` writes of ``size`` bytes, each flushed."""
+def written(point: Path, work: int, size: int, rounds: int) -> DeviceCounts:
+    """What the device did for ``rounds`` writes of ``size`` bytes, each flushed."""
     found = devices_under(point)
     assert found is not None
-    before = found.transferred()
+    before = found.counts()
     for number in range(rounds):
         os.pwrite(work, os.urandom(size), number * size)
         os.fdatasync(work)
-    after = found.transferred()
+    after = found.counts()
     assert before is not None and after is not None
-    return after.written_bytes - before.written_bytes
+    return DeviceCounts(
+        *(
+            None if None in pair else pair[1] - pair[0]
+            for pair in zip(astuple(before), astuple(after), strict=True)
+        )
+    )
 
 
 def test_small_flushed_writes_count_as_the_bytes_that_the_device_wrote(mounted: Path) -> None:
@@ -56,9 +63,14 @@ def test_small_flushed_writes_count_as_the_bytes_that_the_device_wrote(mounted: 
         os.fsync(file)
         small = written(mounted, file, 8 << 10, 256)
         # Each flush may also write an inode and one or two journal blocks of 4 KiB.
-        assert 2 * MIB <= small <= 2 * MIB + 256 * 4 * (4 << 10)
+        assert 2 * MIB <= small.written_bytes <= 2 * MIB + 256 * 4 * (4 << 10)
+        assert small.writes is not None and small.writes >= 256
+        assert small.busy_ns and small.queue_ns
+        # A flush that follows a journal's commit may be a second one.
+        assert small.flushes is not None and 256 <= small.flushes <= 2 * 256 + 8
         large = written(mounted, file, 16 * MIB, 2)
-        assert 32 * MIB <= large <= 34 * MIB
+        assert 32 * MIB <= large.written_bytes <= 34 * MIB
+        assert large.flushes is not None and 2 <= large.flushes <= 16
     finally:
         os.close(file)
 
@@ -80,13 +92,64 @@ def test_the_device_below_a_stacked_file_system_is_found(
     monkeypatch.setattr(devices, "_BLOCK_DEVICES", tmp_path / "block")
     node = tmp_path / "block" / "7:99"
     node.mkdir(parents=True)
-    (node / "stat").write_text("9 0 100 0 9 0 8 0 0 0 0 0 0 0 0 0 0\n")
+    (node / "stat").write_text("9 0 100 0 9 0 8 0 0 3 4 0 0 0 0 5 1\n")
     (tmp_path / "mountinfo").write_text(below + table.format("/over", upper))
     found = devices_under(Path("/over/data"))
     assert found is not None
-    assert found.transferred() == devices.Transferred(51200, 4096)
+    assert found.counts() == DeviceCounts(51200, 4096, 9, 9, 5, 3_000_000, 4_000_000)
     (tmp_path / "mountinfo").write_text(below + table.format("/over", "/of/another/machine"))
     assert devices_under(Path("/over/data")) is None, "the upper directory cannot be seen"
     (node / "queue").mkdir()
     (node / "queue" / "iostats").write_text("0\n")
     assert devices_under(Path("/data")) is None, "the counters stand still"
+
+
+def test_flushes_of_a_partition_are_those_of_its_disk(tmp_path: Path) -> None:
+    """The kernel counts them at the disk alone; the partition's own counter stays at 0."""
+    disk, partition = tmp_path / "sdz", tmp_path / "sdz" / "sdz1"
+    (disk / "queue").mkdir(parents=True)
+    partition.mkdir()
+    (partition / "partition").write_text("1\n")
+    cache = disk / "queue" / "write_cache"
+    cache.write_text("write back\n")
+    (disk / "stat").write_text("90 0 1000 0 90 0 80 0 0 30 40 0 0 0 0 7 1\n")
+    (partition / "stat").write_text("9 0 100 0 9 0 8 0 0 3 4 0 0 0 0 0 0\n")
+    found = Devices((partition,)).counts()
+    assert found is not None
+    assert (found.reads, found.flushes) == (9, 7)
+    cache.write_text("write through\n")
+    found = Devices((partition,)).counts()
+    assert found is not None
+    assert found.flushes is None, "a device without a cache is sent no flushes: none is not zero"
+
+
+def test_a_storage_with_a_device_of_its_own_has_that_one_alone(tmp_path: Path) -> None:
+    device = Path("/dev/loop0")
+    if not device.is_block_device():
+        pytest.skip("no loop devices here")
+    facts = StorageFacts("raw", "raw", str(tmp_path), device=str(device), is_own_device=True)
+    deployment = Deployment(
+        system="null",
+        label="null",
+        nodes=(Node("0", facts, directory=tmp_path),),
+        endpoints=(Address("null"),),
+        version="1",
+        options={},
+        settings_asked={},
+        settings={},
+    )
+    found = devices_of(deployment)
+    assert found is not None
+    assert found.label == "loop0"
+
+
+def test_a_file_that_is_no_device_has_no_counters() -> None:
+    assert device_at(Path("/dev/null")) is None
+    assert device_at(Path("/dev/there-is-none")) is None
+
+
+def test_an_older_kernel_does_not_count_flushes(tmp_path: Path) -> None:
+    (tmp_path / "stat").write_text("9 0 100 0 9 0 8 0 0 3 4 0 0 0 0\n")
+    found = Devices((tmp_path,)).counts()
+    assert found is not None
+    assert found.flushes is None

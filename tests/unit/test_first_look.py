@@ -273,3 +273,29 @@ def test_a_run_ends_with_it_and_detail_shows_the_rest(
     assert "\nScript one.sql\n" in full
     assert run_program(["list", "runs", "--format", "csv"]) == 0
     assert ",one.sql,null," in capsys.readouterr().out
+
+
+def device(reads: int, busy_s: float) -> dict[str, Any]:
+    cost = {"device": "vda", "read_bytes": 0, "written_bytes": 0, "reads": reads, "writes": 32}
+    return {**cost, "busy_ns": round(busy_s * invented.S), "queue_ns": 0}
+
+
+def test_what_the_device_did_is_a_line_where_it_explains_the_numbers(tmp_path: Path) -> None:
+    lines = one_run(tmp_path, observation={"device_cost": device(13, 1.9)})
+    assert beginning(lines, "device") == "reads 0.81, writes 2.0 per transaction; 95 % busy"
+
+
+def test_an_idle_device_is_not_mentioned(tmp_path: Path) -> None:
+    lines = one_run(tmp_path, observation={"device_cost": device(0, 0.1)})
+    assert not any(line.startswith("device ") for line in lines)
+
+
+def test_of_many_cells_the_reads_of_each_have_a_column_where_they_explain(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], clients=(1, 8))
+    busy = {"device_cost": device(8, 1.9)}
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0, observation=busy)
+    lines = look(experiment)
+    assert lines[0].split()[-3:] == ["failed", "reads/tx", "verdict"]
+    assert lines[1].split()[-3:] == ["0", "4.0", "indicative"]
+    quiet = invented.experiment(tmp_path / "q.sqlite", planned, 2.0)
+    assert "reads/tx" not in look(quiet)[0]

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
@@ -85,3 +87,17 @@ def test_the_sum_over_a_server_whose_children_come_and_go_never_falls(server: in
         assert one >= highest - 4 * tick_ns
         highest = max(highest, one)
     assert highest > 0
+
+
+def test_handles_are_counted_for_each_file(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    table, outside = data / "table", tmp_path / "outside"
+    table.touch()
+    outside.touch()
+    with ExitStack() as opened:
+        for file in (table, table, table, outside):
+            opened.enter_context(file.open())
+        found = sampling.sample(os.getpid(), data, with_descendants=False)
+    assert found is not None
+    assert (found.handles, found.files, found.open_files) == ({"table": 3}, 1, 3)

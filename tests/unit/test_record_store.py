@@ -44,7 +44,11 @@ def test_a_run_is_read_back_as_it_was_written(path: Path) -> None:
     assert run.observation == invented.report_of(cell, 3 * invented.S)
     assert run.dataset == invented.dataset()
     assert list(run.checks) == invented.checks()
-    assert list(run.samples) == invented.samples()
+    samples = [
+        replace(timed, sample=replace(timed.sample, handles={})) for timed in invented.samples()
+    ]
+    assert list(run.samples) == samples
+    assert run.open_files == (("bibtab.MYD", 249), ("bibtab.MYI", 1))
     assert [script.text for script in run.scripts] == ["select 'S01';", "select 'S02';"]
     assert run.seed == planned.runs[0].seed == 2**64 - 1
     assert [state for state, _ in run.stages] == [

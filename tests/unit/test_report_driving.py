@@ -437,3 +437,42 @@ def test_groups_of_clients_and_steps_have_tables_and_seconds_add_up(tmp_path: Pa
         ["writers", "4", "97.50"],
     ]
     assert timeline.whole_seconds(driven(record))[:3] == [100, 100, 100]
+
+
+DEVICE = {
+    "device": "vda", "read_bytes": 1960 * 4096, "written_bytes": 1960 * 8192, "reads": 1960,
+    "writes": 3920, "flushes": 980, "busy_ns": 10 * S, "queue_ns": 40 * S,
+}  # fmt: skip
+MACHINE = {
+    "user_ns": 40 * S, "system_ns": 16 * S, "idle_ns": 80 * S, "iowait_ns": 24 * S, "steal_ns": 0,
+    "load_1min_peak": 3.59, "cached_peak_bytes": 7_182_000_000, "dirty_peak_bytes": 1_000_000,
+}  # fmt: skip
+
+
+def test_the_device_and_the_machine_stand_beside_the_throughput(tmp_path: Path) -> None:
+    report = build(
+        experiment(tmp_path, OPEN, **open_loop(device_cost=DEVICE, machine_cost=MACHINE))
+    )
+    device, machine = (by_title(found(report, f"load_{name}")) for name in ("device", "machine"))
+    names = ("reads/s", "read/s", "flushes/s", "reads", "writes", "flushes", "busy", "queue")
+    assert [device[name] for name in names] == [
+        "98.00", "401 kB", "49.00", "1.000", "2.000", "0.5000", "50 %", "2.000"
+    ]  # fmt: skip
+    names = ("user", "system", "iowait", "steal", "idle", "load", "cached", "server CPU")
+    assert [machine[name] for name in names] == [
+        "25 %", "10 %", "15 %", "0 %", "50 %", "3.59", "7.18 GB", "1 %"
+    ]  # fmt: skip
+
+
+def test_a_device_without_a_cache_has_no_flushes(tmp_path: Path) -> None:
+    cost = {**DEVICE, "flushes": None}
+    report = build(experiment(tmp_path, OPEN, **open_loop(device_cost=cost)))
+    shown = by_title(found(report, "load_device"))
+    assert (shown["flushes/s"], shown["flushes"], shown["reads"]) == ("-", "-", "1.000")
+
+
+def test_the_file_with_the_most_handles_is_named(tmp_path: Path) -> None:
+    shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "load_server"))
+    assert (shown["open files"], shown["files"], shown["most of a file"]) == (
+        "250", "2", "249 bibtab.MYD"
+    )  # fmt: skip

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from assay.drive.sampler import TimedSample
-from assay.drive.server_cost import device_cost, server_cost
-from assay.observation import Observation
+from assay.drive.server_cost import device_cost, machine_cost, server_cost
+from assay.observation import DeviceCost, Observation
+from assay.provision.machine_sampling import MachineSample
+from assay.storages.devices import DeviceCounts
 from assay.systems.protocol import ProcessSample
 from tests.support import observations
 
@@ -13,7 +15,9 @@ S = 1_000_000_000
 
 def sample(at_s: float, cpu_ns: int, resident_bytes: int = 10) -> TimedSample:
     process = ProcessSample(1, 1, resident_bytes, 20, 0, cpu_ns, 0)
-    return TimedSample(at_s, process, cpu_ns // 5, cpu_ns // 10)
+    device = DeviceCounts(cpu_ns // 5, cpu_ns // 10, reads=cpu_ns // 2, busy_ns=cpu_ns)
+    machine = MachineSample(cpu_ns, cpu_ns // 2, 0, cpu_ns // 4, 0, at_s, 1000, 10)
+    return TimedSample(at_s, process, device, machine)
 
 
 def observation(from_s: float, seconds: float, count: int) -> Observation:
@@ -33,8 +37,12 @@ def test_cost_before_and_after_the_measurement_is_left_out() -> None:
     assert cost.cpu_ns == 2 * S
     assert cost.per_transaction_ns == 2_000_000
     assert cost.resident_peak_bytes == 99
-    moved = device_cost(samples, 0, observation(2, 4, 1000))
-    assert moved == (2 * S // 5, S // 5)
+    device = device_cost(samples, 0, observation(2, 4, 1000), "vda")
+    assert device == DeviceCost("vda", 2 * S // 5, S // 5, reads=S, busy_ns=2 * S)
+    machine = machine_cost(samples, 0, observation(2, 4, 1000))
+    assert machine is not None
+    assert (machine.user_ns, machine.system_ns, machine.iowait_ns) == (2 * S, S, S // 2)
+    assert machine.load_1min_peak == 9
 
 
 def test_between_two_samples_a_sum_grows_evenly() -> None:
@@ -59,4 +67,5 @@ def test_a_value_that_is_missing_from_a_sample_is_unknown_and_not_zero() -> None
     samples = [sample(0, 0), unseen, sample(9, S)]
     cost = server_cost(samples, 0, observation(1, 7, 1))
     assert cost is not None and cost.read_bytes is None
-    assert device_cost(samples, 0, observation(1, 7, 1)) is None
+    assert device_cost(samples, 0, observation(1, 7, 1), "vda") is None
+    assert machine_cost(samples, 0, observation(1, 7, 1)) is None

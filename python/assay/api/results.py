@@ -80,6 +80,8 @@ class _Factors:
     clients: int
     protocol: str
     arrival: str
+    cache: str
+    """as-is, warm, cold or cold-machine."""
     offered_rate_per_s: float | None
     parameters: Mapping[str, Scalar]
     """Of the workload."""
@@ -234,7 +236,7 @@ def data_frame(rows: list[Row]) -> Any:
 
 
 def _factors(row: Row) -> dict[str, Any]:
-    names = ("workload", "test", "system", "storage", "clients", "protocol", "arrival")
+    names = ("workload", "test", "system", "storage", "clients", "protocol", "arrival", "cache")
     prefix = "parameter_"
     return {
         **{name: row[name] for name in names},

@@ -258,6 +258,14 @@ _EXPERIMENT_OPTIONS = (
         "test's]",
     ),
     click.option(
+        "--cache",
+        metavar="STATE,…",
+        help="State of the caches when a measurement begins, each a cell. cold: the server was "
+        "stopped, its files left the page cache, and it was started; cold-machine: so did all "
+        "files of the machine (root); warm: its files were read, and a test that changes no data "
+        "was run once; as-is: as the run before left it. [default: as-is]",
+    ),
+    click.option(
         "--per-statement",
         is_flag=True,
         help="Time each statement as well.",
@@ -328,7 +336,8 @@ _EXPERIMENT_OPTIONS = (
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "What to run": (
-        "on", "storage", "erase", "set", "script", "scale", "input", "encoding", "keep_going",
+        "on", "storage", "erase", "cache", "set", "script", "scale", "input", "encoding",
+        "keep_going",
         "feed",
     ),
     "Clients and time": (

@@ -10,11 +10,12 @@ from assay.cli import rows
 from assay.cli.options import Grouped, experiment_options, format_option
 from assay.cli.outcome import say
 from assay.drive.prepare import Compiled
-from assay.experiment import SystemChoice
+from assay.experiment import AS_IS, SystemChoice
 from assay.experiment import words as command_line
 from assay.load.prepare import check_rows
 from assay.plan import plan
 from assay.row_sources.protocol import row_source
+from assay.steps import cache
 from assay.steps.availability import look_for_systems, one_line
 from assay.steps.refusal import why_refused
 from assay.systems.sourced import URL
@@ -28,12 +29,13 @@ COLUMNS = (
     "storage",
     "clients",
     "group_clients",
+    "cache",
     "parameters",
     "driving",
     "about_s",
     "state",
 )
-_ONLY_IF_SAID = ("group_clients", "state")
+_ONLY_IF_SAID = ("group_clients", "cache", "state")
 """Columns of the table that are left out where they say nothing."""
 
 
@@ -58,6 +60,7 @@ def command(words: command_line.Words, form: str) -> None:
     runs = plan(experiment, workload).runs
     row_source(workload).check_input(experiment.input_paths)
     check_rows(workload, runs)
+    cache.check(runs)
     refusals = {run.position: why_refused(workload, run) for run in runs}
     expressible = [run for run in runs if refusals[run.position] is None]
     for warning in Compiled(workload).check(expressible):
@@ -74,6 +77,7 @@ def command(words: command_line.Words, form: str) -> None:
             "storage": run.cell.storage_name,
             "clients": run.cell.clients,
             "group_clients": " ".join(f"{key}={n}" for key, n in run.cell.group_clients.items()),
+            "cache": "" if run.cell.cache == AS_IS else run.cell.cache,
             "parameters": " ".join(f"{key}={value}" for key, value in run.cell.parameters.items()),
             "protocol": run.cell.protocol,
             "driving": " ".join(

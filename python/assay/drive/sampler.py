@@ -1,4 +1,5 @@
-"""Takes a deployment; samples its server's processes and the device under its data during a run.
+"""Takes a deployment; samples its server's processes, the device under its data and the machine
+during a run.
 
 Sampling loads the machine that is measured, so it is limited: after a sample that took *t*, the
 next one comes at least 50 *t* later, which limits it to 2 % of one processor. The first and the
@@ -13,7 +14,8 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from assay.provision.deployment import Deployment
-from assay.storages.devices import devices_of
+from assay.provision.machine_sampling import MachineSample, sample_machine
+from assay.storages.devices import DeviceCounts, devices_of
 from assay.systems.abilities import Sampled
 from assay.systems.protocol import ProcessSample, System
 
@@ -26,9 +28,9 @@ class TimedSample:
     at_s: float
     """Seconds since the sampler began."""
     sample: ProcessSample
-    device_read_bytes: int | None = None
+    device: DeviceCounts | None = None
     """Of the whole device under the data directory; None: there is none, or it is not known."""
-    device_written_bytes: int | None = None
+    machine: MachineSample | None = None
 
 
 class Sampler:
@@ -64,16 +66,9 @@ class Sampler:
         at_s = time.monotonic() - self._began_s
         system = self._system
         sample = system.sample(self._deployment) if isinstance(system, Sampled) else None
-        moved = self.devices.transferred() if self.devices is not None else None
+        device = self.devices.counts() if self.devices is not None else None
         if sample is not None:
-            self.samples.append(
-                TimedSample(
-                    at_s,
-                    sample,
-                    None if moved is None else moved.read_bytes,
-                    None if moved is None else moved.written_bytes,
-                )
-            )
+            self.samples.append(TimedSample(at_s, sample, device, sample_machine()))
         return sample is not None
 
     def _work(self) -> None:

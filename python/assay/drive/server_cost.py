@@ -1,4 +1,5 @@
-"""Takes samples of a server and an observation; returns the server's cost during the measurement.
+"""Takes samples and an observation; returns what the server, the device under its data and the
+whole machine did during the measurement.
 
 The samples hold sums since the start of each process or device. Sums are interpolated linearly at
 the beginning and the end of the measurement.
@@ -10,7 +11,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from assay.drive.sampler import TimedSample
-from assay.observation import Observation, ServerCost
+from assay.observation import DeviceCost, MachineCost, Observation, ServerCost
 
 _Sum = Callable[[TimedSample], int | None]
 
@@ -37,15 +38,62 @@ def server_cost(
 
 
 def device_cost(
-    samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
-) -> tuple[int, int] | None:
-    """Bytes that the whole device under the data read and wrote in the measurement; None where not
-    known."""
-    read = _grown(samples, lambda timed: timed.device_read_bytes, began_unix_ns, observation)
-    written = _grown(samples, lambda timed: timed.device_written_bytes, began_unix_ns, observation)
-    if read is None or written is None:
+    samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation, device: str
+) -> DeviceCost | None:
+    """What the whole device under the data did in the measurement; None where not known.
+    ``device``: its name."""
+
+    def grown(name: str) -> int | None:
+        return _grown(
+            samples,
+            lambda timed: None if timed.device is None else getattr(timed.device, name),
+            began_unix_ns,
+            observation,
+        )
+
+    read_bytes, written_bytes = grown("read_bytes"), grown("written_bytes")
+    if read_bytes is None or written_bytes is None:
         return None
-    return read, written
+    return DeviceCost(
+        device=device,
+        read_bytes=read_bytes,
+        written_bytes=written_bytes,
+        reads=grown("reads"),
+        writes=grown("writes"),
+        flushes=grown("flushes"),
+        busy_ns=grown("busy_ns"),
+        queue_ns=grown("queue_ns"),
+    )
+
+
+def machine_cost(
+    samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
+) -> MachineCost | None:
+    """Processor states of the whole machine in the measurement, and the largest of its sampled load
+    and page cache; None where not known."""
+
+    def grown(name: str) -> int | None:
+        return _grown(
+            samples,
+            lambda timed: None if timed.machine is None else getattr(timed.machine, name),
+            began_unix_ns,
+            observation,
+        )
+
+    states = {
+        name: time_ns
+        for name in ("user_ns", "system_ns", "idle_ns", "iowait_ns", "steal_ns")
+        if (time_ns := grown(name)) is not None
+    }
+    machines = [timed.machine for timed in samples if timed.machine is not None]
+    if len(states) < 5:
+        return None
+    return MachineCost(
+        **states,
+        load_1min_peak=max(machine.load_1min for machine in machines),
+        cached_peak_bytes=max(machine.cached_bytes for machine in machines),
+        dirty_peak_bytes=max(machine.dirty_bytes for machine in machines),
+    )
 
 
 def _grown(

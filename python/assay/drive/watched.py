@@ -1,8 +1,9 @@
 """Takes a loaded deployment and a drive document; drives it and monitors the server.
 
-The observation gets ``server_cost`` (the cost of the server's processes), ``device_cost`` (bytes
-that the device under the data read and wrote) and ``server_counters`` (the increase of the server's
-own counters), each of the measurement only, and left out where not known.
+The observation gets ``server_cost`` (the cost of the server's processes), ``device_cost`` (what the
+device under the data read, wrote and flushed), ``machine_cost`` (processor states and page cache of
+the machine) and ``server_counters`` (the increase of the server's own counters), each of the
+measurement only, and left out where not known.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from msgspec.structs import replace
 
 from assay.drive.death_watch import DeathWatch
 from assay.drive.sampler import Sampler, TimedSample
-from assay.drive.server_cost import device_cost, server_cost
+from assay.drive.server_cost import device_cost, machine_cost, server_cost
 from assay.drive.silent_server import SilentServer
 from assay.drive.transactions import observe
 from assay.errors import SystemDied, SystemUnderTestError
-from assay.observation import DeviceCost, Observation
+from assay.observation import Observation
 from assay.provision.deployment import Deployment
 from assay.provision.session import responds
 from assay.systems.abilities import Counters
@@ -60,11 +61,14 @@ def observe_watched(
     if watch.reason is not None:
         found["ended_by"] = "lost"
     cost = server_cost(sampler.samples, sampler.began_unix_ns, observation)
-    if cost is not None and not deployment.is_embedded:
+    if cost is not None and deployment.is_embedded:
+        found["embedded_read_bytes"] = cost.read_bytes
+    elif cost is not None:
         found["server_cost"] = cost
-    moved = device_cost(sampler.samples, sampler.began_unix_ns, observation)
-    if moved is not None and sampler.devices is not None:
-        found["device_cost"] = DeviceCost(sampler.devices.label, *moved)
+    sampled = (sampler.samples, sampler.began_unix_ns, observation)
+    if sampler.devices is not None:
+        found["device_cost"] = device_cost(*sampled, sampler.devices.label)
+    found["machine_cost"] = machine_cost(*sampled)
     unfinished = observation.unfinished
     if unfinished is not None:
         # A server with unfinished transactions may not open other sessions either.

@@ -6,6 +6,11 @@ use `assay.experiment.settings`, which interprets settings.
 """
 
 from assay.experiment.values import (
+    AS_IS,
+    CACHES,
+    COLD,
+    COLD_MACHINE,
+    WARM,
     Driving,
     Experiment,
     Scalar,
@@ -16,6 +21,11 @@ from assay.experiment.values import (
 )
 
 __all__ = [
+    "AS_IS",
+    "CACHES",
+    "COLD",
+    "COLD_MACHINE",
+    "WARM",
     "Driving",
     "Experiment",
     "Scalar",

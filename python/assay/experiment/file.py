@@ -10,6 +10,7 @@ from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import settings, storage_words
 from assay.experiment.values import (
+    AS_IS,
     PROTOCOLS,
     Experiment,
     Scalar,
@@ -58,11 +59,18 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         is_ad_hoc=is_ad_hoc,
         driving=_driving(drive),
         offered_rates_per_s=rates,
+        caches=_caches(top),
         title=top.text("title", ""),
         reproduces=top.text("reproduces", ""),
     )
     top.done()
     return experiment, workload
+
+
+def _caches(top: Section) -> tuple[str, ...]:
+    """``cache = ["cold", "warm"]``."""
+    with _placed(top, "cache"):
+        return settings.caches(top.texts("cache", (AS_IS,)))
 
 
 def _group_clients(top: Section) -> dict[str, tuple[int, ...]]:

@@ -20,6 +20,7 @@ def refuse_repeated(experiment: Experiment) -> None:
             for name, value in experiment.group_clients.items()
         ),
         ("offered rate", [(value, f"{value:g}") for value in experiment.offered_rates_per_s]),
+        ("cache", _plain(experiment.caches)),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),
     ]
     for name, levels in varied:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment.system_words import split_systems
-from assay.experiment.values import Scalar, SystemChoice
+from assay.experiment.values import CACHES, Scalar, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
 from assay.text.secrets import is_connection_string
@@ -205,6 +205,17 @@ def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tup
             error.message, hint=f"{error.hint}; a server's own setting is SYSTEM.{name}=VALUE"
         )
     return tuple(workload.parameters[name].value(word) for word in words)
+
+
+def caches(words: Iterable[str]) -> tuple[str, ...]:
+    """Levels of `CACHES`, at least one."""
+    found = tuple(words)
+    for word in found:
+        if word not in CACHES:
+            raise registry.unknown("state of the cache", word, CACHES)
+    if not found:
+        raise ArgumentError("cache: no state is given", hint=f"one of: {', '.join(CACHES)}")
+    return found
 
 
 def split(words: str) -> list[str]:

@@ -80,6 +80,11 @@ def _erases(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
     return bool(erased_devices(experiment.storages))
 
 
+def _caches_can_be_set(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
+    is_set_by_steps = any(step.needs == "restart" for step in test.steps)
+    return bool(test.drives) and not test.overlaps and not is_set_by_steps
+
+
 def _in_driving(field: str) -> Callable[[Experiment], bool]:
     return lambda asked: field in asked.driving
 
@@ -134,6 +139,10 @@ _SETTINGS = (
     _Setting(
         "keep_going", "keep_going", lambda asked: asked.keep_going, _reads_input,
         _NO_INPUT,
+    ),
+    _Setting(
+        "cache", "cache", lambda asked: asked.caches != Experiment.caches, _caches_can_be_set,
+        "its clients run no scripts, or its own steps say when the server is restarted",
     ),
     _Setting(
         "storage", "storages", lambda asked: asked.storages != (StorageChoice(),), _starts_a_system,

@@ -70,6 +70,12 @@ ARRIVALS = ("closed", "constant", "poisson")
 loops: transactions start at an offered rate, regardless of completions."""
 ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
 CONNECTIONS = ("kept", "per transaction")
+AS_IS, WARM, COLD, COLD_MACHINE = "as-is", "warm", "cold", "cold-machine"
+CACHES = (AS_IS, WARM, COLD, COLD_MACHINE)
+"""State of the page cache and of the system's buffer when a measurement begins. As-is: as the load
+or the run before left it. Warm: the files of the data were read and, where the test changes no
+data, the test was run once unmeasured. Cold: the system was stopped, its files left the page cache,
+and it was started again. Cold-machine: all else left the machine's page cache as well."""
 RECONNECT_PATIENCE_S = 60.0
 STOPS = ("passes", "transactions", "queue", "duration_s")
 
@@ -229,5 +235,7 @@ class Experiment:
     """Fields of `Driving` set here, which override the test: field → level."""
     offered_rates_per_s: tuple[float, ...] = ()
     """Levels of the offered rate; empty: the test's own."""
+    caches: tuple[str, ...] = (AS_IS,)
+    """Levels of `CACHES`."""
     title: str = ""
     reproduces: str = ""

@@ -62,6 +62,7 @@ class Words:
     connection: str | None = None
     per_statement: bool = False
     allow_shell: bool = False
+    cache: str | None = None
 
 
 def experiment(words: Words) -> tuple[Experiment, Workload]:
@@ -98,6 +99,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
             clients.offered_rates(words.offered_rate) if words.offered_rate is not None else None
         ),
         "driving": {**start.driving, **_driving(words)},
+        "caches": settings.caches(settings.split(words.cache)) if words.cache is not None else None,
     }
     result = replace(
         start,

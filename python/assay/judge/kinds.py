@@ -82,6 +82,17 @@ class Kind(Enum):
         "use a storage on a disk",
         limits=True,
     )
+    NOT_WARM = WarningText(
+        "the caches were to be warm, and the system read from its storage in the measurement",
+        "a --warm-up, a larger buffer of the system, or more memory than the data need",
+        limits=True,
+    )
+    WARM_NOT_VERIFIED = WarningText(
+        "whether the caches were warm cannot be seen: neither the reads of the system's processes "
+        "nor those of a device are known",
+        "run as the server's user or root, with a server on this machine",
+        limits=True,
+    )
     DURABILITY_LOWERED = WarningText(
         "settings allow the system to lose acknowledged commits",
         "set what is named as durable; compare only systems with the same durability",

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.judge import headroom, kinds, per_second, service, standstills
+from assay.judge import cache, headroom, kinds, per_second, service, standstills
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
 from assay.judge.machine_load import client_shares, memory_of, processor_wait
@@ -62,6 +62,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
             f"{units.counted(room.ceiling.clients, 'client')}",
         )
     yield from _of_settings(run)
+    yield from _of_cache(run)
     if driven is not None:
         yield from _of_service(run, driven)
         yield from _of_driving(run, driven)
@@ -83,6 +84,17 @@ def _of_dataset(run: Evidence) -> Iterator[tuple[Kind, str]]:
         yield Kind.SYNTHETIC_DATA, dataset.description
     if skipped := dataset.skipped_items:
         yield Kind.INPUT_SKIPPED, units.counted(skipped, "item")
+
+
+def _of_cache(run: Evidence) -> Iterator[tuple[Kind, str]]:
+    """Whether a warm cache was warm."""
+    if not cache.is_to_be_warm(run) or run.driven is None or not run.driven.outcomes.ended:
+        return
+    read_bytes = cache.read_per_transaction(run)
+    if read_bytes is None:
+        yield Kind.WARM_NOT_VERIFIED, run.name
+    elif read_bytes > cache.READ_LIMIT_BYTES:
+        yield Kind.NOT_WARM, f"{run.name}: {units.size(read_bytes)} per transaction"
 
 
 def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:

@@ -7,9 +7,10 @@ of all versions.
 
 from __future__ import annotations
 
+from assay.observation.cache_state import CacheState
 from assay.observation.clients import ClientEnd, Unfinished
 from assay.observation.comparisons import ConnectReport, ReferenceReport
-from assay.observation.costs import ClientCost, DeviceCost, ServerCost
+from assay.observation.costs import ClientCost, DeviceCost, MachineCost, ServerCost
 from assay.observation.error_reports import ErrorReport
 from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
@@ -28,6 +29,7 @@ __all__ = [
     "AllOk",
     "AnswerSumReport",
     "Arrival",
+    "CacheState",
     "ClientCost",
     "ClientEnd",
     "ConnectReport",
@@ -40,6 +42,7 @@ __all__ = [
     "Latency",
     "LimitReport",
     "LittlesLaw",
+    "MachineCost",
     "Observation",
     "Observed",
     "OtherReport",

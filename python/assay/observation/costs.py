@@ -37,8 +37,33 @@ class ServerCost(Shape, frozen=True):
 
 
 class DeviceCost(Shape, frozen=True):
-    """What the whole device under the data read and wrote in the measurement."""
+    """What the whole device under the data did in the measurement. None: not counted, and in
+    records of before step 9."""
 
     device: str
     read_bytes: int
     written_bytes: int
+    reads: int | None = None
+    writes: int | None = None
+    flushes: int | None = None
+    busy_ns: int | None = None
+    queue_ns: int | None = None
+
+
+class MachineCost(Shape, frozen=True):
+    """Processor states of the whole machine in the measurement, summed over its processors; its
+    load and its page cache at their largest."""
+
+    user_ns: int
+    system_ns: int
+    idle_ns: int
+    iowait_ns: int
+    steal_ns: int
+    load_1min_peak: float
+    cached_peak_bytes: int
+    dirty_peak_bytes: int
+
+    @property
+    def capacity_ns(self) -> int:
+        """The time of all processors together."""
+        return self.user_ns + self.system_ns + self.idle_ns + self.iowait_ns + self.steal_ns

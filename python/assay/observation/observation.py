@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
+from assay.observation.cache_state import CacheState
 from assay.observation.clients import ClientEnd, EndedBy, Unfinished
 from assay.observation.comparisons import ConnectReport, ReferenceReport
-from assay.observation.costs import ClientCost, DeviceCost, ServerCost
+from assay.observation.costs import ClientCost, DeviceCost, MachineCost, ServerCost
 from assay.observation.error_reports import ErrorReport
 from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
@@ -72,6 +73,10 @@ class Observation(EngineObservation, frozen=True):
 
     server_cost: ServerCost | None = None
     device_cost: DeviceCost | None = None
+    machine_cost: MachineCost | None = None
+    embedded_read_bytes: int | None = None
+    """What this process read from storage, page cache left out, where the system works in it."""
+    cache_state: CacheState | None = None
     server_counters: dict[str, int] = msgspec.field(default_factory=dict)
     """How far the server's own counters went on in the measurement."""
     client_processes: int | None = None

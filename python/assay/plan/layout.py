@@ -31,6 +31,7 @@ class Levels(NamedTuple):
     parameters: dict[str, Scalar]
     clients: ClientCount
     driving: Driving
+    cache: str
 
 
 def plan(experiment: Experiment, workload: Workload) -> Plan:
@@ -67,6 +68,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
         factors = [
             *_parameter_levels(experiment, workload, test),
             experiment.offered_rates_per_s or (None,),
+            experiment.caches,
             experiment.systems,
             experiment.storages,
         ]
@@ -110,9 +112,9 @@ def _tests(experiment: Experiment, workload: Workload) -> list[Test]:
 
 
 def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[Levels]:
-    """Every combination of the parameters this test takes, of client counts and of offered rates.
-    Parameters are the outer loop: some of them change the data set, and loading costs more than a
-    run."""
+    """Every combination of the parameters this test takes, of client counts, offered rates and
+    caches. Parameters are the outer loop: some of them change the data set, and loading costs more
+    than a run."""
     declared = workload.parameters_of(test)
     levels = _parameter_levels(experiment, workload, test)
     for values in itertools.product(*levels):
@@ -123,7 +125,8 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
         for clients in client_counts.levels(experiment, test, known):
             for rate_per_s in experiment.offered_rates_per_s or (None,):
                 driven = driving(experiment, test, parameters, rate_per_s)
-                yield Levels(parameters, clients, driven)
+                for cache in experiment.caches:
+                    yield Levels(parameters, clients, driven, cache)
 
 
 def _parameter_levels(
@@ -152,6 +155,7 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> C
         feed=experiment.feed,
         scripts=experiment.scripts,
         driving=levels.driving,
+        cache=levels.cache,
     )
     return replace(cell, fingerprint=fingerprint.of_cell(cell))
 

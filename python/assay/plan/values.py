@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from assay.experiment import (
+    AS_IS,
     Driving,
     Experiment,
     Scalar,
@@ -37,6 +38,8 @@ class Cell:
     """As numbers only: names of parameters have been replaced by their values."""
     group_clients: Mapping[str, int] = field(default_factory=dict)
     """Clients of each group; empty: all are as declared by the workload."""
+    cache: str = AS_IS
+    """State of the caches when the measurement begins, one of `CACHES`."""
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,6 @@ from assay.load.mark import refuse_foreign_tables
 from assay.load.stage import load, size_on_disk_bytes
 from assay.load.tables import drop
 from assay.progress import Progress
-from assay.provision import page_cache
 from assay.provision.copying import OnCopied
 from assay.provision.deployment import Deployment
 from assay.provision.running import RunningSystem
@@ -132,8 +131,9 @@ class PooledSystem:
         system = self.system
         return system.buffer_bytes(self.deployment) if isinstance(system, BufferSize) else None
 
-    def restart(self, *, drops_page_cache: bool = False) -> Deployment:
-        """Stops the system and starts it again on what it wrote.
+    def restart(self, drop: Callable[[Path], int] | None = None) -> Deployment:
+        """Stops the system and starts it again on what it wrote. ``drop``: of
+        `assay.provision.page_cache`, called between stop and start with the folder of each node.
 
         Raises `ArgumentError` where it is not ours to stop, or keeps nothing.
         """
@@ -145,7 +145,7 @@ class PooledSystem:
             )
         folders = [node.directory for node in self.deployment.nodes if node.directory is not None]
         self._running.stop()
-        kept = sum(map(page_cache.drop, folders)) if drops_page_cache else None
+        kept = sum(map(drop, folders)) if drop is not None else None
         return replace(self._running.start(buffer=self._buffer), page_cache_kept_bytes=kept)
 
     def close(self) -> None:

@@ -1,8 +1,9 @@
-"""Takes a folder of files that no program has open; removes them from the operating system's page
-cache, and returns how many bytes remained there.
+"""Takes a folder of files; reads them into the operating system's page cache, or removes them from
+it, and returns how many bytes are there after that.
 
-Only these files are concerned, so no privileges are needed. Pages remain where the file system is
-memory itself (tmpfs), and where another program has them mapped.
+Only these files are concerned, so no privileges are needed. Of files that are removed no program
+may have one open; pages remain where the file system is memory itself (tmpfs), and where another
+program has them mapped. The whole machine's page cache is dropped by root alone.
 """
 
 from __future__ import annotations
@@ -13,14 +14,73 @@ import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
+
+from assay.errors import SystemUnderTestError
 
 _MAPPED_BYTES = 1 << 30
 """Of a file, at a time."""
+_READ_BYTES = 1 << 20
+"""In one request."""
+_DROP_CACHES = Path("/proc/sys/vm/drop_caches")
+_FILES_AND_METADATA = "3\n"
+"""Pages of files, and what the kernel keeps of directories and inodes (proc_sys_vm(5))."""
 
 
 def drop(folder: Path) -> int:
     """Writes what is still to be written, then drops; returns the bytes that remained."""
     return sum(_drop(file) for file in _files(folder))
+
+
+def drop_machine(folder: Path) -> int:
+    """The same after all that can be dropped has left the page cache of the machine. Raises
+    `SystemUnderTestError` where it cannot."""
+    os.sync()
+    try:
+        _DROP_CACHES.write_text(_FILES_AND_METADATA)
+    except OSError as error:
+        raise SystemUnderTestError(
+            f"the page cache of the machine cannot be dropped: {error}",
+            hint="as root, outside a container; or --cache cold, which needs no root",
+        ) from error
+    return drop(folder)
+
+
+def can_drop_machine() -> bool:
+    return os.access(_DROP_CACHES, os.W_OK)
+
+
+class Read(NamedTuple):
+    """The files of a folder after they were read."""
+
+    file_bytes: int
+    cached_bytes: int
+    """Of them, in the page cache: fewer where memory is short."""
+
+
+def read(folder: Path) -> Read:
+    """Reads every file; a program may have them open."""
+    sizes = [_read(file) for file in _files(folder)]
+    return Read(sum(sizes), sum(_cached(file) for file in _files(folder)))
+
+
+def _read(file: Path) -> int:
+    """The size of the file; 0 where it is gone."""
+    size = 0
+    buffer = bytearray(_READ_BYTES)
+    try:
+        with suppress(FileNotFoundError), file.open("rb", buffering=0) as opened:
+            while count := opened.readinto(buffer):
+                size += count
+    except OSError as error:
+        raise SystemUnderTestError(f"{file} cannot be read: {error.strerror}") from error
+    return size
+
+
+def _cached(file: Path) -> int:
+    with suppress(FileNotFoundError), file.open("rb") as opened:
+        return min(_cached_bytes(opened.fileno()), os.fstat(opened.fileno()).st_size)
+    return 0
 
 
 def _files(folder: Path) -> Iterator[Path]:

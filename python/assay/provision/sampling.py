@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.provision.deployment import Deployment
@@ -42,6 +43,7 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
         return None
     inside = None if data_directory is None else f"{data_directory.resolve()}/"
     read = [_read_bytes(member) for member in family]
+    handles = Counter(file for member in family for file in _open_files(member, inside))
     return ProcessSample(
         processes=len(family),
         threads=sum(int(fields[_THREADS]) for fields in family.values()),
@@ -50,9 +52,11 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
             for member, fields in family.items()
         ),
         virtual_bytes=sum(int(fields[_VIRTUAL_BYTES]) for fields in family.values()),
-        open_files=0 if inside is None else sum(_open_files(member, inside) for member in family),
+        open_files=handles.total(),
         cpu_ns=sum(map(ticks_of, family.values())) * _TICK_NS,
         read_bytes=None if None in read else sum(filter(None, read)),
+        files=len(handles),
+        handles=handles,
     )
 
 
@@ -70,6 +74,9 @@ def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
     if len(found) < len(seen):
         return None
     read = [one.read_bytes for one in found]
+    handles: Counter[str] = Counter()
+    for one in found:
+        handles.update(one.handles)
     return ProcessSample(
         processes=sum(one.processes for one in found),
         threads=sum(one.threads for one in found),
@@ -78,6 +85,8 @@ def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
         open_files=sum(one.open_files for one in found),
         cpu_ns=sum(one.cpu_ns for one in found),
         read_bytes=None if None in read else sum(filter(None, read)),
+        files=len(handles),
+        handles=handles,
     )
 
 
@@ -110,16 +119,19 @@ def _read_bytes(pid: int) -> int | None:
     return int(counts["read_bytes"])
 
 
-def _open_files(pid: int, inside: str) -> int:
-    count = 0
+def _open_files(pid: int, inside: str | None) -> Iterator[str]:
+    """Paths of the open files below ``inside``, one for each handle."""
+    if inside is None:
+        return
     try:
         descriptors = [entry.path for entry in os.scandir(f"/proc/{pid}/fd")]
     except OSError:
-        return 0
+        return
     for descriptor in descriptors:
         try:
             # Some thousands for a server with hundreds of sessions: pathlib costs three times more.
-            count += os.readlink(descriptor).startswith(inside)  # noqa: PTH115
+            file = os.readlink(descriptor)  # noqa: PTH115
         except OSError:
             continue
-    return count
+        if file.startswith(inside):
+            yield file[len(inside) :]

@@ -34,6 +34,7 @@ SELECT runs.id, experiment_id, position, workload, test, system, system_label, s
        reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
        json_extract(cell, '$.scripts') AS scripts_given,
+       coalesce(json_extract(cell, '$.cache'), 'as-is') AS cache,
        coalesce(
            json_extract(experiment, '$.is_ad_hoc'),
            json_extract(experiment, '$.is_bare')  -- what earlier programs called it
@@ -68,6 +69,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
         checks=tuple(check for step in steps for check in step.checks),
         scripts=measured.scripts if measured else (),
         samples=measured.samples if measured else (),
+        open_files=measured.open_files if measured else (),
         steps=steps,
         warnings=tuple(
             RunWarning(*values)

@@ -15,6 +15,7 @@ from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
 from assay.observation import Observation, Observed
 from assay.provision.deployment_facts import DeploymentFacts
+from assay.record.run_samples import OpenFile
 from assay.text.reasons import sentence
 
 Document = Mapping[str, Any]
@@ -95,6 +96,8 @@ class RunSummary:
     """How its clients were driven; None in records of before there was a choice."""
     group_clients: Mapping[str, int]
     """Clients of each group; empty: as the workload declares them."""
+    cache: str
+    """State of the caches that was asked for, of `assay.experiment.CACHES`."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
 
@@ -141,6 +144,7 @@ class StepRecord:
     """The observations of each machine, where several drove the clients."""
     samples: tuple[TimedSample, ...]
     checks: tuple[Check, ...]
+    open_files: tuple[OpenFile, ...] = ()
 
     @property
     def driven(self) -> Observation | None:
@@ -179,6 +183,8 @@ class RunRecord(RunSummary):
     warnings: tuple[RunWarning, ...]
     stages: tuple[tuple[str, int], ...]
     """(state, Unix time in ns at which it began), in order."""
+    open_files: tuple[OpenFile, ...] = ()
+    """Those with the most handles first; of the same step as the samples."""
     steps: tuple[StepRecord, ...] = ()
     calibration: CalibrationRecord | None = None
     """The nearest one of its driver, machine and build; None where there is none."""

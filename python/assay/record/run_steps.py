@@ -8,22 +8,18 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any, Literal
 
-from assay.drive.sampler import TimedSample
 from assay.observation import Observation, Observed, ShapeError, read_observed
 from assay.observation.merging import merge
-from assay.record import typed
+from assay.record import run_samples, typed
 from assay.record.document import storable
 from assay.record.file import insert
 from assay.record.records import Document, ScriptRecord, StepRecord
-from assay.systems.protocol import ProcessSample
 from assay.text.secrets import without_secrets
 
 StepState = Literal["done", "failed", "interrupted", "refused", "skipped"]
 RUNNING = "running"
-_SAMPLE = ", ".join(ProcessSample.__dataclass_fields__)
 _RUN_STATES = {
     "load": "loading",
     "ddl": "loading",
@@ -88,22 +84,6 @@ def keep_drive(
         )
 
 
-def keep_samples(
-    connection: sqlite3.Connection, run_id: int, position: int, samples: Iterable[TimedSample]
-) -> None:
-    for sampled in samples:
-        insert(
-            connection,
-            "samples",
-            run_id=run_id,
-            step=position,
-            at_s=sampled.at_s,
-            **asdict(sampled.sample),
-            device_read_bytes=sampled.device_read_bytes,
-            device_written_bytes=sampled.device_written_bytes,
-        )
-
-
 def of_run(connection: sqlite3.Connection, run_id: int) -> tuple[StepRecord, ...]:
     found = connection.execute(
         "SELECT position, do, name, state, reason, begun_unix_ns, ended_unix_ns FROM steps "
@@ -146,14 +126,8 @@ def _step(
         ),
         observation=observation,
         agents=agents,
-        samples=tuple(
-            TimedSample(at_s, ProcessSample(*values), device_read_bytes, device_written_bytes)
-            for at_s, device_read_bytes, device_written_bytes, *values in connection.execute(
-                f"SELECT at_s, device_read_bytes, device_written_bytes, {_SAMPLE} "
-                "FROM samples WHERE run_id = ? AND step = ? ORDER BY at_s",
-                place,
-            )
-        ),
+        samples=run_samples.samples(connection, place),
+        open_files=run_samples.open_files(connection, place),
         checks=typed.checks(_document(connection, "checks", place) or (), f"run {run_id}: checks"),
     )
 

@@ -33,7 +33,16 @@ from assay.observation import Observation, Observed
 from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
 from assay.provision.deployment import Deployment
-from assay.record import calibrations, cells, disputes, planned, reading, run_states, run_steps
+from assay.record import (
+    calibrations,
+    cells,
+    disputes,
+    planned,
+    reading,
+    run_samples,
+    run_states,
+    run_steps,
+)
 from assay.record.document import json_text
 from assay.record.file import insert
 from assay.record.process import this_process
@@ -236,7 +245,7 @@ class Store(Questions):
         """Writes the samples of the server's processes."""
         taken = tuple(samples)
         self._change_step(
-            lambda connection, run_id, step: run_steps.keep_samples(connection, run_id, step, taken)
+            lambda connection, run_id, step: run_samples.keep(connection, run_id, step, taken)
         )
 
     def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:

@@ -10,10 +10,12 @@ from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord
 from assay.report import (
     answers,
+    caches,
     cell_runs,
     conditions,
     costs,
     declaration,
+    device,
     footnotes,
     groups,
     joined,
@@ -95,7 +97,9 @@ def _test_sections(
                 times.section(test, found),
                 statements.section(test, found),
                 timeline.section(test, found),
+                caches.section(test, found),
                 costs.section(test, found),
+                device.section(test, found),
                 server.section(test, found),
             )
             if section is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from assay.experiment import Scalar
+from assay.experiment import AS_IS, Scalar
 from assay.judge import CellVerdict, repetitions
 from assay.observation import Observation
 from assay.record import ExperimentRecord, RunRecord
@@ -17,6 +17,7 @@ _ALWAYS_NAMED = ("system", "storage", "clients")
 OFFERED_RATE = "offered_rate_per_s"
 OF_GROUP = "clients of "
 """Begins the name of a factor: how many clients a group has."""
+CACHE = "cache"
 TEST, REPETITION = "test", "repetition"
 """Further factors that distinguish cells and runs."""
 _TITLES = {OFFERED_RATE: "offered/s"}
@@ -92,7 +93,8 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     for run in runs:
         by_factors.setdefault(tuple(_factors(run, groups).items()), []).append(run)
     all_factors = [dict(factors) for factors in by_factors]
-    named = _always_and_varying(all_factors, _ALWAYS_NAMED)
+    is_cache_asked = any(run.cache != AS_IS for run in runs)
+    named = _always_and_varying(all_factors, (*_ALWAYS_NAMED, *([CACHE] if is_cache_asked else [])))
     return [
         CellRuns(
             factors,
@@ -153,6 +155,7 @@ def _factors(run: RunRecord, groups: Iterable[str]) -> dict[str, Scalar]:
         "protocol": run.protocol,
         "threads": run.threads,
         **_offered_rate(run),
+        CACHE: run.cache,
         **run.parameters,
     }
 

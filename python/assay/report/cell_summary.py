@@ -10,11 +10,13 @@ from assay.judge import Verdict
 from assay.judge.spread import spread
 from assay.observation import Latency, Resolution
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import aggregates, cell_runs, declaration, percentiles
+from assay.report import aggregates, cell_runs, declaration, device, percentiles
 from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.text import units
 
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
+DEVICE_READS = "reads/tx"
+"""The column of the device's reads per transaction."""
 TOGETHER = "\u00a0"
 """A blank at which no line is broken."""
 _PERCENTILES = ("p50", "p95", "p99", "p99.9")
@@ -35,6 +37,10 @@ class CellSummary:
     to the shortest, which has fewer percentiles."""
     columns: tuple[str, ...]
     """The values of `COLUMNS`."""
+    device: str
+    """What its device had to do; empty where that explains nothing."""
+    device_reads: str
+    """Per transaction."""
     runs: tuple[RunRecord, ...]
 
 
@@ -49,6 +55,8 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         numbers=_numbers(experiment, cell, middle),
         groups=_groups(middle),
         columns=(*_columns(cell, middle), verdict.word or "-"),
+        device=device.summary(middle.driven) if middle else "",
+        device_reads=_device_reads(middle),
         runs=cell.runs,
     )
 
@@ -152,6 +160,11 @@ def errors(runs: Sequence[RunRecord]) -> str:
     for label, number in before.items():
         words += f"; {label}: {units.counted(number, 'run')} failed before the first transaction"
     return words
+
+
+def _device_reads(middle: DrivenRun | None) -> str:
+    reads = device.reads_per_transaction(middle.driven) if middle else None
+    return "-" if reads is None else units.digits(reads, 2)
 
 
 def _columns(cell: CellRuns, middle: DrivenRun | None) -> tuple[str, ...]:

@@ -91,7 +91,7 @@ def client_per_transaction(run: DrivenRun) -> Cell:
 def server_per_transaction(run: DrivenRun) -> Cell:
     """CPU time of the server's processes, or why it is unknown."""
     cost = run.driven.server_cost
-    return _time(cost.cpu_ns, ended(run.driven)) if cost else absent(_why_unseen(run.run))
+    return _time(cost.cpu_ns, ended(run.driven)) if cost else absent(why_unseen(run.run))
 
 
 def hit_ratio(observation: Observation) -> float | None:
@@ -108,7 +108,7 @@ def _cells(run: DrivenRun) -> tuple[Cell, ...]:
     client, server = driven.client_cost, driven.server_cost
     count = ended(driven)
     switches = client.voluntary_switches + client.involuntary_switches
-    unseen = absent(_why_unseen(run.run))
+    unseen = absent(why_unseen(run.run))
     return (
         client_per_transaction(run),
         _time(client.user_ns, count),
@@ -124,7 +124,8 @@ def _cells(run: DrivenRun) -> tuple[Cell, ...]:
     )
 
 
-def _why_unseen(run: RunRecord) -> str:
+def why_unseen(run: RunRecord) -> str:
+    """Why there are no numbers of the server's processes."""
     return "in client" if run.evidence.is_embedded else "not seen"
 
 

@@ -13,8 +13,9 @@ Two shapes. *By factors*, the tables of most papers::
     speed_up   = true           # first column ÷ each other column
     scalability = true          # of columns = "clients": that, ÷ the ratio of their clients
 
-A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads``, ``offered_rate_per_s``
-or a parameter of the workload. Other factors that vary become blocks, so that no cell is hidden.
+A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads``, ``cache``,
+``offered_rate_per_s`` or a parameter of the workload. Other factors that vary become blocks, so
+that no cell is hidden.
 A test without a section here is shown cell by cell (`assay.report.results`).
 
 *By fields* of the observation, for tests that measure something else::

@@ -80,6 +80,7 @@ def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list
             *_line("verdict", _verdict(cell.verdict), width, most=most),
             *(one for name, text in cell.numbers for one in _line(name, text, width, most=most)),
             *_groups(cell, width, groups),
+            *_line("device", cell.device, width, most=most),
             *_line("errors", cell_summary.errors(cell.runs), width, most=most),
             *_line("checks", check_counts.words(cell.runs), width, most=most),
         ]
@@ -92,10 +93,17 @@ def _many_cells(found: Sequence[CellSummary], width: int, is_narrow: bool) -> li
     """A line for each cell, and lines for all of them together."""
     tests = {cell.test for cell in found}
     head = (found[0].test if len(tests) == 1 else "cell") + cell_summary.repetitions(found)
+    explains = any(cell.device for cell in found)
+    *titles, last = cell_summary.COLUMNS
     rows = [
-        (head, *cell_summary.COLUMNS),
+        (head, *titles, *([cell_summary.DEVICE_READS] if explains else []), last),
         *(
-            (cell.name if len(tests) == 1 else f"{cell.test}: {cell.name}", *cell.columns)
+            (
+                cell.name if len(tests) == 1 else f"{cell.test}: {cell.name}",
+                *cell.columns[:-1],
+                *([cell.device_reads] if explains else []),
+                cell.columns[-1],
+            )
             for cell in found
         ),
     ]

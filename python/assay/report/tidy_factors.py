@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assay.experiment import CACHES
 from assay.judge.samples import samples_needed
 from assay.report.tidy_columns import TidyColumn, attribute
 from assay.report.tidy_columns import times as time_columns
@@ -36,6 +37,7 @@ FACTORS = [
         "arrival", "string", "closed, constant, poisson",
         lambda run: run.driving.arrival if run.driving else "closed", False,
     ),
+    TidyColumn("cache", "string", ", ".join(CACHES), attribute("cache"), False),
     TidyColumn(
         "offered_rate_per_s", "number", "of all clients; null: closed loop",
         lambda run: run.driving.offered_rate_per_s if run.driving else None,

@@ -110,6 +110,29 @@ RUNS = [
         "device_written_bytes", "integer", "by the whole device under the data",
         _kept("device_cost", "written_bytes"),
     ),
+    *(
+        TidyColumn(f"device_{name}", "integer", meaning, _kept("device_cost", name))
+        for name, meaning in (
+            ("reads", "requests, by the whole device"),
+            ("writes", "requests, by the whole device"),
+            ("flushes", "of the device's cache; null also: it has none"),
+            ("busy_ns", "with a request under way"),
+            ("queue_ns", "of all requests under way, summed"),
+        )
+    ),
+    *(
+        TidyColumn(f"machine_{name}", kind, meaning, _kept("machine_cost", name))
+        for name, kind, meaning in (
+            ("user_ns", "integer", "all processors of the machine"),
+            ("system_ns", "integer", "all processors, in the kernel"),
+            ("idle_ns", "integer", "all processors"),
+            ("iowait_ns", "integer", "all processors, idle with a thread waiting for a device"),
+            ("steal_ns", "integer", "all processors, taken by other virtual machines"),
+            ("load_1min_peak", "number", "load of one minute, at most"),
+            ("cached_peak_bytes", "integer", "files in the page cache, at most"),
+            ("dirty_peak_bytes", "integer", "of them not yet written, at most"),
+        )
+    ),
     TidyColumn("rows_loaded", "integer", "in all tables", _rows_loaded),
     *of(
         attribute("data"),

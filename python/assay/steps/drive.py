@@ -21,6 +21,7 @@ from assay.observation import Observation
 from assay.plan.drives import PlannedDrive, drive
 from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
+from assay.steps import cache
 from assay.steps.context import RunState
 from assay.systems.abilities import SessionLimit
 from assay.text import units
@@ -43,8 +44,10 @@ class DriveStep(Drive):
         scripts = scripts_of(workload, planned, dialect)
         expected = _expected(workload, state.request, scripts)
         document = document_of(workload, planned, dialect, scripts, expected)
+        cached = cache.prepare(state, lambda: _run_once(state, planned, document))
         state.context.store.driving(document)
         observation, samples = observe(state, self, planned, document)
+        observation = replace(observation, cache_state=cached)
         state.observed(self.label, observation)
         state.context.store.sampled(samples)
         titles = {**{script.name: script.title for script in scripts}, **workload.titles}
@@ -76,6 +79,22 @@ def _checks(
     return check_answers(observation, expected, titles, may_differ=may_differ)
 
 
+def _run_once(state: RunState, planned: PlannedDrive, document: Mapping[str, Any]) -> None:
+    """The work of the clients, unmeasured."""
+    pooled, progress = state.up(), state.context.progress
+    statements = _session_statements(state, planned)
+    observe_watched(
+        pooled.deployment, pooled.system, document, progress.driving, statements, progress.warning
+    )
+
+
+def _session_statements(state: RunState, planned: PlannedDrive) -> list[str]:
+    """What each session of the clients begins with."""
+    dialect, isolation = state.up().system.dialect, planned.run.cell.driving.isolation
+    reading = session_statements(state.workload, state.planned, dialect)
+    return [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
+
+
 def observe(
     state: RunState, step: Step, planned: PlannedDrive, document: Mapping[str, Any]
 ) -> tuple[Observation, list[TimedSample]]:
@@ -84,9 +103,6 @@ def observe(
     dialect = pooled.system.dialect
     name = "" if step.label == step.do else f", {step.label}"
     context.progress.stage(f"drive {cell.test_name}{name}{_processes(pooled.deployment, document)}")
-    isolation = cell.driving.isolation
-    reading = session_statements(state.workload, state.planned, dialect)
-    statements = [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
         pooled.system.refuse_too_many(pooled.deployment, cell.clients)
     if may_change_data(state.context.compiled, state.planned):
@@ -97,11 +113,12 @@ def observe(
             pooled.system,
             document,
             context.progress.driving,
-            statements,
+            _session_statements(state, planned),
             context.progress.warning,
         )
     except RunFailed as error:
-        if reading and error.code in dialect.read_only_codes:
+        is_read_only = bool(session_statements(state.workload, state.planned, dialect))
+        if is_read_only and error.code in dialect.read_only_codes:
             raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
         if error.hint is None:
             tables = state.workload.tables_for(cell.parameters, dialect.language)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from assay import capabilities, registry
+from assay.experiment import COLD, COLD_MACHINE
 from assay.plan import PlannedRun
 from assay.systems.abilities import capabilities_of
 from assay.workload.values import Workload
@@ -27,7 +28,11 @@ def why_refused(workload: Workload, run: PlannedRun) -> str | None:
         language = dialect.language.upper()
         return f"{choice.label}: {workload.name} has no {language} statements for {unspoken[0]}"
     lacking = capabilities.missing(test.all_needs, choice.label, had)
-    if lacking is None and choice.url is not None and "restart" in test.all_needs:
+    needs = set(test.all_needs)
+    if run.cell.cache in (COLD, COLD_MACHINE):
+        lacking = lacking or capabilities.missing(("restart",), choice.label, had)
+        needs.add("restart")
+    if lacking is None and choice.url is not None and "restart" in needs:
         return f"{choice.label} is not started by Assay, so it cannot be restarted"
     return lacking or _lacking_at_levels(workload, run, had)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from assay.files.toml_file import Section
+from assay.provision import page_cache
 from assay.steps.context import RunState
 from assay.workload.steps import Names, Step, common
 
@@ -28,5 +29,5 @@ class Restart(Step):
     def take(self, state: RunState) -> None:
         """Raises `ArgumentError` where Assay did not start the server."""
         state.context.progress.stage("restart")
-        restarted = state.up().restart(drops_page_cache=self.drops_page_cache)
+        restarted = state.up().restart(page_cache.drop if self.drops_page_cache else None)
         state.context.store.restarted(restarted)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -49,11 +50,16 @@ class ProcessSample:
     """Resident memory, summed; shared pages count once where the kernel reports it (PSS)."""
     virtual_bytes: int
     open_files: int
-    """Open regular files inside the data directory, summed over processes."""
+    """Open handles of files inside the data directory, summed over processes: a file that is open
+    twice counts twice."""
     cpu_ns: int
     """User and system time since each process began, summed."""
     read_bytes: int | None
     """From storage, without the page cache; None where the kernel does not allow reading it."""
+    files: int | None = None
+    """How many different files these handles are of; None: not counted."""
+    handles: Mapping[str, int] = field(default_factory=dict)
+    """Handles of each of these files, by its path inside the data directory."""
 
 
 class System(Protocol):

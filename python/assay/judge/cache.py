@@ -1,0 +1,36 @@
+"""Takes the evidence of a run whose caches were to be warm; returns what its system still read from
+its storage, page cache left out."""
+
+from __future__ import annotations
+
+from assay.experiment import WARM
+from assay.judge.evidence import Evidence
+from assay.observation import Observation
+
+READ_LIMIT_BYTES = 8
+"""Per transaction: a page of 8 KiB in a thousand transactions. Beyond it a cache is not warm."""
+_IN_MEMORY = ("tmpfs", "ramfs")
+
+
+def is_to_be_warm(run: Evidence) -> bool:
+    state = run.driven.cache_state if run.driven else None
+    return state is not None and state.cache == WARM
+
+
+def read_per_transaction(run: Evidence) -> float | None:
+    """Bytes; None where it is unknown, or nothing ended."""
+    driven = run.driven
+    if driven is None or not driven.outcomes.ended:
+        return None
+    read_bytes = _read_bytes(driven)
+    if read_bytes is None and run.deployment is not None:
+        read_bytes = 0 if run.deployment.storage.file_system in _IN_MEMORY else None
+    return None if read_bytes is None else read_bytes / driven.outcomes.ended
+
+
+def _read_bytes(driven: Observation) -> int | None:
+    """By the processes of the system; where the kernel does not say, by the whole device."""
+    own = driven.server_cost.read_bytes if driven.server_cost else driven.embedded_read_bytes
+    if own is None and driven.device_cost is not None:
+        return driven.device_cost.read_bytes
+    return own

@@ -1,0 +1,190 @@
+"""Takes the cells of a test; returns what the device under the data and the whole machine did
+during the measurement: requests, flushes and busy share of the device, processor states, load and
+page cache of the machine.
+
+They are those of one run, the repetition with the median throughput. The papers read these numbers
+off ``iostat`` and ``top``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.observation import Observation
+from assay.report import cell_runs
+from assay.report.cell_runs import CellRuns, DrivenRun
+from assay.report.costs import ended, why_unseen
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.text import units
+
+_DEVICE = (
+    "reads/s", "read/s", "writes/s", "written/s", "flushes/s", "reads", "writes", "flushes",
+    "busy", "queue",
+)  # fmt: skip
+_MACHINE = (
+    "user", "system", "iowait", "steal", "idle", "load", "cached", "dirty", "server CPU"
+)  # fmt: skip
+BUSY_LIMIT = 0.20
+"""Share of the time from which a device's work is part of a result's reason."""
+READS_LIMIT = 0.01
+"""Reads per transaction from which they are part of a result's reason."""
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where neither was sampled."""
+    measured = cell_runs.middle_runs(found)
+    tables = [
+        _table(
+            f"{test}_device",
+            "Requests of the device under the data: per second, and per transaction",
+            _DEVICE,
+            [(cell, _device(run.driven)) for cell, run in measured if _is_counted(run.driven)],
+            found,
+            "of the whole device, for any program; busy: share of the time with a request under "
+            "way; queue: requests under way, mean; flushes: of its volatile cache, - where it has "
+            "none",
+            is_detail=False,
+        ),
+        _table(
+            f"{test}_machine",
+            "Processor states of the whole machine, its load and its page cache",
+            _MACHINE,
+            [(cell, _machine(run)) for cell, run in measured if run.driven.machine_cost],
+            found,
+            "states and server CPU: share of all processors; iowait: idle while a thread waited "
+            "for a device; load (of one minute), cached and dirty: largest value of any sample",
+            is_detail=True,
+        ),
+    ]
+    shown = tuple(table for table in tables if table is not None)
+    return Section("Device and machine", (), shown) if shown else None
+
+
+def _is_counted(driven: Observation) -> bool:
+    """Whether requests were counted; older records have only bytes, which stand with the costs."""
+    return driven.device_cost is not None and driven.device_cost.reads is not None
+
+
+def reads_per_transaction(driven: Observation) -> float | None:
+    """Reads from the device; None where they were not counted, or nothing ended."""
+    device, count = driven.device_cost, ended(driven)
+    return None if device is None or device.reads is None or not count else device.reads / count
+
+
+def busy_share(driven: Observation) -> float | None:
+    """Share of the measurement in which the device had something to do."""
+    device = driven.device_cost
+    if device is None or device.busy_ns is None or not driven.elapsed_ns:
+        return None
+    return min(1.0, device.busy_ns / driven.elapsed_ns)
+
+
+def summary(driven: Observation) -> str:
+    """``reads 0.82, writes 3.1, flushes 1 per transaction; 97 % busy``; empty where the device had
+    too little to do to explain a result."""
+    device, count = driven.device_cost, ended(driven)
+    reads, busy = reads_per_transaction(driven), busy_share(driven)
+    if device is None or reads is None or busy is None:
+        return ""
+    if reads < READS_LIMIT and busy < BUSY_LIMIT:
+        return ""
+    each = [
+        f"{name} {units.digits(total / count, 2)}"
+        for name, total in (
+            ("reads", device.reads), ("writes", device.writes), ("flushes", device.flushes)
+        )
+        if total is not None
+    ]  # fmt: skip
+    return f"{', '.join(each)} per transaction; {units.share(busy)} busy"
+
+
+def _table(
+    name: str,
+    title: str,
+    titles: Sequence[str],
+    rows: Sequence[tuple[CellRuns, tuple[Cell, ...]]],
+    found: Sequence[CellRuns],
+    note: str,
+    *,
+    is_detail: bool,
+) -> Table | None:
+    if not rows:
+        return None
+    factors = cell_runs.varying(found, "system", "storage", "clients")
+    return Table(
+        name=name,
+        label_columns=len(factors),
+        title=title,
+        columns=(
+            *cell_runs.label_columns(found, factors),
+            *(Column(one, is_number=True) for one in titles),
+        ),
+        rows=tuple(Row((*cell_runs.label_cells(cell, factors), *cells)) for cell, cells in rows),
+        notes=(note,),
+        is_detail=is_detail,
+    )
+
+
+def _device(driven: Observation) -> tuple[Cell, ...]:
+    device, elapsed_s, count = driven.device_cost, driven.elapsed_ns / 1e9, ended(driven)
+    if device is None:
+        return ()
+    requests = (device.reads, device.writes, device.flushes)
+    reads, writes, flushes = (_rate(total, elapsed_s) for total in requests)
+    busy, queue_ns = busy_share(driven), device.queue_ns
+    return (
+        reads,
+        _bytes_rate(device.read_bytes, elapsed_s),
+        writes,
+        _bytes_rate(device.written_bytes, elapsed_s),
+        flushes,
+        *(_each(total, count) for total in requests),
+        absent("") if busy is None else _share(busy),
+        _ratio(None if queue_ns is None else queue_ns / 1e9, elapsed_s),
+    )
+
+
+def _machine(run: DrivenRun) -> tuple[Cell, ...]:
+    machine, server = run.driven.machine_cost, run.driven.server_cost
+    if machine is None or not machine.capacity_ns:
+        return tuple(absent("") for _ in _MACHINE)
+    states = (
+        machine.user_ns, machine.system_ns, machine.iowait_ns, machine.steal_ns, machine.idle_ns
+    )  # fmt: skip
+    return (
+        *(_share(time_ns / machine.capacity_ns) for time_ns in states),
+        Cell(units.digits(machine.load_1min_peak, 3), Number(machine.load_1min_peak, "ratio")),
+        _size(machine.cached_peak_bytes),
+        _size(machine.dirty_peak_bytes),
+        _share(server.cpu_ns / machine.capacity_ns) if server else absent(why_unseen(run.run)),
+    )
+
+
+def _rate(total: int | None, elapsed_s: float) -> Cell:
+    if total is None or not elapsed_s:
+        return absent("-")
+    return Cell(units.digits(total / elapsed_s), Number(total / elapsed_s, "per_s"))
+
+
+def _bytes_rate(total: int, elapsed_s: float) -> Cell:
+    if not elapsed_s:
+        return absent("-")
+    return Cell(units.size(total / elapsed_s), Number(total / elapsed_s, "bytes"))
+
+
+def _each(total: int | None, count: int) -> Cell:
+    return _ratio(total, count, n=count)
+
+
+def _ratio(total: float | None, of: float, n: int = 1) -> Cell:
+    if total is None or not of:
+        return absent("-")
+    return Cell(units.digits(total / of), Number(total / of, "ratio", n=n))
+
+
+def _share(share: float) -> Cell:
+    return Cell(units.share(share), Number(share, "ratio"))
+
+
+def _size(value_bytes: int) -> Cell:
+    return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))

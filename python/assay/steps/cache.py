@@ -1,0 +1,79 @@
+"""Takes a run and what its clients will do; brings the page cache and the system's buffer into the
+state that the run's cell asks for, and returns what was done.
+
+Whether a warm cache was enough is seen in the measurement: the system must read nothing from its
+storage (`assay.judge.cache`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from assay.drive.read_only import may_change_data
+from assay.errors import ArgumentError
+from assay.experiment import AS_IS, COLD, COLD_MACHINE, WARM
+from assay.observation import CacheState
+from assay.plan import PlannedRun
+from assay.provision import page_cache
+from assay.steps.context import RunState
+
+
+def check(runs: Iterable[PlannedRun]) -> None:
+    """Raises `ArgumentError` where this process may not do what a run asks for. Changes nothing."""
+    is_asked = any(run.cell.cache == COLD_MACHINE for run in runs)
+    if is_asked and not page_cache.can_drop_machine():
+        raise ArgumentError(
+            f"--cache {COLD_MACHINE}: only root can drop the page cache of the machine",
+            hint=f"--cache {COLD} drops the files of the data, without root",
+        )
+
+
+def prepare(state: RunState, run_once: Callable[[], object]) -> CacheState | None:
+    """``run_once``: has the clients do all their work, unmeasured. None: the caches stay as they
+    are."""
+    cache = state.planned.cell.cache
+    if cache == AS_IS:
+        return None
+    if cache == WARM:
+        return _warm(state, run_once)
+    return _cold(state, cache)
+
+
+def _cold(state: RunState, cache: str) -> CacheState:
+    """Raises `ArgumentError` where Assay did not start the system."""
+    state.context.progress.stage("empty the caches")
+    is_machine = cache == COLD_MACHINE
+    restarted = state.up().restart(page_cache.drop_machine if is_machine else page_cache.drop)
+    state.context.store.restarted(restarted)
+    dropped = "page cache of the machine dropped" if is_machine else "its files dropped"
+    return CacheState(
+        cache, done=("restarted", dropped), cached_bytes=restarted.page_cache_kept_bytes
+    )
+
+
+def _warm(state: RunState, run_once: Callable[[], object]) -> CacheState:
+    """Raises `ArgumentError` where nothing can be done."""
+    state.context.progress.stage("warm the caches")
+    deployment = state.up().deployment
+    done: list[str] = []
+    folders = [node.directory for node in deployment.nodes if node.directory is not None]
+    found = [page_cache.read(folder) for folder in folders]
+    file_bytes = sum(one.file_bytes for one in found)
+    cached_bytes = sum(one.cached_bytes for one in found)
+    if folders:
+        done.append("its files read")
+    if not may_change_data(state.context.compiled, state.planned):
+        run_once()
+        done.append("test run once")
+    if not done:
+        raise ArgumentError(
+            f"{deployment.label} cannot be warmed: its files cannot be seen from here, and the "
+            "test changes the data, so it cannot be run beforehand",
+            hint="--cache as-is, with a --warm-up",
+        )
+    return CacheState(
+        WARM,
+        done=tuple(done),
+        file_bytes=file_bytes if folders else None,
+        cached_bytes=cached_bytes if folders else None,
+    )
