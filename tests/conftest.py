@@ -11,11 +11,15 @@ from typing import Any
 
 import pytest
 
-from assay import registry
+from assay import env_vars, registry
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems import System
 from commands import BIN, Assay, Ended, need, why_missing
 from servers import SERVERS, directory_for_servers, provisioned
+
+os.environ[env_vars.PROBE_SECONDS.name] = "0"
+"""Here and in every program that a test starts: storages are probed only by tests that ask for
+it."""
 
 
 @pytest.fixture(scope="session")

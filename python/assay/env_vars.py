@@ -56,6 +56,11 @@ RECORDS = EnvVar(
     "The file that keeps all runs (default: assay-records.sqlite in the current directory); the "
     "option --records wins.",
 )
+PROBE_SECONDS = EnvVar(
+    "ASSAY_PROBE_SECONDS",
+    "How many seconds `assay run` probes each storage before its first use (default: 2; 0: not at "
+    "all); the options --probe-seconds and --no-probe win.",
+)
 RECORD_PATIENCE = EnvVar(
     "ASSAY_RECORD_PATIENCE_S",
     "Seconds that a run waits for a record file which another process has locked, before it goes "

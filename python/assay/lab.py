@@ -66,7 +66,12 @@ class ExperimentResult:
 
 @plugin_failures()
 def run(
-    experiment: Experiment, *, records: Path, progress: Progress, loading: Loading = DEFAULT
+    experiment: Experiment,
+    *,
+    records: Path,
+    progress: Progress,
+    loading: Loading = DEFAULT,
+    probe_s: float = 0.0,
 ) -> ExperimentResult:
     """Runs an experiment, from the question to the record.
 
@@ -77,8 +82,9 @@ def run(
 
     Then for each run in its order:
 
-    4. Provision: start the system on its storage. A run whose test needs what the system lacks is
-       refused instead, which is not a failure.
+    4. Provision: make the storage, probe it for about ``probe_s`` seconds if this is its first use,
+       and start the system on it. A run whose test needs what the system lacks is refused instead,
+       which is not a failure.
     5. Take the steps that its test declares, in order (`assay.steps`). Most tests have two: load
        (fill the system with the data set and count it) and drive (run the clients and measure).
     6. Check: compare the answers with the expected ones, and run the consistency checks.
@@ -109,7 +115,7 @@ def run(
         experiment_id = store.begin_experiment(
             experiment, planned, machine(), workload=workload.for_record(), build=build
         )
-        context = Context(workload, compiled, rows, store, pool, progress)
+        context = Context(workload, compiled, rows, store, pool, progress, probe_s=probe_s)
         ended: dict[int, int] = {}
         try:
             for planned_run in planned.runs:

@@ -26,6 +26,7 @@ NEEDED = {
     "mariadb": "mariadbd",
     "sqlite3 ": "sqlite3",
     "fs=xfs": "mkfs.xfs",
+    "probe": "fio",
 }
 """A word of a command, and the program without which it cannot be run."""
 ON_BLOCK_DEVICES = ("list storages", "loop[", "throttled[", "raw[")

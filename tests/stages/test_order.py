@@ -34,23 +34,30 @@ def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 class LoggedProgress(Silent):
-    """Logs when clients are driven."""
+    """Logs when a storage is probed and when clients are driven."""
 
     def __init__(self, events: Any) -> None:
         self._events = events
 
     def stage(self, name: str) -> None:
-        if name.startswith("drive "):
-            self._events.add("drive")
+        if name.startswith(("drive ", "probe ")):
+            self._events.add(name[: len("drive")])
 
 
-def run(events: Any, records: Path, on: tuple[str, ...] = ("traced",), **words: Any) -> list[str]:
+def run(
+    events: Any,
+    records: Path,
+    on: tuple[str, ...] = ("traced",),
+    probe_s: float = 0.0,
+    **words: Any,
+) -> list[str]:
     """The states of the runs, in their order; raises what ends the experiment."""
     asked, _ = experiment(Words(str(doubles.WORKLOAD), on=on, storage=("traced",), **words))
     assert asked.systems == tuple(map(SystemChoice, on))
     assert asked.storages == (StorageChoice("traced", "traced"),)
     try:
-        lab.run(asked, records=records, progress=LoggedProgress(events))
+        progress = LoggedProgress(events)
+        lab.run(asked, records=records, progress=progress, probe_s=probe_s)
     finally:
         with Store(records, must_exist=True) as store:
             states = [one.state for one in store.latest().runs]
@@ -115,6 +122,18 @@ def test_runs_of_one_system_share_it_and_load_again_what_was_changed(
     states = run(events, tmp_path / "r.sqlite", repetitions=2)
     twice = "load check drive check load check drive check"
     assert (str(events), states) == (f"storage+ system+ {twice} system- storage-", ["done"] * 2)
+
+
+def test_a_storage_is_probed_once_before_its_first_use(events: Any, tmp_path: Path) -> None:
+    records = tmp_path / "r.sqlite"
+    events.fails_in = "load"  # so that its system is brought up again
+    states = run(events, records, probe_s=0.1, repetitions=2)
+    failed = "storage+ probe system+ load! system- storage-"
+    assert (str(events), states) == (f"{failed} {WHOLE}", ["failed", "done"])
+    with Store(records, must_exist=True) as store:
+        first, second = (one.probe for one in store.latest().runs)
+    assert first is not None and first == second
+    assert first.storage == "traced" and first.seconds == 0.1
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.observation import Observed, read_observed
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
+from assay.probe import DEPTHS, Measured, Probe, RandomReads
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.machine_sampling import MachineSample
 from assay.record import ExperimentRecord, RunRecord, Store
@@ -374,10 +376,37 @@ def drive_document(cell: Cell, password: str | None = None) -> dict[str, Any]:
     }
 
 
+def probe(name: str, flushes_per_s: float, reads_per_s: float = 1000.0) -> Probe:
+    """A deeper queue reads more, by its depth."""
+    measured = {"count": 500, "mean_ns": 1_000_000}
+    return Probe(
+        storage=name,
+        begun_unix_ns=time.time_ns(),
+        program="fio-1.0",
+        seconds=2.0,
+        file_bytes=256_000_000,
+        random_reads=tuple(
+            RandomReads(
+                depth=depth,
+                per_s=reads_per_s * depth,
+                bytes_per_s=reads_per_s * depth * 8192,
+                **measured,
+            )
+            for depth in DEPTHS
+        ),
+        sequential_read=Measured(per_s=500.0, bytes_per_s=5e8, **measured),
+        sequential_write=Measured(per_s=400.0, bytes_per_s=4e8, **measured),
+        flushes=Measured(per_s=flushes_per_s, bytes_per_s=flushes_per_s * 8192, **measured),
+    )
+
+
 def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) -> int:
-    """One complete run; ``changes``: site, dataset, observation, checks, samples, warnings, end."""
+    """One complete run; ``changes``: probes (by the name of the storage), site, dataset,
+    observation, checks, samples, warnings, end."""
     cell = run.cell
     run_id = store.begin_run(run)
+    if cell.storage.name in changes.get("probes", {}):
+        store.probed(changes["probes"][cell.storage.name])
     store.provisioned(deployment(cell, **changes.get("site", {})))
     store.loaded(dataset(**changes.get("dataset", {})))
     store.driving(drive_document(cell))

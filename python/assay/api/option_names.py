@@ -10,6 +10,7 @@ from assay.errors import AssayError
 _ARGUMENTS = {
     "bib": "input_paths", "drain": "drain_s", "duration": "duration_s", "input": "input_paths",
     "latency-limit": "latency_limit_s", "offered-rate": "offered_rate_per_s",
+    "probe-seconds": "probe_s",
     "ramp-up": "ramp_up_s", "script": "scripts", "warm-up": "warm_up_s",
 }  # fmt: skip
 """Options whose argument has another name."""

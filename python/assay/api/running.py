@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path as FilePath
 from typing import Never
 
-from assay import lab
+from assay import env_vars, lab
 from assay.api import asked
 from assay.api.asked import Levels, Path
 from assay.api.option_names import as_arguments
@@ -18,6 +18,7 @@ from assay.experiment import words as command_line
 from assay.experiment.settings import ORDERS
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
 from assay.load.loading import Loading
+from assay.probe import DEFAULT_S
 from assay.progress import Silent
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.text import quantities
@@ -64,6 +65,7 @@ def run(
     load_sessions: int | None = None,
     verify: bool = False,
     datasets: Path | None = None,
+    probe_s: Seconds | None = None,
     records: Path = DEFAULT_FILE_NAME,
     show_progress: bool = False,
     **unknown: Never,
@@ -132,7 +134,7 @@ def run(
     )
     record = FilePath(asked.path("records", records))
     try:
-        return _result(words, loading, record, show_progress)
+        return _result(words, loading, record, show_progress, _probe_s(probe_s))
     except AssayError as error:
         as_arguments(error)
         raise
@@ -149,11 +151,27 @@ def _target(workload: Path, scripts: object) -> str:
     return asked.path("workload", workload)
 
 
+def _probe_s(given: Seconds | None) -> float:
+    """How long to probe storages: as given, else as the environment has it, else the default."""
+    name, word = env_vars.PROBE_SECONDS.name, env_vars.PROBE_SECONDS.get()
+    if given is None and word is not None:
+        return float(asked.number(name, word, quantities.PROBE_OR_NONE_S))
+    return float(
+        asked.number("probe_s", DEFAULT_S if given is None else given, quantities.PROBE_OR_NONE_S)
+    )
+
+
 def _result(
-    words: command_line.Words, loading: Loading, record: FilePath, show_progress: bool
+    words: command_line.Words,
+    loading: Loading,
+    record: FilePath,
+    show_progress: bool,
+    probe_s: float,
 ) -> Result:
     experiment, _ = command_line.experiment(words)
     with shown_on_standard_error() if show_progress else nullcontext(Silent()) as progress:
-        ended = lab.run(experiment, records=record, progress=progress, loading=loading)
+        ended = lab.run(
+            experiment, records=record, progress=progress, loading=loading, probe_s=probe_s
+        )
     with Store(ended.rescue or record, must_exist=True) as store:
         return Result(store.experiment(ended.experiment_id))

@@ -26,6 +26,7 @@ COMMANDS = (
     "install",
     "uninstall",
     "calibrate",
+    "probe",
     "verify",
     "null-server",
 )

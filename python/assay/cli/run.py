@@ -18,6 +18,7 @@ from assay.cli.options import (
     report_format_option,
 )
 from assay.cli.outcome import say
+from assay.cli.probing_options import probing_options, refuse_unused_probe
 from assay.cli.streams import status_at_least
 from assay.experiment import words as command_line
 from assay.load.loading import Loading
@@ -27,6 +28,7 @@ from assay.record import DEFAULT_FILE_NAME
 @click.command("run", cls=Grouped)
 @experiment_options
 @loading_options
+@probing_options
 @report_format_option
 @detail_option
 @progress_option
@@ -34,6 +36,7 @@ from assay.record import DEFAULT_FILE_NAME
 def command(
     words: command_line.Words,
     loading: Loading,
+    probe_s: float,
     form: str,
     detail: bool | None,
     progress_s: float,
@@ -65,6 +68,7 @@ def command(
     """
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
+    refuse_unused_probe(experiment)
     from assay import lab
     from assay.cli.passwords import with_passwords
     from assay.cli.progress import progress
@@ -74,7 +78,9 @@ def command(
 
     experiment = with_passwords(experiment)
     with progress(every_s=progress_s) as shown:
-        result = lab.run(experiment, records=records, progress=shown, loading=loading)
+        result = lab.run(
+            experiment, records=records, progress=shown, loading=loading, probe_s=probe_s
+        )
     kept_in = result.rescue or records
     with Store(kept_in, must_exist=True) as store:
         kept = store.experiment(result.experiment_id)

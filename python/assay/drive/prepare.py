@@ -12,6 +12,7 @@ from typing import TypeVar
 from assay import _engine, registry
 from assay.dialects.protocol import Dialect, RecognisesReads
 from assay.drive import query
+from assay.drive.commits import seems_to_read
 from assay.drive.document import document_of, scripts_of
 from assay.errors import AssayError, ScriptError
 from assay.files import paths
@@ -30,7 +31,7 @@ class Compiled:
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
         self._warnings: dict[object, tuple[str, ...]] = {}
-        self._reading: dict[object, bool] = {}
+        self._writing: dict[object, frozenset[str]] = {}
         self._asked: list[object] = []
 
     def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
@@ -83,15 +84,27 @@ class Compiled:
 
     def only_reads(self, run: PlannedRun, dialect: RecognisesReads) -> bool:
         """Whether no statement of the run's clients can change anything."""
-        return all(self._only_reads(drive, dialect) for drive in drives(self.workload, run))
+        return not any(
+            self._writing_types(drive, dialect.only_reads) for drive in drives(self.workload, run)
+        )
 
-    def _only_reads(self, drive: PlannedDrive, dialect: RecognisesReads) -> bool:
-        key = _what_is_compiled(drive)
-        if key not in self._reading:
-            spelled = registry.system(drive.run.cell.system.name).dialect
-            statements = statements_of(self.workload, drive, spelled)
-            self._reading[key] = all(map(dialect.only_reads, statements))
-        return self._reading[key]
+    def writing_types(self, drive: PlannedDrive, dialect: Dialect) -> frozenset[str]:
+        """The transaction types of a step that change data, as far as their statements show it."""
+        only_reads = dialect.only_reads if isinstance(dialect, RecognisesReads) else seems_to_read
+        return self._writing_types(drive, only_reads)
+
+    def _writing_types(
+        self, drive: PlannedDrive, only_reads: Callable[[str], bool]
+    ) -> frozenset[str]:
+        key = _what_is_compiled(drive)  # of one dialect, and so of one way to know reads
+        if key not in self._writing:
+            dialect = registry.system(drive.run.cell.system.name).dialect
+            self._writing[key] = frozenset(
+                name
+                for name, statement in statements_of(self.workload, drive, dialect)
+                if not only_reads(statement)
+            )
+        return self._writing[key]
 
 
 def _placed(error: _engine.EngineError, workload: Workload, run: PlannedRun) -> AssayError:
@@ -160,13 +173,16 @@ def scripts_of_all(workload: Workload, run: PlannedRun, dialect: Dialect) -> tup
     return tuple({script.name: script for script in reversed(found)}.values())[::-1]
 
 
-def statements_of(workload: Workload, drive: PlannedDrive, dialect: Dialect) -> list[str]:
-    """The statements that the scripts of a step send, their values as ``:name``."""
+def statements_of(
+    workload: Workload, drive: PlannedDrive, dialect: Dialect
+) -> list[tuple[str, str]]:
+    """(transaction type, text with its values as ``:name``) of the statements that the scripts of a
+    step send."""
     scripts = scripts_of(workload, drive, dialect)
     document = document_of(workload, drive, dialect, scripts)
     document["stop"] = document["stop"] or {"transactions": 1}
     try:
-        return [text for _, text in _engine.statements(json.dumps(document))]
+        return _engine.statements(json.dumps(document))
     except _engine.EngineError as error:
         raise as_ours(error) from error
 

@@ -97,7 +97,14 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
         driver_counters=dict(sum((Counter(part.driver_counters) for part in parts), Counter())),
         unfinished=_unfinished([part.unfinished for part in parts if part.unfinished]),
         ended_by=_ended_by([part.ended_by for part in parts]),
+        commits=_total_or_none([part.commits for part in parts]),
     )
+
+
+def _total_or_none(counts: Sequence[int | None]) -> int | None:
+    """None where one of them is not known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None
 
 
 def _by(

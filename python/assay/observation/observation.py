@@ -77,6 +77,8 @@ class Observation(EngineObservation, frozen=True):
     embedded_read_bytes: int | None = None
     """What this process read from storage, page cache left out, where the system works in it."""
     cache_state: CacheState | None = None
+    commits: int | None = None
+    """Transactions that ended ok and are of a type that changes data; None: not counted."""
     server_counters: dict[str, int] = msgspec.field(default_factory=dict)
     """How far the server's own counters went on in the measurement."""
     client_processes: int | None = None

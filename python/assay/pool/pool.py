@@ -15,7 +15,7 @@ from assay.load.loading import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
 from assay.pool.pooled_system import PooledSystem
 from assay.provision.full_storage import is_full
-from assay.provision.running import running_system
+from assay.provision.running import OnDirectory, running_system
 
 
 class Pool:
@@ -40,15 +40,23 @@ class Pool:
                 all_of_them.callback(pooled.close)
             self._up.clear()
 
-    def acquire(self, planned: PlannedRun) -> PooledSystem:
-        """The deployment of this run, brought up if it is not."""
+    def acquire(
+        self, planned: PlannedRun, on_directory: OnDirectory = lambda _: None
+    ) -> PooledSystem:
+        """The deployment of this run. If it is not up, it is brought up, in a directory with which
+        ``on_directory`` is called first."""
         place = _place(planned)
         if place not in self._up:
             cell = planned.cell
             with ExitStack() as stack:
                 connections = self._plan.connections_needed(cell.system)
                 made = stack.enter_context(
-                    running_system(cell.system, cell.storage, connections=connections)
+                    running_system(
+                        cell.system,
+                        cell.storage,
+                        connections=connections,
+                        on_directory=on_directory,
+                    )
                 )
                 self._up[place] = PooledSystem(made, stack.pop_all(), self._loading)
         return self._up[place]

@@ -32,6 +32,20 @@ class RecordedStorage(msgspec.Struct, frozen=True):
     is_own_device: bool = False
     label_notes: tuple[str, ...] = ()
 
+    @property
+    def scheduler(self) -> str | None:
+        """Of the block device; None where there is none, or it is not known."""
+        return self._of_device("scheduler")
+
+    @property
+    def write_cache(self) -> str | None:
+        """``write back`` or ``write through``, as the kernel treats the block device."""
+        return self._of_device("write_cache")
+
+    def _of_device(self, fact: str) -> str | None:
+        found = self.facts.get(fact)
+        return None if found is None else str(found)
+
 
 class DeploymentFacts(msgspec.Struct, frozen=True):
     """A deployment as it was."""

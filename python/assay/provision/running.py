@@ -4,7 +4,7 @@ system's server is started, stopped, and started again on what it wrote."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -26,6 +26,8 @@ from assay.storages.abilities import LimitsProcesses, RawDevice
 from assay.storages.protocol import PreparedStorage, Storage
 from assay.systems.abilities import ReachedByUrl, Restartable
 from assay.systems.protocol import ServerDirectory, System
+
+OnDirectory = Callable[[ServerDirectory], None]
 
 
 class RunningSystem:
@@ -123,9 +125,10 @@ def _entered(
     return deployment
 
 
-def _directory_on(
+def directory_on(
     kind: Storage, prepared: PreparedStorage
 ) -> AbstractContextManager[ServerDirectory]:
+    """The directory of a server on that storage."""
     return server_directory(
         prepared.facts,
         raw_device=kind.raw_device(prepared) if isinstance(kind, RawDevice) else None,
@@ -135,16 +138,25 @@ def _directory_on(
 
 @contextlib.contextmanager
 def running_system(
-    system: SystemChoice, storage: StorageChoice, *, connections: int | None
+    system: SystemChoice,
+    storage: StorageChoice,
+    *,
+    connections: int | None,
+    on_directory: OnDirectory = lambda _: None,
 ) -> Iterator[RunningSystem]:
-    """The system up on the storage, or the one of the choice's URL; see `assay.provision.stage`."""
+    """The system up on the storage, or the one of the choice's URL; see `assay.provision.stage`.
+
+    ``on_directory`` is called with the directory that was made for the system on its storage,
+    before the system is started in it.
+    """
     made = RunningSystem(system, connections)
     with ExitStack() as stack:
         if system.url is None:
             kind: Storage = registry.storage(storage.kind)
             prepared = stack.enter_context(kind.prepare(storage))
             made.storage, made.prepared = kind, prepared
-            made._directory = stack.enter_context(_directory_on(kind, prepared))
+            made._directory = stack.enter_context(directory_on(kind, prepared))
+            on_directory(made._directory)
         stack.callback(made.stop)
         made.start()
         yield made

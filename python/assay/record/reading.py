@@ -15,7 +15,7 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
-from assay.record import calibrations, run_steps, typed
+from assay.record import calibrations, probes, run_steps, typed
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
     END_STATES,
@@ -84,6 +84,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
             )
         ),
         calibration=calibrations.nearest_to(connection, run_id, site, observation),
+        probe=probes.of_run(connection, run_id),
         machine=machine,
         facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),
     )

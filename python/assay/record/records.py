@@ -14,6 +14,7 @@ from assay.judge import Ceiling, CellVerdict, Evidence, RunWarning, Verdict
 from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
 from assay.observation import Observation, Observed
+from assay.probe import Probe
 from assay.provision.deployment_facts import DeploymentFacts
 from assay.record.run_samples import OpenFile
 from assay.text.reasons import sentence
@@ -188,6 +189,8 @@ class RunRecord(RunSummary):
     steps: tuple[StepRecord, ...] = ()
     calibration: CalibrationRecord | None = None
     """The nearest one of its driver, machine and build; None where there is none."""
+    probe: Probe | None = None
+    """The last one of its storage in its experiment; None where there is none."""
     machine: Document = field(default_factory=dict)
     facts: RunFacts = field(default_factory=RunFacts, repr=False)
 

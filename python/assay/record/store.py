@@ -4,7 +4,7 @@ The arguments of a call are on disk when it returns. That costs a flush, so `lab
 stages, never while clients are running. The calls are in the order of the stages::
 
     begin_experiment                                       every planned run is kept
-        begin_run → provisioned
+        begin_run → probed → provisioned
             begin_step → loaded → driving → observed → sampled, checked → end_step
             begin_step → …
         end_run
@@ -32,12 +32,14 @@ from assay.judge import Evidence
 from assay.observation import Observation, Observed
 from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
+from assay.probe import Probe
 from assay.provision.deployment import Deployment
 from assay.record import (
     calibrations,
     cells,
     disputes,
     planned,
+    probes,
     reading,
     run_samples,
     run_states,
@@ -174,6 +176,11 @@ class Store(Questions):
             lambda connection: run_steps.end(connection, run_id, position, state, reason, now_ns)
         )
         self._is_step_open = False
+
+    def probed(self, probe: Probe) -> None:
+        """Writes what the storage of the current run did in a probe."""
+        run_id = self._run()
+        self._write().change(lambda connection: probes.keep(connection, run_id, probe))
 
     def provisioned(self, deployment: Deployment) -> None:
         """Writes the deployment, without its password: state loading."""

@@ -12,6 +12,7 @@ from assay.report import (
     answers,
     caches,
     cell_runs,
+    commit_efficiency,
     conditions,
     costs,
     declaration,
@@ -28,6 +29,8 @@ from assay.report import (
     server,
     service,
     statements,
+    storage_probes,
+    storage_ranks,
     tidy,
     timeline,
     times,
@@ -50,7 +53,11 @@ def build(experiment: ExperimentRecord) -> Report:
         noted += _cell_warnings(found)
     sections += [
         section
-        for section in (loads.section(experiment.runs), conditions.section(experiment.runs))
+        for section in (
+            storage_probes.section(experiment.runs),
+            loads.section(experiment.runs),
+            conditions.section(experiment.runs),
+        )
         if section is not None
     ]
     return Report(
@@ -89,6 +96,8 @@ def _test_sections(
         *(
             section
             for section in (
+                commit_efficiency.section(test, found),
+                storage_ranks.section(test, found),
                 groups.section(test, found),
                 outcomes.section(test, found),
                 logs.section(test, found),

@@ -10,7 +10,14 @@ from assay.judge import Verdict
 from assay.judge.spread import spread
 from assay.observation import Latency, Resolution
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import aggregates, cell_runs, declaration, device, percentiles
+from assay.report import (
+    aggregates,
+    cell_runs,
+    commit_efficiency,
+    declaration,
+    device,
+    percentiles,
+)
 from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.text import units
 
@@ -88,6 +95,8 @@ def _numbers(
     throughput = (
         f"{units.digits(made.value)}{TOGETHER}TPS{around}, {counted} in {elapsed_s}{TOGETHER}s"
     )
+    if efficiency := commit_efficiency.efficiency(middle.run):
+        throughput += f", commit efficiency {units.ratio(efficiency)}"
     return (
         ("throughput", throughput),
         ("latency", _latency(driven.all_ok.latency, driven.resolution)),

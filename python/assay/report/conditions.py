@@ -72,11 +72,17 @@ def _storages_table(runs: Iterable[RunRecord]) -> Table:
             storage.file_system or "-",
             storage.device or "-",
             units.size(storage.size_bytes) if storage.size_bytes else "-",
+            storage.mount_options or "-",
+            storage.scheduler or "-",
+            storage.write_cache or "-",
         )
         for run in runs
         if run.deployment and (storage := run.deployment.storage)
     )
-    titles = ("storage", "kind", "file system", "device", "size")
+    titles = (
+        "storage", "kind", "file system", "device", "size", "mount options", "scheduler",
+        "write cache",
+    )  # fmt: skip
     return _table("storages", "Storages", titles, rows)
 
 

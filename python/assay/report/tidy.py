@@ -18,9 +18,11 @@ from assay.report import (
     field_path,
     published,
     series,
+    storage_probes,
     tidy_cells,
     tidy_factors,
     tidy_parts,
+    tidy_probes,
     tidy_runs,
 )
 from assay.report.tidy_cells import CellRow
@@ -63,6 +65,9 @@ def tables(experiment: ExperimentRecord) -> Tables:
         "steps": _parts(tidy_parts.STEPS, runs, lambda run: run.steps),
         "values": _parts(tidy_parts.VALUES, runs, lambda run: _values(experiment, run)),
         "published": list(_published(experiment)),
+        "storage_probes": [
+            row(tidy_probes.PROBES, probe) for probe in storage_probes.probes_of(runs).values()
+        ],
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.observation import AllOk, Observation
 from assay.record import RunRecord
-from assay.report import costs
+from assay.report import commit_efficiency, costs
 from assay.report.tidy_columns import OUTCOMES, TidyColumn, attribute, of, path
 from assay.report.tidy_factors import LATENCY, verdict
 
@@ -132,6 +132,15 @@ RUNS = [
             ("cached_peak_bytes", "integer", "files in the page cache, at most"),
             ("dirty_peak_bytes", "integer", "of them not yet written, at most"),
         )
+    ),
+    TidyColumn(
+        "commits", "integer", "transactions that ended ok and change data; null: not counted",
+        path("driven", "commits"),
+    ),
+    TidyColumn(
+        "commit_efficiency", "number",
+        "commits per second, divided by the flushes per second of the storage's probe",
+        commit_efficiency.efficiency,
     ),
     TidyColumn("rows_loaded", "integer", "in all tables", _rows_loaded),
     *of(

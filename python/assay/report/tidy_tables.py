@@ -18,6 +18,7 @@ from assay.report.tidy_parts import (
     TRANSACTIONS,
     VALUES,
 )
+from assay.report.tidy_probes import PROBES
 from assay.report.tidy_runs import RUNS
 
 TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
@@ -32,6 +33,7 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "steps": ("One row per step of a run.", STEPS),
     "values": ("One row per run and field that the workload's report declares.", VALUES),
     "published": ("One row per number that was published of this test.", PUBLISHED),
+    "storage_probes": ("One row per storage that was probed before its first use.", PROBES),
 }
 HAVE_PARAMETERS = ("cells", "runs", "published")
 """Tables that also have a column per parameter of the workload."""

@@ -20,7 +20,8 @@ class Number:
 
     value: int | float
     unit: str
-    """``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``, or the unit a published number is in."""
+    """``ns``, ``bytes``, ``bytes_per_s``, ``per_s``, ``count``, ``ratio``, or the unit a published
+    number is in."""
     n: int | None = None
     """The number of runs or samples behind it."""
     low: int | float | None = None

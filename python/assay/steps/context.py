@@ -17,11 +17,13 @@ from assay.load.dataset import Dataset
 from assay.observation import Observation, OtherReport
 from assay.plan import PlannedRun
 from assay.pool import Pool, PooledSystem
+from assay.probe import probe
 from assay.progress import Progress
 from assay.provision.process import pass_over_logs
 from assay.record import Store
 from assay.row_sources.protocol import ExperimentRows
 from assay.row_sources.request import DataRequest
+from assay.systems.protocol import ServerDirectory
 from assay.workload.values import Test, Workload
 
 
@@ -32,6 +34,8 @@ class Known:
     questions: Questions = field(default_factory=Questions)
     sound: list[Dataset] = field(default_factory=list)
     """Data sets that were loaded and passed their consistency checks."""
+    probed: set[str] = field(default_factory=set)
+    """Names of the storages that were probed."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,8 @@ class Context:
     pool: Pool
     progress: Progress
     known: Known = field(default_factory=Known)
+    probe_s: float = 0.0
+    """How long to probe each storage before its first use; 0: not."""
 
 
 @dataclass(frozen=True)
@@ -111,9 +117,18 @@ class RunState:
 
     def bring_up(self) -> None:
         self.context.progress.stage(f"provision {self.planned.cell.system.label}")
-        self.pooled = self.context.pool.acquire(self.planned)
+        self.pooled = self.context.pool.acquire(self.planned, self._probe)
         pass_over_logs(self.pooled.deployment)
         self.context.store.provisioned(self.pooled.deployment)
+
+    def _probe(self, directory: ServerDirectory) -> None:
+        """Probes a storage of the experiment before its first use."""
+        context, name = self.context, directory.storage.name
+        if not context.probe_s or name in context.known.probed:
+            return
+        context.known.probed.add(name)
+        context.progress.stage(f"probe {name}")
+        context.store.probed(probe(directory, context.probe_s))
 
     def observed(self, name: str, report: Observation | OtherReport) -> None:
         """Keeps the report of the current step."""

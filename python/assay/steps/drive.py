@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from assay.check.answers import Check, check_answers
 from assay.check.questions import compare, compare_results, what_is_asked
 from assay.drive import reserved_names
+from assay.drive.commits import commits
 from assay.drive.document import document_of, scripts_of
 from assay.drive.parts import number_of
 from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statements
@@ -125,7 +126,10 @@ def observe(
             error.hint = reserved_names.hint(tables, document["scripts"], dialect)
         raise
     warned = tuple(context.compiled.warnings(planned))
-    return replace(observation, script_warnings=warned), samples
+    # Read-only sessions commit nothing, whatever their statements.
+    writing = () if reading else context.compiled.writing_types(planned, dialect)
+    found = {"script_warnings": warned, "commits": commits(observation, writing)}
+    return replace(observation, **found), samples
 
 
 def _processes(deployment: Deployment, document: Mapping[str, Any]) -> str:

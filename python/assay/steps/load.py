@@ -124,5 +124,5 @@ class _RunSystem:
         return [
             text
             for drive in drives(workload, self.planned)
-            for text in statements_of(workload, drive, self.dialect)
+            for _, text in statements_of(workload, drive, self.dialect)
         ]

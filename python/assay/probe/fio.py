@@ -1,0 +1,164 @@
+"""Takes a file and a time; runs ``fio`` on it and returns what it measured.
+
+A first run writes the file from its beginning for a share of the time, which is the sequential
+write. What it wrote is real data on the storage, and only that much is read by the second run: a
+file that was only allocated would be read as zeros, without the storage.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from assay.errors import SystemRefused
+from assay.probe.values import DEPTHS, LEAST_FOR_P99, PAGE_BYTES, Measured, RandomReads
+from assay.provision.programs import SEARCH_PATH, run
+from assay.systems.protocol import ServerDirectory
+
+PROGRAM = "fio"
+_STREAM_BYTES = 1 << 20
+"""Of one sequential read or write."""
+_STREAM_DEPTH = 4
+_REPORT = "fio.json"
+_WRITE, _READ, _FLUSH = "sequential-write", "sequential-read", "flush"
+_SHARES = {_WRITE: 0.25, _READ: 0.15, _FLUSH: 0.2}
+_RANDOM_SHARE = 0.1
+"""Of the time, for the random reads of each depth."""
+_PATIENCE_S = 60.0
+"""A storage with few operations per second is slow to end those that are under way."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    program: str
+    file_bytes: int
+    random_reads: tuple[RandomReads, ...]
+    sequential_read: Measured
+    sequential_write: Measured
+    flushes: Measured
+
+
+def is_installed() -> bool:
+    return shutil.which(PROGRAM, path=SEARCH_PATH) is not None
+
+
+def measure(
+    file: Path, most_bytes: int, seconds: float, directory: ServerDirectory, *, is_direct: bool
+) -> Figures:
+    """Writes the file anew, at most so large, and reads it, all in about so many seconds.
+
+    Raises `SystemRefused` with the words of ``fio`` if it fails.
+    """
+    common = [
+        PROGRAM,
+        "--output-format=json",
+        "--eta=never",
+        "--thread",  # no child of it can survive it
+        f"--filename={file}",
+        "--fallocate=none",
+        "--randrepeat=0",
+    ]
+    stream = [f"--bs={_STREAM_BYTES}", *_queue(_STREAM_DEPTH, is_direct)]
+    written = _reports(
+        [
+            *common,
+            *_part(_WRITE, "write", seconds * _SHARES[_WRITE], most_bytes, stream),
+            "--end_fsync=1",
+        ],
+        directory,
+        seconds,
+    )
+    sequential_write = _measured(written[_WRITE]["write"])
+    file_bytes = int(written[_WRITE]["write"]["io_bytes"]) // PAGE_BYTES * PAGE_BYTES
+    if file_bytes < _STREAM_BYTES:
+        raise SystemRefused(f"it wrote only {file_bytes} bytes in {seconds * _SHARES[_WRITE]:g} s")
+    again = [*common, "--time_based"]
+    for depth in DEPTHS:
+        page = [f"--bs={PAGE_BYTES}", *_queue(depth, is_direct)]
+        again += _part(_random(depth), "randread", seconds * _RANDOM_SHARE, file_bytes, page)
+    again += _part(_READ, "read", seconds * _SHARES[_READ], file_bytes, stream)
+    # As databases write their log: through the page cache, over what is there already.
+    flushed = [f"--bs={PAGE_BYTES}", "--ioengine=psync", "--fdatasync=1"]
+    again += _part(_FLUSH, "write", seconds * _SHARES[_FLUSH], file_bytes, flushed)
+    found = _reports(again, directory, seconds)
+    return Figures(
+        program=found["program"],
+        file_bytes=file_bytes,
+        random_reads=tuple(_random_reads(found[_random(depth)], depth) for depth in DEPTHS),
+        sequential_read=_measured(found[_READ]["read"]),
+        sequential_write=sequential_write,
+        flushes=_flushes(found[_FLUSH]),
+    )
+
+
+def _random(depth: int) -> str:
+    return f"random-read-{depth}"
+
+
+def _queue(depth: int, is_direct: bool) -> list[str]:
+    return ["--ioengine=libaio", f"--iodepth={depth}", f"--direct={int(is_direct)}"]
+
+
+def _part(name: str, access: str, seconds: float, size_bytes: int, more: list[str]) -> list[str]:
+    """It begins when the one before it has ended."""
+    return [
+        f"--name={name}",
+        "--stonewall",
+        f"--rw={access}",
+        f"--size={size_bytes}",
+        f"--runtime={max(1, round(seconds * 1000))}ms",
+        *more,
+    ]
+
+
+def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -> dict[str, Any]:
+    """The report on each job by its name, and under ``program`` the version."""
+    # Apart from its words, of which the last ones say why it failed.
+    written = directory.run / _REPORT
+    written.unlink(missing_ok=True)
+    run([*arguments, f"--output={written}"], directory, timeout_s=seconds + _PATIENCE_S)
+    try:
+        text = written.read_text(encoding="utf-8", errors="replace")
+        # Remarks may stand before it.
+        report = json.loads(text[text.index("{\n") : text.rindex("}") + 1])
+        parts = {part["jobname"]: part for part in report["jobs"]}
+        return {"program": report["fio version"], **parts}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise SystemRefused(f"expected a report in JSON from {PROGRAM}: {error}") from error
+
+
+def _measured(side: Mapping[str, Any]) -> Measured:
+    """One side (read, write) of a job."""
+    count, elapsed_s = int(side["total_ios"]), max(1, int(side["runtime"])) / 1000
+    return Measured(
+        count=count,
+        per_s=count / elapsed_s,
+        bytes_per_s=int(side["io_bytes"]) / elapsed_s,
+        mean_ns=round(side["lat_ns"]["mean"]),
+        p99_ns=_p99(side["clat_ns"], count),
+    )
+
+
+def _random_reads(part: Mapping[str, Any], depth: int) -> RandomReads:
+    return RandomReads(depth=depth, **structs.asdict(_measured(part["read"])))
+
+
+def _flushes(part: Mapping[str, Any]) -> Measured:
+    """A flush counts with the write before it."""
+    write, flush = _measured(part["write"]), part["sync"]["lat_ns"]
+    return structs.replace(
+        write,
+        mean_ns=write.mean_ns + round(flush["mean"]),
+        p99_ns=_p99(flush, write.count),
+    )
+
+
+def _p99(times: Mapping[str, Any], count: int) -> int | None:
+    found = times.get("percentile", {}).get("99.000000")
+    return round(found) if found is not None and count >= LEAST_FOR_P99 else None

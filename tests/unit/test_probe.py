@@ -1,0 +1,128 @@
+"""A storage is probed, or it is said why not; nothing of the probe remains."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from assay.experiment.values import StorageChoice
+from assay.observation import shape
+from assay.probe import DEPTHS, Probe, fio, probe, stage
+from assay.provision import ledger, programs
+from assay.provision.directory import server_directory
+from assay.provision.leftovers import clear_leftovers
+from assay.storages.here import HERE
+from assay.storages.tmpfs import TMPFS
+from commands import BIN
+
+IS_ROOT = os.geteuid() == 0
+needs_fio = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    monkeypatch.delenv("ASSAY_DATA_DIRECTORY", raising=False)
+
+
+def probed(folder: Path, seconds: float = 1.0) -> Probe:
+    choice = StorageChoice("mine", directory=str(folder))
+    with HERE.prepare(choice) as made, server_directory(made.facts) as directory:
+        found = probe(directory, seconds)
+        assert list(directory.root.iterdir()) == []
+    assert list(ledger.state_directory().iterdir()) == []
+    return found
+
+
+@pytest.fixture
+def folder() -> Path:
+    """Where servers may enter, and with a sign that means something to fio."""
+    return Path(f"/var/tmp/assay-test-probe:{os.getpid()}")
+
+
+@needs_fio
+def test_reads_writes_and_flushes_are_measured_and_the_file_is_removed(folder: Path) -> None:
+    found = probed(folder)
+    assert (found.storage, found.reason) == ("mine", "")
+    assert found.program.startswith("fio-")
+    assert [one.depth for one in found.random_reads] == list(DEPTHS)
+    rates = [*found.random_reads, found.sequential_read, found.sequential_write, found.flushes]
+    assert all(one and one.count > 0 and one.per_s > 0 and one.mean_ns > 0 for one in rates)
+    reads, flushes = found.random_reads[0], found.flushes
+    assert flushes is not None
+    # One after the other: so many of this length fill the time.
+    for one in (reads, flushes):
+        assert one.per_s * one.mean_ns / 1e9 == pytest.approx(1, abs=0.5)
+        assert one.bytes_per_s == pytest.approx(one.per_s * 8192, rel=0.01)
+    assert shape.read(Probe, found.document, "probe") == found
+
+
+def test_without_fio_it_is_said_and_nothing_is_made(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fio, "SEARCH_PATH", str(tmp_path))
+    found = probed(folder)
+    assert found.reason == "fio is not installed: apt-get install fio"
+    assert (found.random_reads, found.flushes) == ((), None)
+
+
+def test_what_fio_says_when_it_fails_is_the_reason(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs_of_the_test = tmp_path / "bin"
+    programs_of_the_test.mkdir()
+    program = programs_of_the_test / "fio"
+    monkeypatch.setattr(fio, "SEARCH_PATH", str(programs_of_the_test))
+    monkeypatch.setattr(programs, "SEARCH_PATH", f"{programs_of_the_test}:{programs.SEARCH_PATH}")
+    for path in (tmp_path, *tmp_path.parents):
+        if path.stat().st_uid == os.geteuid():
+            path.chmod(path.stat().st_mode | 0o055)
+    for text, reason in (
+        ("#!/bin/sh\necho no such engine; exit 1\n", "fio ended with status 1"),
+        ("#!/bin/sh\necho nothing\n", "expected a report in JSON from fio"),
+        ("#!/bin/sh\necho '{\n}'\n", "expected a report in JSON from fio"),
+    ):
+        program.write_text(text)
+        program.chmod(0o755)
+        assert probed(folder).reason.startswith(reason)
+
+
+@needs_fio
+@pytest.mark.skipif(not IS_ROOT, reason="only root chooses the size of a tmpfs")
+def test_a_full_storage_has_a_reason_and_is_left_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    choice = StorageChoice("small", "tmpfs", options={"size": "12M"})
+    with TMPFS.prepare(choice) as made, server_directory(made.facts) as directory:
+        assert probe(directory, 0.5).reason == "12.6 MB are free, expected at least 16.8 MB"
+        # As if another program filled it meanwhile.
+        monkeypatch.setattr(stage, "_free_bytes", lambda _: 1 << 30)
+        assert probe(directory, 0.5).reason == "the storage is full"
+        assert list(directory.root.iterdir()) == []
+
+
+@needs_fio
+def test_after_a_kill_the_next_start_ends_fio_and_removes_its_file(
+    folder: Path,
+) -> None:
+    words = ["probe", f"here:{folder}", "--probe-seconds", "600"]
+    with subprocess.Popen([BIN / "assay", *words], stderr=subprocess.DEVNULL) as child:
+        deadline_s = time.monotonic() + 60
+        while not list(folder.glob("assay-*/probe")):
+            assert time.monotonic() < deadline_s, "fio has not begun"
+            time.sleep(0.02)
+        child.kill()
+        child.wait()
+    cleared = clear_leftovers()
+    assert not any(one.remaining for one in cleared)
+    assert not folder.exists()
+    assert str(folder) not in _command_lines()
+
+
+def _command_lines() -> str:
+    listed = subprocess.run(["ps", "-e", "-o", "args"], capture_output=True, text=True, check=True)
+    return listed.stdout

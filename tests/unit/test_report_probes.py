@@ -1,0 +1,190 @@
+"""The figures of a probe are kept, and stand beside the numbers of its storage: commit efficiency,
+and whether storages rank alike."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import pytest
+
+from assay.cli.program import run_program
+from assay.experiment import StorageChoice
+from assay.probe import Probe
+from assay.provision.deployment import StorageFacts
+from assay.record import ExperimentRecord, Store
+from assay.report import first_look
+from assay.report import json as json_form
+from assay.report.build import build
+from assay.report.values import Report, Table
+
+STORAGES = tuple(StorageChoice(name, "here") for name in ("slow", "middle", "fast"))
+FLUSHES = {"slow": 50.0, "middle": 100.0, "fast": 200.0}
+READS = {"slow": 3000.0, "middle": 2000.0, "fast": 1000.0}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "records.sqlite"
+
+
+def probes() -> dict[str, Probe]:
+    return {name: invented.probe(name, FLUSHES[name], READS[name]) for name in FLUSHES}
+
+
+def recorded(
+    path: Path, *, elapsed: tuple[float, float, float], commits: int | None, **changes: Any
+) -> ExperimentRecord:
+    """Eight clients on three storages, two transactions each."""
+    planned = invented.plan([invented.POSTGRESQL], STORAGES)
+    seconds = {
+        ("postgresql", choice.name, 8): [one] for choice, one in zip(STORAGES, elapsed, strict=True)
+    }
+    observation = {} if commits is None else {"commits": commits}
+    given = {"probes": probes(), "observation": observation, **changes}
+    return invented.experiment(path, planned, seconds, **given)
+
+
+def tables(report: Report) -> dict[str, Table]:
+    return {one.name: one for section in report.sections for one in section.tables}
+
+
+def shown(table: Table) -> list[list[str]]:
+    return [[cell.shown for cell in row.cells] for row in table.rows]
+
+
+def lines(report: Report) -> list[str]:
+    return [
+        line
+        for section in report.sections
+        if section.title == "Rank of storages"
+        for line in section.lines
+    ]
+
+
+def test_a_probe_belongs_to_all_later_runs_of_its_storage(path: Path) -> None:
+    planned = invented.plan(
+        [invented.POSTGRESQL, invented.SQLITE], [invented.HERE, invented.SSD], repetitions=2
+    )
+    first = invented.probe("here", 100.0)
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            is_first = run.position == 0
+            invented.write_run(store, run, invented.S, probes={"here": first} if is_first else {})
+        store.end_experiment()
+        found = store.latest()
+    assert [(run.storage, run.probe) for run in found.runs] == [
+        (run.storage, first if run.storage == "here" else None) for run in found.runs
+    ]
+    assert json_numbers(path, "SELECT flushes_per_s, is_direct FROM storage_probes") == [(100.0, 1)]
+    assert json_numbers(path, "SELECT depth, per_s FROM random_reads ORDER BY depth")[0] == (1, 1e3)
+
+
+def json_numbers(path: Path, question: str) -> list[Any]:
+    connection = sqlite3.connect(path)
+    found = connection.execute(question).fetchall()
+    connection.close()
+    return found
+
+
+def test_a_merged_record_has_the_probes_of_its_runs(path: Path, tmp_path: Path) -> None:
+    recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16)
+    other = tmp_path / "other.sqlite"
+    assert run_program(["merge", str(path), "--records", str(other)]) == 0
+    with Store(other, must_exist=True) as store:
+        assert [run.probe.flushes.per_s for run in store.latest().runs if run.probe
+                and run.probe.flushes] == list(FLUSHES.values())  # fmt: skip
+
+
+def test_each_storage_has_a_row_of_figures(path: Path) -> None:
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
+    found = tables(report)["storage_probes"]
+    assert shown(found)[0] == [
+        "slow", "3000", "12000", "48000", "96000", "500 MB/s", "400 MB/s", "50.00",
+    ]  # fmt: skip
+    assert "by fio-1.0 in 2 s" in found.notes[1]
+
+
+def test_commit_efficiency_is_commits_by_flushes(path: Path) -> None:
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
+    assert shown(tables(report)["parallel_commit_efficiency"]) == [
+        ["postgresql", "slow", "8", "4.000", "50.00", "0.08"],
+        ["postgresql", "middle", "8", "8.000", "100.0", "0.08"],
+        ["postgresql", "fast", "8", "16.00", "200.0", "0.08"],
+    ]
+    stream = io.StringIO()
+    json_form.render(report, stream)
+    document = json.loads(stream.getvalue())["tables"]
+    assert [run["commit_efficiency"] for run in document["runs"]] == [0.08] * 3
+    assert [one["flushes_per_s"] for one in document["storage_probes"]] == [50.0, 100.0, 200.0]
+
+
+def test_the_summary_of_one_cell_has_its_commit_efficiency(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1])
+    found = invented.experiment(path, planned, 4.0, probes=probes(), observation={"commits": 16})
+    summary = "\n".join(first_look.lines(found, build(found), 120, "assay report"))
+    assert "commit efficiency 0.08" in summary
+
+
+@pytest.mark.parametrize("commits", [0, None])
+def test_a_run_that_commits_nothing_has_no_commit_efficiency(
+    path: Path, commits: int | None
+) -> None:
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=commits))
+    assert "parallel_commit_efficiency" not in tables(report)
+
+
+def test_flushes_in_memory_are_no_measure(path: Path) -> None:
+    memory = StorageFacts("fast", "tmpfs", "/data", "tmpfs", "assay")
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[1:])
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            site = {"storage": memory} if run.cell.storage.name == "fast" else {}
+            changes: dict[str, Any] = {"observation": {"commits": 16}, "site": site}
+            invented.write_run(store, run, invented.S, probes=probes(), **changes)
+        store.end_experiment()
+        report = build(store.latest())
+    assert [row[-1] for row in shown(tables(report)["parallel_commit_efficiency"])] == [
+        "0.16",
+        "in memory",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "commits", "said"),
+    [
+        ((4.0, 2.0, 1.0), 16, "flushes/s and by TPS: the same order, tau 1.00"),
+        ((1.0, 2.0, 4.0), 16, "flushes/s and by TPS: the opposite order, tau -1.00"),
+        ((2.0, 4.0, 1.0), 16, "flushes/s and by TPS: not the same order, tau 0.33"),
+        # Eight clients that only read: between the depths 4 and 16, of which 4 is nearer.
+        ((1.0, 2.0, 4.0), 0, "reads/s, depth 4 and by TPS: the same order, tau 1.00"),
+    ],
+)
+def test_it_is_said_whether_storages_rank_by_the_probe_as_by_the_database(
+    path: Path, elapsed: tuple[float, float, float], commits: int, said: str
+) -> None:
+    report = build(recorded(path, elapsed=elapsed, commits=commits))
+    assert lines(report) == [f"postgresql, 8 clients: 3 storages by the probe's {said}"]
+
+
+def test_two_storages_have_no_rank_correlation(path: Path) -> None:
+    two = {name: probe for name, probe in probes().items() if name != "fast"}
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=two))
+    assert lines(report) == []
+
+
+def test_why_a_storage_was_not_probed_is_said(path: Path) -> None:
+    why = "fio is not installed: apt-get install fio"
+    not_probed = {
+        name: Probe(storage=name, begun_unix_ns=1, seconds=2.0, reason=why) for name in FLUSHES
+    }
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=not_probed))
+    found = tables(report)["storage_probes"]
+    assert found.notes[-1] == f"slow, middle, fast not probed: {why}"
+    assert "parallel_commit_efficiency" not in tables(report)
