@@ -31,6 +31,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("plan one.sql --on null --repetitions 1e3", 2, "found '1e3': digits alone"),
         ("run one.sql --on null --set scale=", 2, "--set scale=VALUE"),
         ("list datasets --datasets none", 2, "expected a folder of data sets"),
+        ("durability --on sqlite --storage here", 2, "uses, found the kind 'here'"),
+        ("durability --on null:/// --storage here", 2, "on systems that Assay starts"),
     ],
 )
 def test_a_mistake_has_its_message_and_status(

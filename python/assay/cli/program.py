@@ -28,6 +28,7 @@ COMMANDS = (
     "calibrate",
     "probe",
     "verify",
+    "durability",
     "null-server",
 )
 """In the order of `assay --help`; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""

@@ -94,8 +94,9 @@ class Kind(Enum):
         limits=True,
     )
     DURABILITY_LOWERED = WarningText(
-        "settings allow the system to lose acknowledged commits",
-        "set what is named as durable; compare only systems with the same durability",
+        "the system can lose acknowledged commits, by its settings or as measured",
+        "set what is named as durable, on a storage whose mount options pass flushes on; compare "
+        "only systems with the same durability",
         limits=True,
     )
     SETTINGS_UNKNOWN = WarningText(

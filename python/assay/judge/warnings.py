@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.judge import cache, headroom, kinds, per_second, service, standstills
+from assay.judge import cache, durability, headroom, kinds, per_second, service, standstills
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
 from assay.judge.machine_load import client_shares, memory_of, processor_wait
@@ -34,9 +34,8 @@ def of_run(run: Evidence) -> list[RunWarning]:
 def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     deployment, driven = run.deployment, run.driven
     yield from _of_dataset(run)
-    for setting in deployment.durability_lowered_by if deployment else ():
-        instead = deployment.durable_instead.get(setting, "its default") if deployment else ""
-        yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {setting}; durable: {instead}"
+    for words in durability.lowered(deployment) if deployment else ():
+        yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
     shares = client_shares(run)
     if shares and (shares[0] > kinds.CLIENT_SHARE_LIMIT or shares[1] > kinds.CLIENT_THREADS_LIMIT):
         yield (

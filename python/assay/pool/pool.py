@@ -6,11 +6,14 @@ interleaved repetitions several systems are up at once, of which one works and t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import astuple
 from types import TracebackType
 from typing import Self
 
+from assay.durability.stage import measure
+from assay.durability.values import Durability
 from assay.load.loading import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
 from assay.pool.pooled_system import PooledSystem
@@ -25,6 +28,7 @@ class Pool:
         self._plan = plan
         self._loading = loading
         self._up: dict[str, PooledSystem] = {}
+        self._durability: dict[str, Durability] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -41,10 +45,14 @@ class Pool:
             self._up.clear()
 
     def acquire(
-        self, planned: PlannedRun, on_directory: OnDirectory = lambda _: None
+        self,
+        planned: PlannedRun,
+        stage: Callable[[str], None],
+        on_directory: OnDirectory = lambda _: None,
     ) -> PooledSystem:
         """The deployment of this run. If it is not up, it is brought up, in a directory with which
-        ``on_directory`` is called first."""
+        ``on_directory`` is called first. The first time that a system is up on a storage, the
+        durability of its commits is measured; ``stage`` gets the name of what is being done."""
         place = _place(planned)
         if place not in self._up:
             cell = planned.cell
@@ -59,6 +67,11 @@ class Pool:
                     )
                 )
                 self._up[place] = PooledSystem(made, stack.pop_all(), self._loading)
+            if place not in self._durability:
+                if made.deployment.storage.is_own_device:
+                    stage("measure the durability of its commits")
+                self._durability[place] = measure(made.deployment, made.system)
+            made.note_durability(self._durability[place])
         return self._up[place]
 
     def later(self, planned: PlannedRun) -> list[PlannedRun]:

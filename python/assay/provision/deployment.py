@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from assay.durability.values import Durability
 from assay.errors import Bug
 
 RAW = "raw"
@@ -156,6 +157,8 @@ class Deployment:
     durable_instead: Mapping[str, str] = field(default_factory=dict)
     """One of these settings → what to set so that commits are kept; left out where that is its
     default."""
+    durability: Durability | None = None
+    """The durability class of its commits on its storage, as it was measured; None: not yet."""
     page_cache_kept_bytes: int | None = None
     """Bytes of its files that remained in the operating system's page cache when that was dropped
     before the start; None: it was not dropped."""

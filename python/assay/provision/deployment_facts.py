@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from assay.durability.values import Durability
 from assay.observation.shape import convert
 
 Value = str | int | float | bool | None
@@ -61,6 +62,8 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     settings_unknown: str = ""
     durability_lowered_by: tuple[str, ...] = ()
     durable_instead: dict[str, str] = {}
+    durability: Durability | None = None
+    """None: an earlier Assay did not measure it."""
     is_embedded: bool | None = None
     """None: an earlier Assay did not say it."""
     endpoints: tuple[AddressFacts, ...] = ()

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay import registry
+from assay.durability.values import Durability
 from assay.errors import (
     RESOURCES_HINT,
     ArgumentError,
@@ -44,6 +45,7 @@ class RunningSystem:
         self._directory: ServerDirectory | None = None
         self._up = ExitStack()
         self._deployment: Deployment | None = None
+        self._durability: Durability | None = None
 
     @property
     def deployment(self) -> Deployment:
@@ -91,8 +93,13 @@ class RunningSystem:
                 error.hint = RESOURCES_HINT
             raise
         self._up = up
-        self._deployment = replace(deployment, label=self.choice.label)
+        self._deployment = replace(deployment, label=self.choice.label, durability=self._durability)
         return self._deployment
+
+    def note_durability(self, found: Durability) -> None:
+        """Of its commits, also after a restart."""
+        self._durability = found
+        self._deployment = replace(self.deployment, durability=found)
 
     def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
         if self._directory is None:

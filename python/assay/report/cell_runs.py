@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from assay.experiment import AS_IS, Scalar
-from assay.judge import CellVerdict, repetitions
+from assay.judge import CellVerdict, durability, repetitions
 from assay.observation import Observation
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.values import Cell, Column, absent
@@ -20,6 +20,9 @@ OF_GROUP = "clients of "
 CACHE = "cache"
 TEST, REPETITION = "test", "repetition"
 """Further factors that distinguish cells and runs."""
+DURABILITY = "durability"
+"""The name of the class that was measured for a system on a storage; a factor where any was."""
+_NOT_MEASURED = "not measured"
 _TITLES = {OFFERED_RATE: "offered/s"}
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
@@ -90,8 +93,9 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     runs = list(runs)
     groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
+    classes = _classes(experiment)
     for run in runs:
-        by_factors.setdefault(tuple(_factors(run, groups).items()), []).append(run)
+        by_factors.setdefault(tuple(_factors(run, groups, classes).items()), []).append(run)
     all_factors = [dict(factors) for factors in by_factors]
     is_cache_asked = any(run.cache != AS_IS for run in runs)
     named = _always_and_varying(all_factors, (*_ALWAYS_NAMED, *([CACHE] if is_cache_asked else [])))
@@ -145,11 +149,26 @@ def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Co
     )
 
 
-def _factors(run: RunRecord, groups: Iterable[str]) -> dict[str, Scalar]:
-    """``groups``: those whose clients are not as declared in some run."""
+def _classes(experiment: ExperimentRecord) -> dict[tuple[str, str], str]:
+    """The durability class of each system on each storage; without those not measured. Measured
+    once, before the first of their runs."""
+    return {
+        (run.system_label, run.storage): level
+        for run in experiment.runs
+        if run.deployment and (level := durability.level(run.deployment))
+    }
+
+
+def _factors(
+    run: RunRecord, groups: Iterable[str], classes: Mapping[tuple[str, str], str]
+) -> dict[str, Scalar]:
+    """``groups``: those whose clients are not as declared in some run; ``classes``: of systems on
+    storages."""
+    level = classes.get((run.system_label, run.storage), _NOT_MEASURED)
     return {
         "system": run.system_label,
         "storage": run.storage or _NOT_SEEN,
+        **({DURABILITY: level} if classes else {}),
         "clients": run.clients,
         **{f"{OF_GROUP}{one}": run.group_clients.get(one, "as declared") for one in groups},
         "protocol": run.protocol,

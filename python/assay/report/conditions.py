@@ -9,7 +9,7 @@ from assay.experiment import Driving
 from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import headroom
+from assay.report import durability, headroom
 from assay.report.values import Column, Row, Section, Table, text
 from assay.text import units
 
@@ -42,6 +42,7 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     tables = (
         _systems_table(brought_up),
         _storages_table(brought_up),
+        durability.table(brought_up),
         _driving_table(brought_up),
         headroom.table(brought_up),
     )

@@ -13,7 +13,15 @@ from dataclasses import replace
 
 from assay.experiment import Scalar
 from assay.judge import Verdict, verdict
-from assay.report import aggregates, cell_runs, costs, field_path, notes, percentiles
+from assay.report import (
+    aggregates,
+    cell_runs,
+    costs,
+    durability,
+    field_path,
+    notes,
+    percentiles,
+)
 from assay.report.aggregates import Key
 from assay.report.cell_runs import REPETITION, CellRuns, DrivenRun
 from assay.report.declaration import Declaration
@@ -46,7 +54,9 @@ def table(
 
 
 def _summary_table(test: str, found: Sequence[CellRuns]) -> Table:
-    labels = cell_runs.varying(found, "system", "clients")
+    labels = cell_runs.varying(found, "system", cell_runs.DURABILITY, "clients")
+    apart = durability.apart(found)
+    labels = [name for name in labels if name not in apart]
     has_range = any(len(cell.runs) > 1 for cell in found)
     unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
     columns = [
@@ -64,11 +74,15 @@ def _summary_table(test: str, found: Sequence[CellRuns]) -> Table:
         title="Throughput, latency and CPU time",
         label_columns=len(labels),
         columns=(*cell_runs.label_columns(found, labels), *value_columns(columns)),
-        rows=tuple(table_row(row, labels) for row in pivot_rows(found, labels, columns)),
+        rows=tuple(
+            table_row(row, labels, apart)
+            for row in pivot_rows(found, [*labels, *apart], columns, apart)
+        ),
         notes=(
             "TPS: transactions that ended ok per second of the measurement"
             + ("; median of the repetitions" if has_range else ""),
             "p50, p99: latency of these; client CPU, server CPU: CPU time per transaction",
+            *durability.notes(found),
             *notes.failures(found),
         ),
     )
@@ -134,6 +148,7 @@ def _factors_table(
         rows=tuple(rows),
         notes=(
             notes.explanation(declared, found),
+            *durability.notes(found),
             *notes.failures(found),
             *notes.beside(published, found),
         ),

@@ -73,6 +73,10 @@ RUNS = [
     TidyColumn("ended_unix_ns", "integer", "null: not ended", attribute("ended_unix_ns")),
     TidyColumn("system_version", "string", "its own", path("deployment", "version")),
     TidyColumn(
+        "durability_class", "string", "D0 to D3; null: not measured",
+        path("deployment", "durability", "durability_class"),
+    ),
+    TidyColumn(
         "throughput_per_s", "number", "transactions that ended ok per second",
         lambda run: run.driven.throughput_per_s if run.driven else None,
     ),

@@ -117,7 +117,8 @@ class RunState:
 
     def bring_up(self) -> None:
         self.context.progress.stage(f"provision {self.planned.cell.system.label}")
-        self.pooled = self.context.pool.acquire(self.planned, self._probe)
+        stage = self.context.progress.stage
+        self.pooled = self.context.pool.acquire(self.planned, stage, self._probe)
         pass_over_logs(self.pooled.deployment)
         self.context.store.provisioned(self.pooled.deployment)
 

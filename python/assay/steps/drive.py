@@ -102,6 +102,7 @@ def observe(
     """The observation of the document's clients, and the samples of the server's processes."""
     context, pooled, cell = state.context, state.up(), planned.run.cell
     dialect = pooled.system.dialect
+    is_read_only = bool(session_statements(state.workload, state.planned, dialect))
     name = "" if step.label == step.do else f", {step.label}"
     context.progress.stage(f"drive {cell.test_name}{name}{_processes(pooled.deployment, document)}")
     if not pooled.deployment.is_private and isinstance(pooled.system, SessionLimit):
@@ -118,7 +119,6 @@ def observe(
             context.progress.warning,
         )
     except RunFailed as error:
-        is_read_only = bool(session_statements(state.workload, state.planned, dialect))
         if is_read_only and error.code in dialect.read_only_codes:
             raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
         if error.hint is None:
@@ -127,7 +127,7 @@ def observe(
         raise
     warned = tuple(context.compiled.warnings(planned))
     # Read-only sessions commit nothing, whatever their statements.
-    writing = () if reading else context.compiled.writing_types(planned, dialect)
+    writing = () if is_read_only else context.compiled.writing_types(planned, dialect)
     found = {"script_warnings": warned, "commits": commits(observation, writing)}
     return replace(observation, **found), samples
 

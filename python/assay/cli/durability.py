@@ -1,0 +1,132 @@
+"""``assay durability``: measures whether commits are flushed before they are answered."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict
+
+import click
+
+from assay import registry
+from assay.cli import rows
+from assay.cli.options import format_option
+from assay.cli.outcome import say
+from assay.cli.streams import status_at_least
+from assay.durability.stage import measure
+from assay.durability.values import Durability
+from assay.errors import ArgumentError, SystemUnderTestError
+from assay.experiment import settings, storage_words
+from assay.experiment.values import StorageChoice, SystemChoice
+from assay.install.in_use import in_use
+from assay.provision.leftovers import clear_leftovers
+from assay.provision.running import running_system
+from assay.steps.availability import look_for, one_line
+from assay.storages.abilities import OwnDevice
+from assay.text import units
+
+COLUMNS = (
+    "system", "storage", "class", "meaning", "flushed_before_answer", "longest_delay_s",
+    "written_per_commit",
+)  # fmt: skip
+
+
+@click.command("durability")
+@click.option(
+    "--on",
+    "systems",
+    metavar="SYSTEM",
+    multiple=True,
+    required=True,
+    help="System under test: NAME or NAME[setting=value,…]; several separated by commas.",
+)
+@click.option(
+    "--storage",
+    "storages",
+    metavar="STORAGE",
+    multiple=True,
+    required=True,
+    help="Storage with a block device of its own.",
+)
+@format_option(tuple(rows.FORMS))
+def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> int:
+    """Measure whether commits are flushed to the device before they are answered.
+
+    One client commits 50 small transactions with pauses between, and the flushes
+    of the storage's device are read around each. D3: a flush ended before every
+    answer. D2: one ended within 10 s after the answer; the longest delay is
+    shown. D1: written to the operating system, not flushed. D0: nothing left the
+    process. The storage needs a device that nothing else uses. Takes 5 to 40 s
+    for each system.
+
+    \b
+    Example:
+      assay durability --on postgresql,sqlite --storage loop
+      assay durability --on 'postgresql[fsync=off]' --storage 'loop[fs=xfs]'
+    """
+    choices = settings.system_choices(systems)
+    places = storage_words.storage_choices(storages)
+    storage_words.check_choices(choices, places)
+    _refuse_what_cannot_be_measured(choices, places)
+    available = look_for(choices)
+    available.refuse_missing()
+    for cleared in clear_leftovers():
+        say(f"warning: {cleared.sentence()}")
+    found: list[rows.Row] = []
+    status = 0
+    with in_use(available.places):
+        for place in places:
+            for choice in choices:
+                try:
+                    found.append(_row(choice, place, _measured(choice, place)))
+                except SystemUnderTestError as error:
+                    if len(choices) * len(places) == 1:
+                        raise
+                    say(f"{choice.label} on {place.name}: {one_line(error)}")
+                    status = error.exit_code
+    with status_at_least(status):
+        rows.write(found, COLUMNS, form, sys.stdout)
+    return status
+
+
+def _refuse_what_cannot_be_measured(
+    choices: Iterable[SystemChoice], places: Iterable[StorageChoice]
+) -> None:
+    """Before anything is started."""
+    for choice in choices:
+        if choice.url is not None:
+            raise ArgumentError(
+                f"{choice.label}: durability is measured on systems that Assay starts",
+                hint=f"--on {choice.name}",
+            )
+    for place in places:
+        if not isinstance(registry.storage(place.kind), OwnDevice):
+            raise ArgumentError(
+                f"storage {place.name!r}: durability is measured on a device that nothing else "
+                f"uses, found the kind {place.kind!r}",
+                hint="--storage loop",
+            )
+
+
+def _measured(choice: SystemChoice, storage: StorageChoice) -> Durability:
+    say(f"measure {choice.label} on {storage.name}")
+    with running_system(choice, storage, connections=None) as running:
+        return measure(running.deployment, running.system)
+
+
+def _row(choice: SystemChoice, storage: StorageChoice, found: Durability) -> rows.Row:
+    delay_ns = found.longest_delay_ns
+    return {
+        **asdict(found),
+        "system": choice.label,
+        "storage": storage.name,
+        "class": found.durability_class or "not measured",
+        "meaning": found.meaning,
+        "flushed_before_answer": f"{found.flushed_before_answer} of {found.commits}"
+        if found.commits
+        else "",
+        "longest_delay_s": "" if delay_ns is None else f"{delay_ns / 1e9:.3f}",
+        "written_per_commit": units.size(found.written_bytes // found.commits)
+        if found.commits
+        else "",
+    }

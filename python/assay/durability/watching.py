@@ -1,0 +1,118 @@
+"""Takes a client that commits and the counters of a device; returns what the device did for each
+commit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from assay.durability.counters import Counts
+
+COMMITS = 50
+FOLLOWED = 3
+"""How many of the commits, the last ones, are watched until they are flushed. More than one, so
+that a single flush for another reason is not taken for theirs."""
+LIMIT_S = 10.0
+"""How long after its answer a commit may be flushed for class D2: the longest period at which a
+system here flushes its log by default."""
+_SLACK_S = 1.0
+"""For the flush itself."""
+_POLL_S = 0.001
+_SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.04
+_GOLDEN = 0.6180339887498949
+
+_IDLE_S = 2.0
+_IDLE_TRIES = 10
+
+Read = Callable[[], Counts]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """One commit, by the device."""
+
+    is_flushed_before_answer: bool
+    delay_ns: int | None
+    """From the answer to the end of its flush; None: not flushed while it was watched."""
+
+
+@dataclass(frozen=True)
+class Idle:
+    """The device while no client commits."""
+
+    seconds: float
+    flushes: int
+    written_bytes: int
+
+
+def idle(read: Read) -> Idle:
+    """The first interval without a flush; the last one tried if there is none: a system that was
+    just started may still be writing its own files."""
+    found = Idle(0.0, 0, 0)
+    for _ in range(_IDLE_TRIES):
+        before = read()
+        time.sleep(_IDLE_S)
+        after = read()
+        found = Idle(
+            _IDLE_S, after.flushes - before.flushes, after.written_bytes - before.written_bytes
+        )
+        if not found.flushes:
+            break
+    return found
+
+
+def watch(
+    prepare: Callable[[], None],
+    commit: Callable[[], None],
+    read: Read,
+    least_bytes: int,
+    limit_s: float = LIMIT_S,
+) -> list[Watched]:
+    """Fifty commits, of which the last are followed up, until one of them is not flushed in time.
+
+    A commit counts as flushed when the device has written ``least_bytes`` since it was sent, and a
+    flush has ended that was not counted before. Pauses differ in length, so that commits do not
+    fall into step with a flush that is repeated.
+    """
+    watched = []
+    for number in range(COMMITS):
+        is_followed = number >= COMMITS - FOLLOWED
+        pause = _SHORTEST_PAUSE_S + (_LONGEST_PAUSE_S - _SHORTEST_PAUSE_S) * (number * _GOLDEN % 1)
+        time.sleep(pause)
+        prepare()
+        flush = _Flush(read, least_bytes)
+        commit()
+        answered_ns = time.monotonic_ns()
+        if flush.has_ended():
+            watched.append(Watched(True, 0))
+            continue
+        delay_ns = _delay_ns(flush, answered_ns, limit_s) if is_followed else None
+        watched.append(Watched(False, delay_ns))
+        if is_followed and delay_ns is None:
+            break
+    return watched
+
+
+class _Flush:
+    """The flush of one commit: the first that ends after the commit's bytes were written."""
+
+    def __init__(self, read: Read, least_bytes: int) -> None:
+        self._read = read
+        self._flushes, written_bytes = read()
+        self._enough_bytes = written_bytes + least_bytes
+
+    def has_ended(self) -> bool:
+        now = self._read()
+        if now.written_bytes < self._enough_bytes:
+            self._flushes = now.flushes
+        return now.flushes > self._flushes
+
+
+def _delay_ns(flush: _Flush, answered_ns: int, limit_s: float) -> int | None:
+    deadline_ns = answered_ns + round((limit_s + _SLACK_S) * 1e9)
+    while (now_ns := time.monotonic_ns()) < deadline_ns:
+        if flush.has_ended():
+            return now_ns - answered_ns
+        time.sleep(_POLL_S)
+    return None

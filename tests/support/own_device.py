@@ -1,0 +1,64 @@
+"""A file system on a loop device of its own, in memory: its counters are those of what a test does
+on it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assay.experiment.values import StorageChoice
+from assay.provision import ledger
+from assay.provision.clean_up import undone_at_end
+from assay.provision.deployment import StorageFacts
+from assay.provision.resources import Directory, LoopDevice, Mount
+from assay.storages.mounts import facts_of
+
+MIB = 1 << 20
+_MKFS = {
+    "ext2": ["mkfs.ext2", "-q", "-F"],
+    "ext3": ["mkfs.ext3", "-q", "-F"],
+    "ext4": ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+    "xfs": ["mkfs.xfs", "-q", "-f"],
+    "btrfs": ["mkfs.btrfs", "-q", "-f"],
+}
+
+
+def skip_without_devices(*file_systems: str) -> None:
+    """Skips the test where no file system can be made on a loop device."""
+    if os.geteuid() != 0:
+        pytest.skip("only root makes loop devices")
+    for name in file_systems:
+        if shutil.which(_MKFS[name][0]) is None:
+            pytest.skip(f"needs {_MKFS[name][0]}")
+
+
+@contextmanager
+def own_device(
+    file_system: str = "ext4", mount_options: str = "defaults", size_bytes: int = 2048 * MIB
+) -> Iterator[StorageFacts]:
+    """Removed at the end. The image is sparse: it takes as much memory as is written."""
+    identity = ledger.new_id()
+    folder = Path(f"/dev/shm/assay-test-{identity}")
+    image, point = folder / f"image-{identity}", folder / f"mounted-{identity}"
+    with undone_at_end(identity) as entry:
+        entry.add(Directory(str(folder)))
+        folder.mkdir(mode=0o755)
+        with image.open("wb") as file:
+            file.truncate(size_bytes)
+        loop = LoopDevice(str(image))
+        entry.add(loop)
+        node = loop.attach()
+        subprocess.run([*_MKFS[file_system], node], check=True, capture_output=True)
+        entry.add(Mount(str(point)))
+        point.mkdir()
+        subprocess.run(["mount", "-o", mount_options, node, point], check=True)
+        point.chmod(0o755)
+        facts = facts_of(StorageChoice(f"loop[fs={file_system}]", "loop"), point)
+        yield replace(facts, is_own_device=True)

@@ -1,0 +1,227 @@
+"""What a device does for commits, and the class that follows from it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import pytest
+
+from assay.durability import classes, watching
+from assay.durability.counters import Counts, DeviceCounters, why_flushes_are_not_counted
+from assay.durability.file_system import own_flushes_put_off, sync
+from assay.durability.watching import Idle, Watched, watch
+from assay.provision.deployment import StorageFacts
+from assay.storages.devices import devices_under
+from assay.storages.mounts import mount_of
+from own_device import own_device, skip_without_devices
+
+PAGE = 4096
+QUIET = Idle(2.0, 0, 0)
+
+
+class Device:
+    """Counters that a test advances."""
+
+    def __init__(self) -> None:
+        self.flushes = self.written_bytes = 0
+
+    def read(self) -> Counts:
+        return Counts(self.flushes, self.written_bytes)
+
+    def write(self) -> None:
+        self.written_bytes += PAGE
+
+    def flush(self) -> None:
+        self.flushes += 1
+
+
+@pytest.fixture(autouse=True)
+def few_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "COMMITS", 8)
+    monkeypatch.setattr(watching, "_SLACK_S", 0.0)
+
+
+def class_of(watched: list[Watched], written_bytes: int, idle: Idle = QUIET) -> str | None:
+    found = classes.classified(
+        watched,
+        idle,
+        payload_bytes=len(watched) * PAGE,
+        written_bytes=written_bytes,
+        elapsed_s=1.0,
+        file_system_flushes="",
+    )
+    return found.durability_class
+
+
+def watched_on(device: Device, commit: Callable[[], None], limit_s: float = 0.2) -> list[Watched]:
+    return watch(lambda: None, commit, device.read, PAGE // 2, limit_s)
+
+
+def test_a_flush_behind_the_write_of_every_commit_is_d3() -> None:
+    device = Device()
+
+    def commit() -> None:
+        device.write()
+        device.flush()
+
+    watched = watched_on(device, commit)
+    assert len(watched) == 8 and all(one.is_flushed_before_answer for one in watched)
+    assert class_of(watched, device.written_bytes) == "D3"
+
+
+def test_one_commit_without_a_flush_is_not_d3() -> None:
+    device = Device()
+
+    def commit() -> None:
+        device.write()
+        if device.written_bytes != 3 * PAGE:
+            device.flush()
+
+    watched = watched_on(device, commit)
+    assert sum(one.is_flushed_before_answer for one in watched) == 7
+    assert class_of(watched, device.written_bytes) == "D2"
+
+
+def test_flushes_without_a_write_are_not_taken_for_those_of_commits() -> None:
+    """As of a log that is flushed at every tick, whether anything was written or not."""
+    device = Device()
+    watched = watched_on(device, device.flush)
+    assert not any(one.is_flushed_before_answer for one in watched)
+    assert class_of(watched, 0) == "D0"
+
+
+def test_a_write_behind_the_flush_is_not_flushed() -> None:
+    """The kernel may write pages back later; nothing flushes them."""
+    device = Device()
+
+    def commit() -> None:
+        device.flush()
+        threading.Timer(0.05, device.write).start()
+
+    watched = watched_on(device, commit, 0.4)
+    assert watched[-1].delay_ns is None
+    assert class_of(watched, 8 * PAGE) == "D1"
+
+
+@contextmanager
+def every_50_ms(work: Callable[[], None]) -> Iterator[None]:
+    stop = threading.Event()
+
+    def loop() -> None:
+        while not stop.wait(0.05):
+            work()
+
+    thread = threading.Thread(target=loop)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_flush_within_the_limit_of_every_commit_that_is_followed_is_d2() -> None:
+    device = Device()
+    waiting: list[int] = []
+
+    def flush() -> None:
+        if waiting:
+            device.written_bytes += PAGE * len(waiting)
+            waiting.clear()
+            device.flush()
+
+    with every_50_ms(flush):
+        watched = watched_on(device, lambda: waiting.append(1))
+    delays = [one.delay_ns for one in watched[-3:]]
+    assert all(delay is not None and 0 <= delay < 200_000_000 for delay in delays)
+    assert class_of(watched, device.written_bytes) == "D2"
+
+
+def test_flushes_without_commits_leave_d2_open_but_not_d3_and_d1() -> None:
+    busy = Idle(2.0, 7, 0)
+    late, missing, before = Watched(False, 10), Watched(False, None), Watched(True, 0)
+    assert class_of([late] * 8, 8 * PAGE, busy) is None
+    assert class_of([late] * 8, 8 * PAGE) == "D2"
+    assert class_of([before] * 8, 8 * PAGE, busy) == "D3"
+    assert class_of([late, late, missing], 3 * PAGE, busy) == "D1"
+
+
+def test_what_is_written_without_commits_does_not_hide_that_nothing_was_written_for_them() -> None:
+    missing = Watched(False, None)
+    busy = Idle(2.0, 0, 200 * PAGE)
+    assert class_of([missing] * 8, 100 * PAGE, busy) == "D0"
+    assert class_of([missing] * 8, 100 * PAGE) == "D1"
+
+
+# On a device.
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+
+
+def watched_files(
+    storage: StorageFacts, *, flushes: bool, put_off: bool = True
+) -> tuple[list[Watched], str]:
+    """A program that appends a page for each commit, and flushes it or not; and that makes and
+    removes a file, as a rollback journal is: that is in the file system's own journal."""
+    directory = Path(storage.directory)
+    devices = devices_under(directory)
+    assert devices is not None and why_flushes_are_not_counted(devices) is None
+    file = os.open(directory / "work", os.O_WRONLY | os.O_CREAT)
+
+    def commit() -> None:
+        os.write(file, os.urandom(PAGE))
+        (directory / "journal").touch()
+        (directory / "journal").unlink()
+        if flushes:
+            os.fdatasync(file)
+
+    how = own_flushes_put_off(directory) if put_off else nullcontext("")
+    try:
+        with DeviceCounters(devices) as counters, how as words:
+            sync(directory)
+            return watch(lambda: None, commit, counters.read, 1, 3.0), words
+    finally:
+        os.close(file)
+
+
+@pytest.mark.usefixtures("state")
+@pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
+def test_a_program_that_flushes_each_commit_is_seen(file_system: str) -> None:
+    skip_without_devices(file_system)
+    with own_device(file_system) as storage:
+        watched, _ = watched_files(storage, flushes=True)
+        assert all(one.is_flushed_before_answer for one in watched)
+
+
+@pytest.mark.usefixtures("state")
+@pytest.mark.parametrize("file_system", ["ext3", "ext4", "btrfs"])
+def test_the_journal_of_a_file_system_is_not_taken_for_a_flush_of_the_system(
+    file_system: str,
+) -> None:
+    """Its interval of 1 s is within the limit of 3 s: without putting it off, a program that never
+    flushes seems to flush within a second."""
+    skip_without_devices(file_system)
+    with own_device(file_system, "commit=1") as storage:
+        options = mount_of(Path(storage.directory)).options
+        watched, _ = watched_files(storage, flushes=False, put_off=False)
+        assert watched[-1].delay_ns is not None
+        watched, words = watched_files(storage, flushes=False)
+        assert watched[-1].delay_ns is None
+        assert words == f"{file_system}'s own flushes put off: commit=3600"
+        assert mount_of(Path(storage.directory)).options == options
+
+
+@pytest.mark.usefixtures("state")
+def test_a_mount_without_barriers_flushes_nothing() -> None:
+    skip_without_devices("ext4")
+    with own_device("ext4", "barrier=0") as storage:
+        watched, _ = watched_files(storage, flushes=True)
+        assert not any(one.is_flushed_before_answer for one in watched)
+        assert watched[-1].delay_ns is None
