@@ -19,6 +19,7 @@ __all__ = [
     "check_clients",
     "check_load_sessions",
     "connects_are_measured",
+    "delay",
     "drive",
     "drivers",
     "drivers_with_transactions",
@@ -206,6 +207,10 @@ def evaluate(
 def serve(document: str, ready: Callable[[str], None] | None = None) -> str:
     """Plays the null server of a `ServeDocument` until a signal's handler raises; returns a
     `Served`. ``ready`` gets a `Listening` once it listens. The interpreter is free meanwhile."""
+
+def delay(document: str, ready: Callable[[str], None] | None = None) -> str:
+    """Runs the delay proxy of a `DelayDocument` until a signal's handler raises; returns a
+    `Delayed`. ``ready`` gets a `Delaying` once it listens. The interpreter is free meanwhile."""
 
 def null_protocols(language: str | None = None) -> list[str]:
     """The protocols that `serve` speaks, under the names of their drivers."""

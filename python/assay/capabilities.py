@@ -30,6 +30,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "bulk load": "rows are loaded by something faster than INSERT statements",
         "foreign keys": "a table can refer to rows of another",
         "cancel": "a statement under way can be called off",
+        "own processes": "it works in processes of its own, not in the client's",
         "restart": "a private server can be stopped and started again on its data",
     }
 )

@@ -24,6 +24,7 @@ from assay.plan import PlannedRun, plan
 from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
 from assay.progress import Progress
+from assay.provision import server_group
 from assay.provision.full_storage import name_full_storage
 from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
@@ -106,6 +107,8 @@ def run(
     cache.check(planned.runs)
     available = look_for_systems(workload, expressible)
     available.refuse_missing()
+    for server_machine in dict.fromkeys(run.cell.system.machine for run in expressible):
+        server_group.refuse_impossible(server_machine)
     rows = opened(workload, experiment, progress)
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
@@ -177,6 +180,8 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
             raise
         name_full_storage(error, planned.cell.storage_name, is_full=pool.has_full_storage(planned))
         reason = with_more(error.message, error.hint) if error.hint else error.message
+        if (ended := pool.why_out_of_memory(planned)) and ended not in reason:
+            reason = with_more(ended, reason)
         exit_code = error.exit_code
         pool.discard(planned)
     state: EndState = "failed" if reason else "done"

@@ -40,7 +40,7 @@ mod _engine {
     #[pymodule_export]
     use crate::rows::{generate, load, measure};
     #[pymodule_export]
-    use crate::serve::{null_protocols, serve};
+    use crate::serve::{delay, null_protocols, serve};
     #[pymodule_export]
     use crate::session::{Rows, Session, query};
     #[pymodule_export]

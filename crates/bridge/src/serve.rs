@@ -1,6 +1,6 @@
-//! Takes a serve document; runs a null server until a signal arrives.
+//! Takes the document of a null server or of a delay proxy; runs it until a signal arrives.
 
-use assay_engine::ServeDocument;
+use assay_engine::{DelayDocument, ServeDocument};
 use pyo3::prelude::*;
 
 use crate::failure::raise;
@@ -22,6 +22,24 @@ pub fn serve(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResu
         )
     });
     ended(caller, served.map_err(raise))
+}
+
+/// Runs a delay proxy until a signal handler raises, which ends it without an error; `ready` gets its address
+/// and what it adds.
+#[pyfunction]
+#[pyo3(signature = (document, ready=None))]
+pub fn delay(py: Python<'_>, document: &str, ready: Option<Py<PyAny>>) -> PyResult<String> {
+    let document = DelayDocument::parse(document).map_err(raise)?;
+    let mut caller = ProgressCallback::new(ready);
+    let mut signals = ProgressCallback::new(None);
+    let delayed = py.detach(|| {
+        assay_engine::delay(
+            &document,
+            &mut |delaying| caller.report(delaying),
+            &mut || signals.report(&()),
+        )
+    });
+    ended(caller, delayed.map_err(raise))
 }
 
 /// The protocols that a null server speaks: all, or those whose statements are in a language (`sql`, `json`).

@@ -70,14 +70,24 @@ pub fn thread_id() -> libc::pid_t {
     unsafe { libc::gettid() }
 }
 
+/// CPU time of a thread of this process since it began; 0 if it has ended or the kernel does not report it.
+#[must_use]
+pub fn ran_ns(thread: libc::pid_t) -> u64 {
+    schedule_statistic(thread, 0)
+}
+
 /// How long a thread of this process was ready to run and had no processor, since it began; 0 if it has ended
 /// or the kernel does not report it.
 #[must_use]
 pub fn waited_for_processor_ns(thread: libc::pid_t) -> u64 {
-    // The second number of proc(5) `schedstat`.
+    schedule_statistic(thread, 1)
+}
+
+/// A number of proc(5) `schedstat`: time on a processor, time waiting for one.
+fn schedule_statistic(thread: libc::pid_t, place: usize) -> u64 {
     std::fs::read_to_string(format!("/proc/self/task/{thread}/schedstat"))
         .ok()
-        .and_then(|text| text.split_whitespace().nth(1)?.parse().ok())
+        .and_then(|text| text.split_whitespace().nth(place)?.parse().ok())
         .unwrap_or(0)
 }
 

@@ -10,6 +10,7 @@
 //! | `drive` | scripts → running clients: one event loop for each processor, or a thread for each client |
 //! | `query` | a script → the rows of its answers, with bound values |
 //! | `null_server` | the options of a null server → a server of a protocol that executes nothing |
+//! | `delay_proxy` | a server's address and a round-trip time → a proxy that makes it so far away |
 //! | `account` | outcomes and times of every transaction → histograms, intervals, errors, results |
 //! | `observation` | all of these → JSON |
 //!
@@ -18,6 +19,7 @@
 mod account;
 mod clock;
 mod cost;
+mod delay_proxy;
 mod document;
 mod drive;
 mod error;
@@ -32,10 +34,11 @@ mod timer;
 mod timer_queue;
 mod transport;
 
+pub use delay_proxy::{Delayed, Delaying, delay};
 pub use document::{
-    ArrivalDocument, BulkFormWord, DriveDocument, GroupDocument, LoadDocument, Order, Password,
-    Protocol, ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument, SiteDocument,
-    StopDocument, TableDocument, TlsMode,
+    ArrivalDocument, BulkFormWord, DelayDocument, DriveDocument, GroupDocument, LoadDocument,
+    Order, Password, Protocol, ReconnectDocument, RetriesDocument, ScriptDocument, ServeDocument,
+    SiteDocument, StopDocument, TableDocument, TlsMode,
 };
 pub use drive::{DrainProgress, DriveProgress, check_clients, compile, drive};
 pub use error::EngineError;

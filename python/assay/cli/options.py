@@ -154,6 +154,23 @@ _EXPERIMENT_OPTIONS = (
         "the mix. FILE.sql, .cql or .json; `-`: standard input.",
     ),
     click.option(
+        "--memory",
+        metavar="SIZE,…",
+        help="Memory of a private server, page cache included (8GB,1GB; none: all), each size a "
+        "cell.",
+    ),
+    click.option(
+        "--cpus",
+        metavar="N,…",
+        help="Processors of a private server (2,0.5; none: all), each number a cell.",
+    ),
+    click.option(
+        "--rtt",
+        metavar="D,…",
+        help="Round-trip time to add between clients and server (0,1ms), each a cell: a proxy "
+        "delays every byte by half of it.",
+    ),
+    click.option(
         "-c",
         "--clients",
         metavar="N,…",
@@ -340,6 +357,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
         "keep_going",
         "feed",
     ),
+    "The server's machine": ("memory", "cpus", "rtt"),
     "Clients and time": (
         "clients", "threads", "duration", "transactions", "warm_up", "ramp_up", "drain",
     ),

@@ -30,6 +30,7 @@ COMMANDS = (
     "verify",
     "durability",
     "null-server",
+    "delay-proxy",
 )
 """In the order of `assay --help`; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
 

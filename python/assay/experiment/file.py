@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.experiment import settings, storage_words
+from assay.experiment import machines, settings, storage_words
 from assay.experiment.values import (
     AS_IS,
     PROTOCOLS,
@@ -50,6 +50,7 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         order=top.choice("order", settings.ORDERS, "interleaved"),
         seed=top.whole("seed", quantities.SEED, 1),
         threads=top.whole("threads", quantities.THREADS, 0),
+        **_machines(top),
         protocol=top.choice("protocol", PROTOCOLS) if "protocol" in top else None,
         input_paths=tuple(str(file.parent / path) for path in _input(top)),
         encoding=top.text("encoding", "utf-8"),
@@ -71,6 +72,16 @@ def _caches(top: Section) -> tuple[str, ...]:
     """``cache = ["cold", "warm"]``."""
     with _placed(top, "cache"):
         return settings.caches(top.texts("cache", (AS_IS,)))
+
+
+def _machines(top: Section) -> dict[str, Any]:
+    """``memory = ["8GB", "none"]``, ``cpus = [2, 1]``, ``rtt = [0, "1ms"]``: the levels of each."""
+    found = {}
+    for name, (field, read) in machines.FACTORS.items():
+        if name in top:
+            with _placed(top, name):
+                found[field] = read(top.words(name))
+    return found
 
 
 def _group_clients(top: Section) -> dict[str, tuple[int, ...]]:

@@ -6,7 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from assay.errors import ArgumentError
+from assay.experiment.machines import NOT_LIMITED
 from assay.experiment.values import Experiment
+from assay.text.sizes import size_word
 
 
 def refuse_repeated(experiment: Experiment) -> None:
@@ -19,6 +21,9 @@ def refuse_repeated(experiment: Experiment) -> None:
             (f"clients of {name}", _plain(value))
             for name, value in experiment.group_clients.items()
         ),
+        ("memory", [(one, _memory_shown(one)) for one in experiment.memory_bytes]),
+        ("cpus", _plain(experiment.cpus)),
+        ("rtt", _plain(experiment.rtts_s)),
         ("offered rate", [(value, f"{value:g}") for value in experiment.offered_rates_per_s]),
         ("cache", _plain(experiment.caches)),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),
@@ -32,6 +37,10 @@ def refuse_repeated(experiment: Experiment) -> None:
                     hint="give each value once; --repetitions 2 measures each of them twice",
                 )
             seen.append(level)
+
+
+def _memory_shown(memory_bytes: int | None) -> str:
+    return NOT_LIMITED if memory_bytes is None else size_word(memory_bytes)
 
 
 def _plain(levels: Iterable[object]) -> list[tuple[object, object]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay import registry
 from assay.errors import ArgumentError
+from assay.experiment import machines
 from assay.experiment.storage_words import erased_devices
 from assay.experiment.values import Experiment, StorageChoice
 from assay.workload.declared_drives import OF_GROUPS
@@ -85,11 +86,23 @@ def _caches_can_be_set(_experiment: Experiment, _workload: Workload, test: Test)
     return bool(test.drives) and not test.overlaps and not is_set_by_steps
 
 
+def _starts_a_server(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
+    return any(machines.why_not_limited(system) is None for system in experiment.systems)
+
+
+def _has_a_connection(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
+    return any(machines.why_not_moved(system) is None for system in experiment.systems)
+
+
 def _in_driving(field: str) -> Callable[[Experiment], bool]:
     return lambda asked: field in asked.driving
 
 
 _NO_CLIENTS_THAT_RUN_SCRIPTS = "its clients run no scripts"
+_NO_SERVER_OF_OURS = (
+    "only a server that Assay starts can be limited, not a running one nor a library in the "
+    "client's own process"
+)
 _NO_INPUT = "its rows are not read from files"
 _DRIVING = (
     ("transactions", "transactions"), ("warm_up", "warm_up_s"), ("ramp_up", "ramp_up_s"),
@@ -143,6 +156,15 @@ _SETTINGS = (
     _Setting(
         "cache", "cache", lambda asked: asked.caches != Experiment.caches, _caches_can_be_set,
         "its clients run no scripts, or its own steps say when the server is restarted",
+    ),
+    _Setting(
+        "memory", "memory", lambda asked: bool(asked.memory_bytes), _starts_a_server,
+        _NO_SERVER_OF_OURS,
+    ),
+    _Setting("cpus", "cpus", lambda asked: bool(asked.cpus), _starts_a_server, _NO_SERVER_OF_OURS),
+    _Setting(
+        "rtt", "rtt", lambda asked: bool(asked.rtts_s), _has_a_connection,
+        "its systems run in the client's own process",
     ),
     _Setting(
         "storage", "storages", lambda asked: asked.storages != (StorageChoice(),), _starts_a_system,

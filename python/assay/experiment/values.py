@@ -10,9 +10,39 @@ from pathlib import Path
 from typing import Any
 
 from assay import server_url
+from assay.text import sizes, units
 from assay.text.secrets import HIDDEN, is_secret
 
 Scalar = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class ServerMachine:
+    """The machine that a server is given: a part of this one, and its distance from the clients."""
+
+    memory_bytes: int | None = None
+    """Of all its processes together, page cache included; None: not limited."""
+    cpus: float | None = None
+    """CPU time per second that all its processes together may use; None: not limited."""
+    rtt_s: float = 0.0
+    """Round-trip time that is added between clients and server; 0: they are connected directly."""
+
+    @property
+    def is_limited(self) -> bool:
+        return self.memory_bytes is not None or self.cpus is not None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """``memory=64MB``, ``cpus=2``, ``rtt=1ms``: what differs from a server beside the clients
+        with all of this machine."""
+        found = []
+        if self.memory_bytes is not None:
+            found.append(f"memory={sizes.size_word(self.memory_bytes)}")
+        if self.cpus is not None:
+            found.append(f"cpus={self.cpus:g}")
+        if self.rtt_s:
+            found.append(f"rtt={units.short_duration(self.rtt_s).replace(' ', '')}")
+        return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -31,6 +61,7 @@ class SystemChoice:
     url_origins: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Where each value of the server's address comes from (``URL``, a variable of the environment,
     a file), by name; not compared."""
+    machine: ServerMachine = field(default_factory=ServerMachine)
 
     @property
     def label(self) -> str:
@@ -40,7 +71,7 @@ class SystemChoice:
             for key, value in sorted({**self.options, **self.settings}.items())
         ]
         place = [f"at {server_url.place(self.url)}"] if self.url else []
-        return " ".join([self.name, *place, *words])
+        return " ".join([self.name, *place, *words, *self.machine.words])
 
     @property
     def url_without_password(self) -> str | None:
@@ -219,6 +250,12 @@ class Experiment:
     threads: int = 0
     """Client threads, at most one per client; 0: one, more while they are busy, up to one per
     processor (open loop: one per processor)."""
+    memory_bytes: tuple[int | None, ...] = ()
+    """Levels of the memory of each private server; None: not limited. Empty: none is."""
+    cpus: tuple[float | None, ...] = ()
+    """Levels of its processors, in the same way."""
+    rtts_s: tuple[float, ...] = ()
+    """Levels of the round-trip time that is added between clients and server."""
     protocol: str | None = None
     """One of `PROTOCOLS`; None: the test's own default."""
     input_paths: tuple[str, ...] = ()

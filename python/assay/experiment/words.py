@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment import clients, settings, storage_words
+from assay.experiment import clients, machines, settings, storage_words
 from assay.experiment import file as experiment_file
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
@@ -39,6 +39,9 @@ class Words:
     order: str | None = None
     seed: int | None = None
     threads: int | None = None
+    memory: str | None = None
+    cpus: str | None = None
+    rtt: str | None = None
     protocol: str | None = None
     input: tuple[str, ...] = ()
     encoding: str | None = None
@@ -100,6 +103,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         ),
         "driving": {**start.driving, **_driving(words)},
         "caches": settings.caches(settings.split(words.cache)) if words.cache is not None else None,
+        **_machines(words),
     }
     result = replace(
         start,
@@ -183,6 +187,16 @@ def _clients(words: str | None) -> dict[str, Any]:
     if clients.are_of_groups(words):
         return {"clients": (), "group_clients": clients.counts_of_groups(words)}
     return {"clients": clients.counts(words), "group_clients": {}}
+
+
+def _machines(words: Words) -> dict[str, Any]:
+    """The levels of what a server is given, each by its field of `Experiment`."""
+    found = {}
+    for name, (field, read) in machines.FACTORS.items():
+        given = getattr(words, name)
+        if given is not None:
+            found[field] = read(given.split(","))
+    return found
 
 
 def _driving(words: Words) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay import server_url
-from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
+from assay.experiment import Driving, ScriptFile, ServerMachine, StorageChoice, SystemChoice
 from assay.plan.values import Cell
 
 _PASSWORD_IN_QUERY = re.compile(
@@ -40,7 +40,12 @@ def of_document(cell: Mapping[str, Any]) -> str:
     `TypeError` where the document is not a cell."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
     system = {name: field for name, field in fields["system"].items() if name != "url_origins"}
-    fields["system"] = {**system, "url": _without_password(system.get("url"))}
+    machine = _not_default(ServerMachine, system.get("machine") or {})
+    fields["system"] = {
+        **system,
+        "url": _without_password(system.get("url")),
+        "machine": machine,
+    }
     storage = fields.get("storage") or {}
     fields["storage"] = {name: field for name, field in storage.items() if name != "may_erase"}
     for name, kind in _WITHIN.items():

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment.machines import systems_on_machines
 from assay.plan import client_counts, fingerprint
 from assay.plan.client_counts import ClientCount
 from assay.plan.drives import drives
@@ -69,7 +70,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
             *_parameter_levels(experiment, workload, test),
             experiment.offered_rates_per_s or (None,),
             experiment.caches,
-            experiment.systems,
+            systems_on_machines(experiment),
             experiment.storages,
         ]
         counts = client_counts.number_of_levels(experiment, test)
@@ -104,7 +105,7 @@ def _sequential(experiment: Experiment, workload: Workload) -> Iterator[tuple[Ce
 
 
 def _places(experiment: Experiment) -> list[Place]:
-    return list(itertools.product(experiment.systems, experiment.storages))
+    return list(itertools.product(systems_on_machines(experiment), experiment.storages))
 
 
 def _tests(experiment: Experiment, workload: Workload) -> list[Test]:

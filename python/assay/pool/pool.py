@@ -89,6 +89,11 @@ class Pool:
         if not self.later(planned):
             self.discard(planned)
 
+    def why_out_of_memory(self, planned: PlannedRun) -> str | None:
+        """Whether a process of its deployment has ended for want of memory: in words, or None."""
+        pooled = self._up.get(_place(planned))
+        return None if pooled is None else pooled.why_out_of_memory()
+
     def discard(self, planned: PlannedRun) -> None:
         """Takes the deployment down; a later run gets a fresh one."""
         pooled = self._up.pop(_place(planned), None)

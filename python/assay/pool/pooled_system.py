@@ -64,6 +64,10 @@ class PooledSystem:
     def system(self) -> System:
         return self._running.system
 
+    def why_out_of_memory(self) -> str | None:
+        """Whether a process of it has ended for want of memory: in words, or None."""
+        return self._running.why_out_of_memory()
+
     def load(
         self,
         tables: Sequence[Table],

@@ -116,6 +116,28 @@ class Node:
     """Its first process; None: in this process, or not ours (a URL)."""
     directory: Path | None = None
     """The data directory, where we can see it."""
+    seen_pid: int | None = None
+    """Of a server that is not ours: the process that listens at its address, to read what it uses;
+    None: not seen."""
+    seen_program: str = ""
+    """The name of that process."""
+    why_not_seen: str = ""
+    """Why there is none, where it was looked for."""
+
+
+@dataclass(frozen=True)
+class Delay:
+    """What a proxy adds between clients and server."""
+
+    rtt_s: float
+    """As asked."""
+    measured_rtt_s: float
+    """The median round trip to an echo behind the proxy, before the run; of several endpoints the
+    longest."""
+    direct_rtt_s: float
+    """The same to the echo without the proxy."""
+    round_trip_cpu_s: float
+    """CPU time of the proxy for each round trip."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +184,13 @@ class Deployment:
     page_cache_kept_bytes: int | None = None
     """Bytes of its files that remained in the operating system's page cache when that was dropped
     before the start; None: it was not dropped."""
+
+    memory_limit_bytes: int | None = None
+    """Of all its processes together, page cache included, in effect; None: not limited by us."""
+    cpu_limit: float | None = None
+    """CPU time per second that they may use together, in effect; None: not limited by us."""
+    delay: Delay | None = None
+    """What is added between clients and server; None: they are connected directly."""
 
     def __post_init__(self) -> None:
         if not self.nodes or not self.endpoints:

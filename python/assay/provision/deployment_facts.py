@@ -48,6 +48,21 @@ class RecordedStorage(msgspec.Struct, frozen=True):
         return None if found is None else str(found)
 
 
+class RecordedNode(msgspec.Struct, frozen=True):
+    seen_program: str = ""
+    """The name of the process that listens at its address, of a server that is not ours."""
+    why_not_seen: str = ""
+
+
+class RecordedDelay(msgspec.Struct, frozen=True):
+    """What a proxy added between clients and server."""
+
+    rtt_s: float
+    measured_rtt_s: float
+    direct_rtt_s: float
+    round_trip_cpu_s: float
+
+
 class DeploymentFacts(msgspec.Struct, frozen=True):
     """A deployment as it was."""
 
@@ -69,6 +84,13 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     endpoints: tuple[AddressFacts, ...] = ()
     page_cache_kept_bytes: int | None = None
     """None: the page cache was not dropped."""
+
+    memory_limit_bytes: int | None = None
+    """What its processes had together, page cache included; None: not limited by Assay."""
+    cpu_limit: float | None = None
+    nodes: tuple[RecordedNode, ...] = ()
+    delay: RecordedDelay | None = None
+    """None: clients and server were connected directly."""
 
     @property
     def was_embedded(self) -> bool:

@@ -15,14 +15,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.experiment.values import ServerMachine
 from assay.files.text_file import shown_if_not_utf8
-from assay.provision import ledger
+from assay.provision import ledger, server_group
 from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
 from assay.provision.resources import Directory, TaggedProcesses
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.systems.protocol import ServerDirectory
 
+WHOLE_MACHINE = ServerMachine()
 _PLAIN = re.compile(r"[A-Za-z0-9_./-]+")
 _LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket
 
@@ -30,11 +32,13 @@ _LONGEST_RUN_PATH = 70  # leaves 37 bytes for the name of a socket
 @contextlib.contextmanager
 def server_directory(
     storage: StorageFacts,
+    machine: ServerMachine = WHOLE_MACHINE,
     *,
     raw_device: Path | None = None,
     control_groups: tuple[Path, ...] = (),
 ) -> Iterator[ServerDirectory]:
-    """A `ServerDirectory` on the storage, owned by the servers' user.
+    """A `ServerDirectory` on the storage, owned by the servers' user, with the control groups of
+    the storage and those with the limits of ``machine``.
 
     At the end every process that still carries the directory's tag is killed and everything below
     is removed. Raises `SystemUnderTestError` if the directory cannot be made, reached or removed.
@@ -48,14 +52,15 @@ def server_directory(
         for path in (root, run):
             entry.add(Directory(str(path)))
             _make(path, user)
-        entry.add(TaggedProcesses())
+        groups = server_group.make(entry, machine)
+        entry.add(TaggedProcesses())  # behind the groups: undone before them
         directory = ServerDirectory(
             root=root,
             data=root / "data",
             run=run,
             storage=storage,
             raw_device=raw_device,
-            control_groups=control_groups,
+            control_groups=(*control_groups, *groups),
         )
         directory.plain_root.symlink_to(root)
         yield directory

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.errors import Bug, SystemDied
-from assay.provision import ledger, process_tags
+from assay.provision import ledger, process_tags, server_group
 from assay.provision.deployment import Deployment
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
@@ -42,11 +42,15 @@ StopStep = tuple[signal.Signals, float]
 class ServerProcess:
     """A server that we started. Made by `start`."""
 
-    def __init__(self, child: subprocess.Popen[bytes], program: str, log: Path, mark: str) -> None:
+    def __init__(
+        self, child: subprocess.Popen[bytes], program: str, log: Path, directory: ServerDirectory
+    ) -> None:
         self._child = child
         self.program = program
         self.log = log
-        self._mark = mark
+        self._mark = identity_of(directory)
+        self._groups = directory.control_groups
+        self._killed_before = server_group.memory_kills(self._groups)
         self._passed_bytes = 0
         self._leader = ProcessIdentity.of(child.pid)
 
@@ -73,7 +77,8 @@ class ServerProcess:
         self.pass_over_log()
 
     def pass_over_log(self) -> None:
-        """What is in its log now is not of interest any more."""
+        """What is in its log now is not of interest any more, nor what was killed before."""
+        self._killed_before = server_group.memory_kills(self._groups)
         with contextlib.suppress(OSError):
             self._passed_bytes = self.log.stat().st_size
 
@@ -83,11 +88,18 @@ class ServerProcess:
         status = self._child.poll()
         if status is None:
             return None
-        ended = ending(f"{name} ({self.program})" if name else self.program, status)
+        called = f"{name} ({self.program})" if name else self.program
+        ended = self.out_of_memory(called) or ending(called, status)
         written = last_lines(self.log, start_bytes=self._passed_bytes)
         if self._passed_bytes and not written.strip():
             return f"{ended}; its log says nothing about it"
         return with_last_words(ended, written)
+
+    def out_of_memory(self, called: str) -> str | None:
+        """None, unless the kernel has killed a process of it since it started or `pass_over_log`
+        was called, because the memory that it was given was full."""
+        ended = server_group.why_killed(self._groups, self._killed_before)
+        return None if ended is None else f"{called}: {ended}"
 
     def send(self, number: signal.Signals) -> None:
         self._child.send_signal(number)
@@ -151,6 +163,16 @@ def why_a_node_died(deployment: Deployment) -> str | None:
     return None
 
 
+def why_out_of_memory(deployment: Deployment) -> str | None:
+    """None, unless the kernel has killed a process of a node of ours for want of memory. Its
+    others, and the one we started, may go on."""
+    for node in deployment.nodes:
+        ours = find(node.pid)
+        if ours is not None and (ended := ours.out_of_memory(deployment.label)) is not None:
+            return ended
+    return None
+
+
 def pass_over_logs(deployment: Deployment) -> None:
     """A run begins: what its servers have logged before is not of interest."""
     for node in deployment.nodes:
@@ -195,7 +217,7 @@ def start(
             stderr=subprocess.STDOUT,
             **surroundings(directory, environment, as_ourselves),
         )
-    server = ServerProcess(child, program, log, identity_of(directory))
+    server = ServerProcess(child, program, log, directory)
     _running[child.pid] = server
     noted = TaggedProcesses(ProcessIdentity.of(child.pid))
     try:

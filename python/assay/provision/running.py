@@ -19,10 +19,13 @@ from assay.errors import (
     SystemUnderTestError,
     says_disk_is_full,
 )
-from assay.experiment.values import StorageChoice, SystemChoice
+from assay.experiment.values import WHOLE_MACHINE, ServerMachine, StorageChoice, SystemChoice
+from assay.provision import page_cache, server_group
+from assay.provision.delay import delayed
 from assay.provision.deployment import Deployment
 from assay.provision.directory import server_directory
-from assay.provision.process import has_stopped_cleanly
+from assay.provision.listeners import with_listeners
+from assay.provision.process import has_stopped_cleanly, why_out_of_memory
 from assay.storages.abilities import LimitsProcesses, RawDevice
 from assay.storages.protocol import PreparedStorage, Storage
 from assay.systems.abilities import ReachedByUrl, Restartable
@@ -85,14 +88,21 @@ class RunningSystem:
         choice = self.choice
         if buffer is not None:
             choice = replace(choice, options={**choice.options, "buffer": buffer})
-        up = ExitStack()
+        groups = () if self._directory is None else self._directory.control_groups
+        killed_before = server_group.memory_kills(groups)
         try:
-            deployment = _entered(up, self._system_up(choice), self.system)
+            with ExitStack() as up:
+                self._drop_page_cache()
+                deployment = _entered(up, self._system_up(choice), self.system)
+                deployment = self._on_its_machine(up, deployment)
+                self._up = up.pop_all()
         except SystemUnderTestError as error:
+            ended = server_group.why_killed(groups, killed_before)
+            if ended is not None and ended not in error.message:
+                error.message = f"{self.choice.label}: {ended}: {error.message}"
             if error.hint is None and says_disk_is_full(error.message):
                 error.hint = RESOURCES_HINT
             raise
-        self._up = up
         self._deployment = replace(deployment, label=self.choice.label, durability=self._durability)
         return self._deployment
 
@@ -101,12 +111,36 @@ class RunningSystem:
         self._durability = found
         self._deployment = replace(self.deployment, durability=found)
 
+    def _drop_page_cache(self) -> None:
+        """Pages of its files that others have read or written would be memory beyond its limit."""
+        is_limited = self.choice.machine.memory_bytes is not None
+        if is_limited and self._directory is not None and self._directory.data.is_dir():
+            page_cache.drop(self._directory.data)
+
+    def _on_its_machine(self, up: ExitStack, deployment: Deployment) -> Deployment:
+        """The deployment as its clients find it, with the limits in effect."""
+        if self._directory is not None:
+            groups = self._directory.control_groups
+            deployment = replace(
+                deployment,
+                memory_limit_bytes=server_group.memory_limit_bytes(groups),
+                cpu_limit=server_group.cpu_limit(groups),
+            )
+        elif not deployment.is_embedded:
+            deployment = with_listeners(deployment)
+        rtt_s = self.choice.machine.rtt_s
+        return up.enter_context(delayed(deployment, rtt_s)) if rtt_s else deployment
+
     def _system_up(self, choice: SystemChoice) -> AbstractContextManager[Deployment]:
         if self._directory is None:
             if not isinstance(self.system, ReachedByUrl):
                 raise ArgumentError(f"{self.system.name} is not reached by URL")
             return self.system.attach(choice)
         return self.system.provision(choice, self._directory, connections=self._connections)
+
+    def why_out_of_memory(self) -> str | None:
+        """Whether a process of it has ended for want of memory: in words, or None."""
+        return None if self._deployment is None else why_out_of_memory(self._deployment)
 
     def stop(self) -> bool:
         """Stops the system and keeps its files; returns whether it shut down cleanly. After a kill
@@ -133,11 +167,12 @@ def _entered(
 
 
 def directory_on(
-    kind: Storage, prepared: PreparedStorage
+    kind: Storage, prepared: PreparedStorage, machine: ServerMachine = WHOLE_MACHINE
 ) -> AbstractContextManager[ServerDirectory]:
     """The directory of a server on that storage."""
     return server_directory(
         prepared.facts,
+        machine,
         raw_device=kind.raw_device(prepared) if isinstance(kind, RawDevice) else None,
         control_groups=kind.control_groups(prepared) if isinstance(kind, LimitsProcesses) else (),
     )
@@ -162,7 +197,7 @@ def running_system(
             kind: Storage = registry.storage(storage.kind)
             prepared = stack.enter_context(kind.prepare(storage))
             made.storage, made.prepared = kind, prepared
-            made._directory = stack.enter_context(directory_on(kind, prepared))
+            made._directory = stack.enter_context(directory_on(kind, prepared, system.machine))
             on_directory(made._directory)
         stack.callback(made.stop)
         made.start()

@@ -62,9 +62,10 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
 
 def sample_nodes(deployment: Deployment) -> ProcessSample | None:
     """Sums over the processes of all nodes; None where any of them is not seen, or gone."""
-    seen = [
-        None if node.pid is None else sample(node.pid, node.directory) for node in deployment.nodes
-    ]
+    seen = []
+    for node in deployment.nodes:
+        pid = node.seen_pid if node.pid is None else node.pid
+        seen.append(None if pid is None else sample(pid, node.directory))
     return total(seen)
 
 

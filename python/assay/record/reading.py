@@ -35,6 +35,7 @@ SELECT runs.id, experiment_id, position, workload, test, system, system_label, s
        json_extract(cell, '$.group_clients') AS group_clients,
        json_extract(cell, '$.scripts') AS scripts_given,
        coalesce(json_extract(cell, '$.cache'), 'as-is') AS cache,
+       json_extract(cell, '$.system.machine') AS server_machine,
        coalesce(
            json_extract(experiment, '$.is_ad_hoc'),
            json_extract(experiment, '$.is_bare')  -- what earlier programs called it
@@ -211,6 +212,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     values["is_ad_hoc"] = bool(row["is_ad_hoc"])
     values["group_clients"] = typed.group_clients(json.loads(row["group_clients"] or "{}"), name)
     values["scripts_given"] = typed.scripts_given(json.loads(row["scripts_given"] or "[]"), name)
+    values["server_machine"] = typed.server_machine(json.loads(row["server_machine"] or "{}"), name)
     values["seed"] = int(row["seed"])
     values["driving"] = typed.driving(json.loads(row["driving"] or "{}"), f"{name}: driving")
     is_unended = row["state"] not in (*END_STATES, "planned")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from assay.check.answers import Check
 from assay.drive.sampler import TimedSample
-from assay.experiment import Driving
+from assay.experiment import Driving, ServerMachine
 from assay.judge import Ceiling, CellVerdict, Evidence, RunWarning, Verdict
 from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
@@ -95,6 +95,8 @@ class RunSummary:
     """Names of the script files that it ran in place of the test's own; empty: none."""
     driving: Driving | None
     """How its clients were driven; None in records of before there was a choice."""
+    server_machine: ServerMachine
+    """What the server was given of the machine, and its distance from the clients."""
     group_clients: Mapping[str, int]
     """Clients of each group; empty: as the workload declares them."""
     cache: str

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from assay.check.answers import Check
-from assay.experiment import Driving, Scalar, ScriptFile, shown_scripts
+from assay.experiment import Driving, Scalar, ScriptFile, ServerMachine, shown_scripts
 from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import dataset_facts
 from assay.observation.shape import convert
@@ -60,6 +60,11 @@ def group_clients(document: Any, name: str) -> dict[str, int]:
 def scripts_given(document: Any, name: str) -> str:
     """The names of the script files."""
     return shown_scripts(convert(document, tuple[ScriptFile, ...], f"{name}: scripts"))
+
+
+def server_machine(document: Any, name: str) -> ServerMachine:
+    """What the server was given; earlier programs gave it all of the machine."""
+    return convert(document, ServerMachine, f"{name}: machine")
 
 
 def checks(document: Any, name: str) -> tuple[Check, ...]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from assay.experiment import Driving
 from assay.load.dataset_facts import DatasetFacts
-from assay.provision.deployment_facts import AddressFacts, DeploymentFacts
+from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
 from assay.record import ExperimentRecord, RunRecord
 from assay.report import durability, headroom
 from assay.report.values import Column, Row, Section, Table, text
@@ -133,7 +133,29 @@ def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable
 def _reached_by(deployment: DeploymentFacts) -> str:
     if deployment.was_embedded:
         return "in the client's process"
-    return "; ".join(dict.fromkeys(map(_place, deployment.reached_at)))
+    places = "; ".join(dict.fromkeys(map(_place, deployment.reached_at)))
+    return f"{places}{_delay(deployment.delay)}{_seen(deployment)}"
+
+
+def _seen(deployment: DeploymentFacts) -> str:
+    """Which processes of a running server were sampled, or why none."""
+    nodes = deployment.nodes
+    programs = ", ".join(dict.fromkeys(node.seen_program for node in nodes if node.seen_program))
+    reasons = "; ".join(dict.fromkeys(node.why_not_seen for node in nodes if node.why_not_seen))
+    if reasons:
+        return f"; CPU and memory not seen: {reasons}"
+    return f"; CPU and memory are those of {programs}" if programs else ""
+
+
+def _delay(delay: RecordedDelay | None) -> str:
+    """What a proxy added, as measured, and what it costs itself."""
+    if delay is None:
+        return ""
+    return (
+        f", round trip {units.short_duration(delay.measured_rtt_s)} "
+        f"({units.short_duration(delay.rtt_s)} asked; by a proxy that takes "
+        f"{units.short_duration(delay.round_trip_cpu_s)} of CPU for each)"
+    )
 
 
 def _place(address: AddressFacts) -> str:

@@ -28,6 +28,18 @@ FACTORS = [
         "system", "string", "name, options and settings", attribute("system_label"), False
     ),
     TidyColumn("storage", "string", "empty: not seen", attribute("storage"), False),
+    TidyColumn(
+        "server_memory_bytes", "integer", "given to the server, page cache included; null: all",
+        lambda run: run.server_machine.memory_bytes,
+    ),
+    TidyColumn(
+        "server_cpus", "number", "processors given to the server; null: all",
+        lambda run: run.server_machine.cpus,
+    ),
+    TidyColumn(
+        "rtt_s", "number", "round-trip time added between clients and server",
+        lambda run: run.server_machine.rtt_s, False,
+    ),
     TidyColumn("clients", "integer", "concurrent clients", attribute("clients"), False),
     TidyColumn("protocol", "string", "simple, extended, prepared", attribute("protocol"), False),
     TidyColumn(

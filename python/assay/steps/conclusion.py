@@ -10,6 +10,7 @@ from assay import registry
 from assay.check.answers import Check, not_run
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
+from assay.drive.death_watch import why_it_died
 from assay.drive.read_only import WHY_REFUSED, session_statements
 from assay.errors import RESOURCES, RESOURCES_HINT, SystemDied, SystemRefused
 from assay.observation import Observation, OtherReport
@@ -191,9 +192,8 @@ def _why_it_died(state: RunState, is_lost: bool) -> str | None:
     """The system's crash report, or None. Connections are lost before the server's process has
     ended, so after a loss it is polled for a while."""
     under_test, deployment = registry.system(state.planned.cell.system.name), state.up().deployment
-    if not isinstance(under_test, CrashReport):
-        return None
-    deadline_s = time.monotonic() + (_LOSS_PATIENCE_S if is_lost else 0)
-    while (died := under_test.why_it_died(deployment)) is None and time.monotonic() < deadline_s:
+    can_say = isinstance(under_test, CrashReport) or deployment.memory_limit_bytes is not None
+    deadline_s = time.monotonic() + (_LOSS_PATIENCE_S if is_lost and can_say else 0)
+    while (died := why_it_died(deployment, under_test)) is None and time.monotonic() < deadline_s:
         time.sleep(0.05)
     return died

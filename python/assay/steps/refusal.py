@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from assay import capabilities, registry
-from assay.experiment import COLD, COLD_MACHINE
+from assay.experiment import COLD, COLD_MACHINE, machines
 from assay.plan import PlannedRun
 from assay.systems.abilities import capabilities_of
 from assay.workload.values import Workload
@@ -15,6 +15,8 @@ def why_refused(workload: Workload, run: PlannedRun) -> str | None:
     """Why the run is refused, or None. Nothing is started for a refused run, and the experiment
     goes on."""
     test, choice = workload.test(run.cell.test), run.cell.system
+    if refused := machines.why_refused(choice):
+        return refused
     had = capabilities_of(registry.system(choice.name), choice)
     dialect = registry.system(choice.name).dialect
     for word in (dialect.name, dialect.language):

@@ -31,7 +31,8 @@ class ServerDirectory:
     """A block device without a file system, for a system that has the ability `TakesRawDevice`;
     the servers' user may read and write it."""
     control_groups: tuple[Path, ...] = ()
-    """Folders of control groups in which every process of the server is started."""
+    """Folders of control groups that every process of the server joins before its program begins:
+    they hold the limits of its storage, memory and processors."""
 
     @property
     def plain_root(self) -> Path:

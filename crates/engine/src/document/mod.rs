@@ -1,6 +1,7 @@
 //! Takes JSON text; returns the documents with the engine's input, or an error that names the wrong key.
 
 mod check;
+mod delay;
 mod drive;
 mod group;
 mod load;
@@ -11,6 +12,7 @@ mod serve;
 mod site;
 mod stop;
 
+pub use delay::DelayDocument;
 pub use drive::{DriveDocument, Protocol, ScriptDocument};
 pub use group::{GroupDocument, Order};
 pub use load::{BulkFormWord, LoadDocument, TableDocument};

@@ -1,6 +1,7 @@
 //! Takes an address; returns one non-blocking stream, TCP or Unix.
 
 use std::io::{self, Read, Write};
+use std::net::Shutdown;
 
 use mio::event::Source;
 use mio::net::{TcpStream, UnixStream};
@@ -47,6 +48,17 @@ impl Socket {
             (None, Ok(())) => Ok(true),
             (None, Err(error)) if error.kind() == io::ErrorKind::NotConnected => Ok(false),
             (None, Err(error)) => Err(error),
+        }
+    }
+
+    /// Tells the other side that no more bytes follow.
+    ///
+    /// # Errors
+    /// If the connection is gone.
+    pub fn end_sending(&self) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.shutdown(Shutdown::Write),
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Write),
         }
     }
 }

@@ -100,7 +100,7 @@ class Cassandra:
     driver = "cassandra"
     capabilities = frozenset({
         "tables", "stored rows", "exact decimals", "gregorian dates", "prepared statements",
-        "bulk load", "restart",
+        "bulk load", "restart", "own processes",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (
         NODES,

@@ -36,6 +36,7 @@ class Duckdb:
     dialect: Dialect = DIALECT
     driver = "duckdb"
     capabilities = frozenset(CAPABILITIES) - {
+        "own processes",
         "text lengths",
         "isolation levels",
         "read only sessions",

@@ -53,7 +53,7 @@ class Ferretdb:
     driver = "mongodb"
     capabilities = frozenset({
         "tables", "stored rows", "unique keys", "exact decimals", "gregorian dates",
-        "prepared statements", "bulk load", "restart",
+        "prepared statements", "bulk load", "restart", "own processes",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT)
     url_schemes: tuple[str, ...] = ("ferretdb",)

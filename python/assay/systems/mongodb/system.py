@@ -45,7 +45,7 @@ class Mongodb:
     driver = "mongodb"
     capabilities = frozenset({
         "tables", "stored rows", "unique keys", "exact decimals", "gregorian dates",
-        "prepared statements", "bulk load", "restart",
+        "prepared statements", "bulk load", "restart", "own processes",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL)
     url_schemes: tuple[str, ...] = ("mongodb",)

@@ -36,7 +36,7 @@ class Msql:
     name = "msql"
     dialect: Dialect = DIALECT
     driver = "msql"
-    capabilities = frozenset({"sql", "tables", "stored rows", "unique keys"})
+    capabilities = frozenset({"sql", "tables", "stored rows", "unique keys", "own processes"})
     option_specs: tuple[OptionSpec, ...] = ()
     url_schemes: tuple[str, ...] = url.SCHEMES
     verified = NOT_VERIFIED

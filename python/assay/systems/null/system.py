@@ -34,10 +34,17 @@ class Null:
     driver = "null"
     capabilities = frozenset({
         "sql", "tables", "transactions", "isolation levels", "prepared statements", "bulk load",
+        "own processes",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = OPTIONS
     url_schemes: tuple[str, ...] = ("null",)
     verified = "in the tests"
+
+    def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
+        """In this process, unless it is the server of a protocol."""
+        if choice.options.get(PROTOCOL.name, IN_PROCESS) == IN_PROCESS:
+            return self.capabilities - {"own processes"}
+        return self.capabilities
 
     def find(self) -> Found:
         return Found(__version__, "in this process")

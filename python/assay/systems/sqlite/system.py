@@ -47,6 +47,7 @@ class Sqlite:
     dialect: Dialect = DIALECT
     driver = "sqlite"
     capabilities = frozenset(CAPABILITIES) - {
+        "own processes",
         "typed columns",
         "text lengths",
         "exact decimals",

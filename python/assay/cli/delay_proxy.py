@@ -1,0 +1,90 @@
+"""``assay delay-proxy``: runs a proxy that adds a round-trip time before a server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from assay import _engine
+from assay.cli.numbers import Number
+from assay.cli.options import format_option
+from assay.cli.outcome import say
+from assay.errors import ArgumentError
+from assay.text import quantities
+from assay.text.units import counted, short_duration
+
+
+@click.command("delay-proxy")
+@click.option(
+    "--to",
+    required=True,
+    metavar="HOST:PORT|SOCKET",
+    help="The server: its name or IP address with its port, or the path of its Unix socket.",
+)
+@click.option(
+    "--rtt",
+    "rtt_s",
+    type=Number(quantities.RTT_S),
+    required=True,
+    metavar="D",
+    help="Round-trip time to add (1ms): every byte is delayed by half of it, in both directions.",
+)
+@click.option(
+    "--port",
+    type=Number(quantities.PORT_OR_ANY),
+    metavar="N",
+    default=0,
+    help="Listen on this port of 127.0.0.1; 0: any free port.",
+)
+@format_option(("text", "json"), "text")
+def command(to: str, rtt_s: float, port: int, form: str) -> None:
+    """Run a proxy that makes a server seem as far away as on a network.
+
+    Bandwidth is not limited, and packets on the way overlap. It measures what it
+    really adds by an echo behind it, prints one line with its address, and runs
+    until it is interrupted. `assay run --rtt` starts it by itself.
+
+    \b
+    Example:
+      assay delay-proxy --to 127.0.0.1:5432 --rtt 1ms --port 6000
+      assay delay-proxy --to ./server.sock --rtt 20ms
+    """
+    document = {**_server(to), "rtt_s": rtt_s, "listen_port": port}
+
+    def ready(text: str) -> None:
+        click.echo(text if form == "json" else _sentence(json.loads(text)))
+
+    try:
+        delayed = json.loads(_engine.delay(json.dumps(document), ready))
+    except _engine.EngineError as error:
+        raise ArgumentError(error.message) from error
+    say(
+        f"{counted(delayed['connections'], 'connection')}, "
+        f"{short_duration(delayed['processor_ns'] / 1e9)} of CPU"
+    )
+
+
+def _server(to: str) -> dict[str, Any]:
+    """``HOST:PORT``, ``[::1]:PORT`` or a path."""
+    if "/" in to:
+        return {"unix": str(Path(to).absolute())}
+    host, _, port = to.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]")
+    try:
+        return {"host": host or "127.0.0.1", "port": quantities.PORT.of_word(port)}
+    except ValueError as error:
+        raise ArgumentError(
+            f"--to: {error}", hint="--to 127.0.0.1:5432, or the path of a socket"
+        ) from None
+
+
+def _sentence(said: dict[str, Any]) -> str:
+    return (
+        f"{said['host']}:{said['port']}, round trip "
+        f"{short_duration(said['measured_rtt_ns'] / 1e9)} (without the proxy "
+        f"{short_duration(said['direct_rtt_ns'] / 1e9)}), "
+        f"{short_duration(said['round_trip_cpu_ns'] / 1e9)} of CPU for each"
+    )

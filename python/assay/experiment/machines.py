@@ -1,0 +1,108 @@
+"""Takes the words of ``--memory``, ``--cpus`` and ``--rtt``; returns their levels, and the systems
+of an experiment on every combination of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from assay import _engine, registry
+from assay.errors import ArgumentError
+from assay.experiment.values import Experiment, ServerMachine, SystemChoice
+from assay.systems.abilities import capabilities_of
+from assay.text.quantities import CPUS, MEMORY_BYTES, RTT_S, Quantity
+
+NOT_LIMITED = "none"
+_QUANTITIES: Final[Mapping[str, Quantity]] = {"memory": MEMORY_BYTES, "cpus": CPUS, "rtt": RTT_S}
+
+Read = Callable[[Iterable[str]], tuple[Any, ...]]
+
+
+def _memory(words: Iterable[str]) -> tuple[int | None, ...]:
+    """``8GB,1GB``, ``none`` for a server that is not limited."""
+    return tuple(None if word.strip() == NOT_LIMITED else _bytes(word) for word in words)
+
+
+def _bytes(word: str) -> int:
+    return int(_number("memory", word, "--memory 8GB,1GB"))
+
+
+def _cpus(words: Iterable[str]) -> tuple[float | None, ...]:
+    return tuple(
+        None if word.strip() == NOT_LIMITED else _number("cpus", word, "--cpus 2,1")
+        for word in words
+    )
+
+
+def _rtts(words: Iterable[str]) -> tuple[float, ...]:
+    """``0,1ms``; 0: connected directly."""
+    return tuple(_number("rtt", word, "--rtt 0,1ms") for word in words)
+
+
+def _number(name: str, word: str, hint: str) -> float:
+    try:
+        return _QUANTITIES[name].of_word(word)
+    except ValueError as error:
+        or_none = f"{NOT_LIMITED} or " if name != "rtt" else ""
+        message = str(error).replace("expected ", f"expected {or_none}", 1)
+        raise ArgumentError(f"{name}: {message}", hint=hint) from None
+
+
+FACTORS: Final[Mapping[str, tuple[str, Read]]] = {
+    "memory": ("memory_bytes", _memory),
+    "cpus": ("cpus", _cpus),
+    "rtt": ("rtts_s", _rtts),
+}
+"""The option, which is the key of an experiment file, too → the field of `Experiment`, and how its
+words are read."""
+
+
+def systems_on_machines(experiment: Experiment) -> list[SystemChoice]:
+    """Every system on each combination of the levels."""
+    machines = [
+        ServerMachine(memory_bytes, cpus, rtt_s)
+        for memory_bytes, cpus, rtt_s in itertools.product(
+            experiment.memory_bytes or (None,),
+            experiment.cpus or (None,),
+            experiment.rtts_s or (0.0,),
+        )
+    ]
+    return [
+        replace(system, machine=machine) for system in experiment.systems for machine in machines
+    ]
+
+
+def why_refused(choice: SystemChoice) -> str | None:
+    """Why the system cannot be given its machine; None: it can."""
+    if choice.machine.is_limited and (reason := why_not_limited(choice)):
+        return f"{choice.label}: {reason}"
+    if choice.machine.rtt_s and (reason := why_not_moved(choice)):
+        return f"{choice.label}: {reason}"
+    return None
+
+
+def why_not_limited(choice: SystemChoice) -> str | None:
+    """Why memory and processors of the system cannot be limited; None: they can."""
+    if choice.url is not None:
+        return "Assay does not start it, so its memory and processors cannot be limited"
+    if not _has_own_processes(choice):
+        return (
+            "it runs in the client's own process: a limit of memory or processors would limit the "
+            "client, too"
+        )
+    return None
+
+
+def why_not_moved(choice: SystemChoice) -> str | None:
+    """Why a round-trip time cannot be added to its connections; None: it can."""
+    if registry.system(choice.name).driver in _engine.python_drivers():
+        return "its Python module opens the connections itself, so they cannot be delayed"
+    if not _has_own_processes(choice):
+        return "it runs in the client's own process: there is no connection to delay"
+    return None
+
+
+def _has_own_processes(choice: SystemChoice) -> bool:
+    return "own processes" in capabilities_of(registry.system(choice.name), choice)

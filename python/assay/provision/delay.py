@@ -1,0 +1,97 @@
+"""Takes a deployment and a round-trip time; returns the deployment as clients at that distance find
+it: a proxy stands before each of its endpoints.
+
+The proxy is a process of its own, ``assay delay-proxy``, so that its cost is not taken for the
+client's. It listens at 127.0.0.1, also before a Unix socket.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from assay.errors import ArgumentError, SystemDied, SystemUnderTestError
+from assay.provision import process, programs
+from assay.provision.deployment import Address, Delay, Deployment, StorageFacts
+from assay.provision.directory import server_directory
+from assay.systems.protocol import ServerDirectory
+
+_PROGRAM = "from assay.cli import main; main()"
+_THIS_MACHINE = "127.0.0.1"
+_REFUSAL = "error: "
+
+
+@contextlib.contextmanager
+def delayed(deployment: Deployment, rtt_s: float) -> Iterator[Deployment]:
+    """Raises `ArgumentError` where an endpoint is neither a socket nor a port."""
+    for endpoint in deployment.endpoints:
+        if endpoint.unix is None and (endpoint.host is None or endpoint.port is None):
+            raise ArgumentError(
+                f"{deployment.label}: expected a server at a socket or a port, whose connections "
+                "can be delayed",
+                hint="leave --rtt out",
+            )
+    nowhere = StorageFacts(name="none", kind="proxy", directory=tempfile.gettempdir())
+    with ExitStack() as stack:
+        directory = stack.enter_context(server_directory(nowhere))
+        found = [
+            stack.enter_context(_proxy(endpoint, rtt_s, directory, number))
+            for number, endpoint in enumerate(deployment.endpoints, start=1)
+        ]
+        slowest = max((said for _, said in found), key=lambda said: int(said["measured_rtt_ns"]))
+        delay = Delay(
+            rtt_s,
+            measured_rtt_s=slowest["measured_rtt_ns"] / 1e9,
+            direct_rtt_s=slowest["direct_rtt_ns"] / 1e9,
+            round_trip_cpu_s=slowest["round_trip_cpu_ns"] / 1e9,
+        )
+        yield replace(deployment, endpoints=tuple(address for address, _ in found), delay=delay)
+
+
+@contextlib.contextmanager
+def _proxy(
+    endpoint: Address, rtt_s: float, directory: ServerDirectory, number: int
+) -> Iterator[tuple[Address, dict[str, Any]]]:
+    """The endpoint's address behind a proxy, and what the proxy said of itself."""
+    server = endpoint.unix or _with_port(endpoint.host_address or endpoint.host, endpoint.port)
+    words = ["--to", server, "--rtt", repr(rtt_s), "--format", "json"]
+    with process.start(
+        [sys.executable, "-P", "-c", _PROGRAM, "delay-proxy", *words],
+        directory,
+        stop=((signal.SIGTERM, 10.0),),
+        as_ourselves=True,
+        log_name=f"delay-proxy-{number}.log",
+    ) as proxy:
+
+        def said() -> str:
+            """Its first line, once it is whole."""
+            line, end, _ = proxy.log.read_text(encoding="utf-8").partition("\n")
+            return line if end and not line.startswith(_REFUSAL) else ""
+
+        try:
+            proxy.wait_ready(lambda: None if said() else "it has not reported its address")
+        except SystemDied as error:
+            first, _, _ = programs.last_lines(proxy.log).partition("\n")
+            raise SystemUnderTestError(first.removeprefix(_REFUSAL) or error.message) from error
+        report: dict[str, Any] = json.loads(said())
+        address = replace(
+            endpoint,
+            unix=None,
+            # A certificate is still checked for the server's own name.
+            host=endpoint.host or _THIS_MACHINE,
+            host_address=report["host"],
+            port=report["port"],
+            tls="off" if endpoint.unix else endpoint.tls,
+        )
+        yield address, report
+
+
+def _with_port(host: str | None, port: int | None) -> str:
+    return f"[{host}]:{port}" if host and ":" in host else f"{host}:{port}"

@@ -1,0 +1,14 @@
+"""Takes a number of bytes; returns the size as a person writes it (``64MB``). Units are powers of
+1024, as in `assay.text.quantities.Size`."""
+
+from __future__ import annotations
+
+_UNITS = (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
+
+
+def size_word(size: int) -> str:
+    """In the largest unit of which it is a whole number."""
+    for unit, factor in _UNITS:
+        if size and size % factor == 0:
+            return f"{size // factor}{unit}"
+    return f"{size}B"

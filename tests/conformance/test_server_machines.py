@@ -1,0 +1,61 @@
+"""Private servers in a control group, and running servers whose processes are on this machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.errors import MachineLimit
+from assay.experiment import ServerMachine, StorageChoice, SystemChoice
+from assay.provision import server_group
+from assay.provision.stage import provision
+from commands import Assay, need, why_missing
+
+MB = 1 << 20
+SERVERS = [name for name in ("postgresql", "mariadb") if why_missing(name) is None]
+
+
+def _need_groups() -> None:
+    try:
+        server_group.refuse_impossible(ServerMachine(64 * MB, 0.5))
+    except MachineLimit as error:
+        pytest.skip(error.message)
+
+
+@pytest.mark.parametrize("system", SERVERS)
+def test_a_server_with_little_memory_works_or_names_the_limit(assay: Assay, system: str) -> None:
+    _need_groups()
+    ended = assay(
+        "run", "tpcb", "--on", system, "--memory", "256MB,8MB", "--cpus", "0.5",
+        "--transactions", "20", "--format", "json",
+    )  # fmt: skip
+    enough, little = ended.runs
+    assert enough.state == "done", ended.err
+    assert enough.deployment is not None
+    assert enough.deployment.memory_limit_bytes == 256 * MB
+    assert enough.deployment.cpu_limit == 0.5
+    assert little.state == "failed"
+    assert "ended by the memory limit of 8MB" in little.reason
+    assert ended.status == 3
+    rows = ended.document["tables"]["runs"]
+    assert [row["server_memory_bytes"] for row in rows] == [256 * MB, 8 * MB]
+    assert [row["server_cpus"] for row in rows] == [0.5, 0.5]
+
+
+def test_a_running_server_on_this_machine_is_sampled(assay: Assay) -> None:
+    need("postgresql")
+    choice = SystemChoice("postgresql", options={"transport": "tcp"})
+    with provision(choice, StorageChoice(), connections=4) as up:
+        place = up.address
+        url = (
+            f"postgresql://{place.user}:{place.password}@{place.host}:{place.port}/{place.database}"
+        )
+        for words in ([], ["--rtt", "5ms"]):
+            ended = assay("run", "tpcb", "--on", url, "--transactions", "20", *words)
+            assert ended.status == 0, ended.err
+            [run] = ended.runs
+            assert run.deployment is not None
+            assert run.deployment.nodes[0].seen_program == "postgres"
+            assert run.driven is not None
+            assert run.driven.server_cost is not None, "its processes are seen"
+            assert run.driven.server_cost.resident_peak_bytes > MB
+            assert (run.deployment.delay is not None) == bool(words)

@@ -1,0 +1,175 @@
+"""A server is started within its control group, with every process, and nothing of it is left."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.errors import MachineLimit, SystemDied
+from assay.experiment import ServerMachine
+from assay.provision import hierarchies, process, programs, server_group
+from assay.provision.deployment import StorageFacts
+from assay.provision.directory import server_directory
+from assay.provision.leftovers import clear_leftovers
+
+MB = 1 << 20
+LIMITED = ServerMachine(memory_bytes=64 * MB, cpus=0.5)
+
+
+def _why_not() -> str:
+    try:
+        server_group.refuse_impossible(LIMITED)
+    except MachineLimit as error:
+        return error.message
+    return ""
+
+
+needs_groups = pytest.mark.skipif(bool(_why_not()), reason=_why_not() or "it can")
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def here() -> Iterator[StorageFacts]:
+    """Pytest's own directories are closed to the servers' user."""
+    path = Path(f"/var/tmp/assay-group-test-{os.getpid()}")
+    path.mkdir(mode=0o755)
+    yield StorageFacts("here", "here", str(path))
+    path.rmdir()  # also asserts that everything in it was removed
+
+
+SERVER = """
+import subprocess, sys, time
+child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+print("ready", child.pid, flush=True)
+time.sleep(1000)
+"""
+HOG = """
+import time
+print("ready", flush=True)
+taken = []
+while True:
+    taken.append(bytearray(b"x" * 1_000_000))
+    time.sleep(0.001)
+"""
+
+
+def _said(server: process.ServerProcess) -> str | None:
+    return None if "ready" in programs.last_lines(server.log) else "it has not said that it is"
+
+
+@needs_groups
+def test_all_processes_of_a_server_are_in_its_group_from_their_first_instant(
+    here: StorageFacts,
+) -> None:
+    with server_directory(here, LIMITED) as directory:
+        groups = directory.control_groups
+        assert server_group.memory_limit_bytes(groups) == 64 * MB
+        assert server_group.cpu_limit(groups) == 0.5
+        # A tool of the server, which says its groups as its first deed; its input is its own.
+        said = programs.run(["cat", "/proc/self/cgroup", "-"], directory, standard_input="rows\n")
+        assert directory.root.name in said
+        assert said.endswith("rows\n")
+        with process.start(["python3", "-c", SERVER], directory) as server:
+            server.wait_ready(lambda: _said(server))
+            child = programs.last_lines(server.log).split()[-1]
+            for pid in (str(server.pid), child):
+                of_process = Path(f"/proc/{pid}/cgroup").read_text()
+                assert of_process.count(directory.root.name) >= len(groups)
+    assert not any(group.exists() for group in groups)
+
+
+@needs_groups
+def test_a_server_that_needs_more_memory_ends_and_the_limit_is_named(here: StorageFacts) -> None:
+    with (
+        server_directory(here, LIMITED) as directory,
+        process.start(["python3", "-c", HOG], directory) as server,
+    ):
+        deadline = time.monotonic() + 60
+        while (died := server.died()) is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert died is not None
+        assert "python3: a process was ended by the memory limit of 64MB" in died
+        with pytest.raises(SystemDied, match="memory limit of 64MB"):
+            server.wait_ready(lambda: "it has ended")
+
+
+HOLDER = """
+import sys, time
+from assay.experiment import ServerMachine
+from assay.provision import process
+from assay.provision.deployment import StorageFacts
+from assay.provision.directory import server_directory
+
+with server_directory(
+    StorageFacts("here", "here", sys.argv[1]), ServerMachine(64 << 20, 0.5)
+) as directory:
+    with process.start(["sleep", "1000"], directory):
+        print(*directory.control_groups, flush=True)
+        time.sleep(1000)
+"""
+
+
+@needs_groups
+def test_the_group_of_a_killed_assay_is_removed_at_the_next_start(here: StorageFacts) -> None:
+    words = [sys.executable, "-c", HOLDER, here.directory]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as assay:
+        assert assay.stdout is not None
+        groups = [Path(word) for word in assay.stdout.readline().split()]
+        assert groups
+        assert all(group.is_dir() for group in groups)
+        stranger = groups[0].with_name("assay-000000000000")
+        stranger.mkdir()
+        assay.kill()
+    try:
+        [cleared] = clear_leftovers()
+        assert cleared.remaining == []
+        assert not any(group.exists() for group in groups)
+        assert stranger.is_dir(), "a group of this form that nobody noted is not ours"
+    finally:
+        stranger.rmdir()
+
+
+def test_the_group_around_us_whose_groups_may_have_limits_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As systemd lays them out: version 2 alone, our own group holds processes."""
+    tree = tmp_path / "tree"
+    own = tree / "user.slice" / "session.scope"
+    own.mkdir(parents=True)
+    for folder, controlled in ((tree, "cpu memory"), (tree / "user.slice", "memory"), (own, "")):
+        (folder / "cgroup.subtree_control").write_text(controlled)
+    (tmp_path / "mounts").write_text(f"30 23 0:26 / {tree} rw - cgroup2 cgroup2 rw,nsdelegate\n")
+    (tmp_path / "own").write_text("0::/user.slice/session.scope\n")
+    monkeypatch.setattr(hierarchies, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(hierarchies, "_OWN", tmp_path / "own")
+    found = hierarchies.parents(["memory", "cpu"])
+    assert found["memory"] == hierarchies.Parent(2, tree / "user.slice")
+    assert found["cpu"] == hierarchies.Parent(2, tree)
+    with pytest.raises(MachineLimit, match="controller 'io'"):
+        hierarchies.parents(["io"])
+
+
+def test_the_limits_of_both_versions_are_written_as_the_kernel_reads_them() -> None:
+    written = {
+        (controller, version): dict(server_group._limits(controller, version, LIMITED))
+        for controller in ("memory", "cpu")
+        for version in (1, 2)
+    }
+    assert json.loads(json.dumps(written[("memory", 2)])) == {
+        "memory.max": "67108864",
+        "memory.swap.max": "0",
+    }
+    assert written[("cpu", 2)] == {"cpu.max": "50000 100000"}
+    assert written[("cpu", 1)] == {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"}
+    assert list(written[("memory", 1)]) == ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"]

@@ -1,0 +1,132 @@
+"""Memory, processors and distance of a server are factors: levels, cells, labels and refusals."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from assay.cli import main
+from assay.errors import ArgumentError
+from assay.experiment import Experiment, ServerMachine, SystemChoice, machines, words
+from assay.experiment import file as experiment_file
+from assay.plan import plan
+from assay.plan.fingerprint import of_document
+from assay.record.document import json_text
+from assay.steps.refusal import why_refused
+
+MB = 1 << 20
+
+
+def _asked(*, on: str = "postgresql", **given: str) -> Experiment:
+    experiment, _ = words.experiment(words.Words("tpcb", on=(on,), **given))
+    return experiment
+
+
+def test_each_combination_of_levels_is_a_cell_with_its_label() -> None:
+    experiment, workload = words.experiment(
+        words.Words("tpcb", on=("postgresql",), memory="none,64MB", cpus="2,0.5", rtt="0,1.5ms")
+    )
+    runs = plan(experiment, workload).runs
+    assert [run.cell.system.label.removeprefix("postgresql") for run in runs] == [
+        " cpus=2",
+        " cpus=2 rtt=1.5ms",
+        " cpus=0.5",
+        " cpus=0.5 rtt=1.5ms",
+        " memory=64MB cpus=2",
+        " memory=64MB cpus=2 rtt=1.5ms",
+        " memory=64MB cpus=0.5",
+        " memory=64MB cpus=0.5 rtt=1.5ms",
+    ]
+    assert len({run.cell.fingerprint for run in runs}) == 8
+    assert len({run.seed for run in runs}) == 1, "they do the same work"
+
+
+def test_a_server_with_all_of_the_machine_keeps_its_fingerprint() -> None:
+    experiment, workload = words.experiment(words.Words("tpcb", on=("postgresql",)))
+    cell = plan(experiment, workload).runs[0].cell
+    import json
+
+    document = json.loads(json_text(cell))
+    assert document["system"].pop("machine") == {
+        "memory_bytes": None, "cpus": None, "rtt_s": 0.0
+    }  # fmt: skip
+    assert of_document(document) == cell.fingerprint, "a record of before there was a choice"
+
+
+def test_a_file_says_the_same_and_the_command_line_replaces_it(tmp_path: Path) -> None:
+    file = tmp_path / "asked.toml"
+    file.write_text(
+        'workload = "tpcb"\nsystems = ["postgresql"]\n'
+        'memory = ["none", "1GB"]\ncpus = 2\nrtt = [0, "1ms"]\n'
+    )
+    found, _ = experiment_file.read(file)
+    assert (found.memory_bytes, found.cpus, found.rtts_s) == ((None, 1024 * MB), (2.0,), (0, 0.001))
+    replaced, _ = words.experiment(words.Words(str(file), memory="64MB"))
+    assert (replaced.memory_bytes, replaced.rtts_s) == ((64 * MB,), (0, 0.001))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"memory": "much"}, "memory: expected none or a size in bytes from 1 MiB"),
+        ({"memory": "1kB"}, "found '1kB'"),
+        ({"cpus": "0"}, "cpus: expected none or a number of processors from 0.01"),
+        ({"rtt": "-1ms"}, "rtt: expected a number of seconds from 0 to 60"),
+        ({"memory": "64MB,64MB"}, "memory: 64MB is given twice"),
+    ],
+)
+def test_what_is_no_level_is_refused(given: dict[str, str], expected: str) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        _asked(**given)
+    assert expected in refused.value.message
+
+
+@pytest.mark.parametrize(
+    ("on", "given", "expected"),
+    [
+        ("sqlite", {"memory": "64MB"}, "--memory does not apply to tpcb.tpcb-like: only a server"),
+        ("postgresql://u@h/d", {"cpus": "1"}, "--cpus does not apply"),
+        ("sqlite", {"rtt": "1ms"}, "--rtt does not apply"),
+    ],
+)
+def test_levels_that_no_system_can_have_are_refused_before_the_first_run(
+    on: str, given: dict[str, str], expected: str
+) -> None:
+    with pytest.raises(ArgumentError) as refused:
+        _asked(on=on, **given)
+    assert expected in refused.value.message
+
+
+def test_a_library_beside_a_server_is_refused_with_the_reason() -> None:
+    experiment, workload = words.experiment(
+        words.Words("tpcb", on=("postgresql,sqlite",), memory="64MB")
+    )
+    reasons = [why_refused(workload, run) for run in plan(experiment, workload).runs]
+    assert reasons == [
+        None,
+        "sqlite memory=64MB: it runs in the client's own process: a limit of memory or processors "
+        "would limit the client, too",
+    ]
+
+
+def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
+    url = SystemChoice("postgresql", url="postgresql://u@h/d")
+    assert machines.why_not_limited(url) is not None
+    assert machines.why_not_moved(url) is None
+    assert machines.why_refused(url) is None, "nothing is asked of it"
+    assert ServerMachine().words == ()
+
+
+def test_more_than_this_machine_has_is_refused_with_the_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = ["run", "tpcb", "--on", "null[protocol=postgresql]", "--cpus", "4000"]
+    monkeypatch.setattr("sys.argv", ["assay", *program])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 3
+    assert "--cpus 4000" in said
+    assert "Traceback" not in said
