@@ -20,7 +20,8 @@ from assay.install.in_use import in_use
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
 from assay.load.prepare import check_rows
-from assay.plan import PlannedRun, plan
+from assay.plan import PlannedRun, only, plan
+from assay.plan.content import content_of
 from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
 from assay.progress import Progress
@@ -30,14 +31,17 @@ from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.report import check_declarations
-from assay.row_sources.protocol import opened
+from assay.resuming import Request, begin
+from assay.row_sources.protocol import ReadsFiles, opened
 from assay.steps import cache, take_all
 from assay.steps.availability import look_for_systems
-from assay.steps.context import Context
+from assay.steps.context import Context, Known
 from assay.steps.refusal import why_refused
 from assay.text.reasons import with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
+
+BEGINS_ANEW = Request()
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ def run(
     records: Path,
     progress: Progress,
     loading: Loading = DEFAULT,
+    request: Request = BEGINS_ANEW,
     probe_s: float = 0.0,
 ) -> ExperimentResult:
     """Runs an experiment, from the question to the record.
@@ -79,9 +84,10 @@ def run(
     1. Read the workload, plan every run, compile every script and row expression; check that this
        machine has enough threads and open files for the clients, and every system of the runs.
     2. Read the input data. The user's mistakes are reported up to here.
-    3. Record the plan, before anything is started.
+    3. Record the plan, before anything is started; or find it in the record, where the last
+       experiment of the same file is unfinished.
 
-    Then for each run in its order:
+    Then for each run that has not ended, in its order:
 
     4. Provision: make the storage, probe it for about ``probe_s`` seconds if this is its first use,
        and start the system on it. A run whose test needs what the system lacks is refused instead,
@@ -98,8 +104,11 @@ def run(
     workload = workload_of(experiment)
     check_declarations(workload)
     planned = plan(experiment, workload)
+    if request.command is None:
+        planned = only.narrowed(planned, request.only)
+    chosen = only.chosen(planned, request.only)
     compiled = Compiled(workload)
-    expressible = [one for one in planned.runs if why_refused(workload, one) is None]
+    expressible = [one for one in chosen if why_refused(workload, one) is None]
     for warning in compiled.check(expressible):
         progress.warning(warning)
     check_limits(workload, planned.runs, loading.sessions)
@@ -110,26 +119,36 @@ def run(
     for server_machine in dict.fromkeys(run.cell.system.machine for run in expressible):
         server_group.refuse_impossible(server_machine)
     rows = opened(workload, experiment, progress)
+    read = rows.input_fingerprint if isinstance(rows, ReadsFiles) else ""
+    build = {"assay": __version__, **json.loads(_engine.build_info())}
+    content = content_of(experiment, workload, read, available.versions, __version__)
+    planned = content.in_plan(planned)
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
-    build = {"assay": __version__, **json.loads(_engine.build_info())}
+    facts = {
+        "machine": machine(),
+        "workload": workload.for_record(),
+        "build": build,
+        "content": content.for_record(),
+    }
     record = Store(records, waiting=progress.stage, warning=progress.warning)
-    with in_use(available.places), record as store, Pool(planned, loading) as pool:
-        experiment_id = store.begin_experiment(
-            experiment, planned, machine(), workload=workload.for_record(), build=build
-        )
-        context = Context(workload, compiled, rows, store, pool, progress, probe_s=probe_s)
-        ended: dict[int, int] = {}
-        try:
-            for planned_run in planned.runs:
-                ended[planned_run.position] = _run(context, planned_run, planned.runs)
-                for position, dispute in context.known.questions.take_disputes().items():
-                    store.disputed(position, dispute)
-                    ended[position] = ended[position] or RunFailed.exit_code
-        except AssayError as error:
-            if ended:
-                error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
-            raise
+    with in_use(available.places), record as store:
+        begun = begin(store, planned, request, facts, progress)
+        experiment_id, ended = begun.experiment_id, begun.ended
+        with Pool(planned, loading, begun.runs) as pool:
+            known = Known(begun.questions)
+            context = Context(
+                workload, compiled, rows, store, pool, progress, known, probe_s=probe_s
+            )
+            _keep_disputes(context, ended)
+            try:
+                for planned_run in begun.runs:
+                    ended[planned_run.position] = _run(context, planned_run, planned.runs)
+                    _keep_disputes(context, ended)
+            except AssayError as error:
+                if ended:
+                    error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
+                raise
         store.end_experiment()
         for difference in context.known.questions.differences():
             progress.warning(f"{difference}: which is right is not known, all are invalid")
@@ -144,6 +163,13 @@ def run(
         mistaken_positions=ended_with(YouError.exit_code),
         rescue=None if store.path == records else store.path,
     )
+
+
+def _keep_disputes(context: Context, ended: dict[int, int]) -> None:
+    """The numbers of all runs that were answered otherwise than another are invalid."""
+    for position, dispute in context.known.questions.take_disputes().items():
+        context.store.disputed(position, dispute)
+        ended[position] = ended[position] or RunFailed.exit_code
 
 
 def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -> str:
@@ -184,6 +210,8 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
             reason = with_more(ended, reason)
         exit_code = error.exit_code
         pool.discard(planned)
+    if answers := context.known.questions.given_by(planned.position):
+        store.compared(answers)
     state: EndState = "failed" if reason else "done"
     verdict, warnings = judge_run(store.evidence(state, reason))
     store.end_run(state, reason=reason, verdict=verdict, warnings=warnings)

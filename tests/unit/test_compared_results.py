@@ -97,6 +97,22 @@ def test_runs_after_a_dispute_are_invalid_too_and_each_reason_is_replaced() -> N
     }
 
 
+def test_answers_of_a_process_before_are_compared_and_nothing_is_said_twice() -> None:
+    before = Questions()
+    for position, label in enumerate("ABC"):
+        before.answered(position, "same", label, "a", 5, "2" if label == "C" else "1")
+    said = reasons(before)
+    for recorded in (said, {}):  # killed before the dispute was on record
+        questions = Questions()
+        for position in said:
+            questions.recall(position, before.given_by(position), recorded.get(position, ""))
+        assert reasons(questions) == ({} if recorded else said)
+        questions.answered(3, "same", "D", "a", 5, "1")
+        disputes = questions.take_disputes()
+        assert {one.reason for one in disputes.values()} == {"results differ: a (A = B = D; C)"}
+        assert disputes[0].before == "results differ: a (A = B; C)"
+
+
 def test_of_many_questions_that_differ_some_are_named() -> None:
     questions = Questions()
     for position, label in enumerate("AB"):

@@ -15,12 +15,14 @@ from assay.api.results import Result
 from assay.cli.progress import progress as shown_on_standard_error
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import words as command_line
+from assay.experiment.command import command_of, patterns
 from assay.experiment.settings import ORDERS
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
 from assay.load.loading import Loading
 from assay.probe import DEFAULT_S
 from assay.progress import Silent
 from assay.record import DEFAULT_FILE_NAME, Store
+from assay.resuming import Request
 from assay.text import quantities
 
 Seconds = float | str
@@ -65,6 +67,9 @@ def run(
     encoding: str | None = None,
     keep_going: bool = False,
     feed: Path | None = None,
+    quick: bool = False,
+    only: str | Iterable[str] | None = None,
+    resume: bool = False,
     load_sessions: int | None = None,
     verify: bool = False,
     datasets: Path | None = None,
@@ -87,6 +92,9 @@ def run(
     [(1, 10), (2, 20)]
     >>> result.is_ok
     True
+
+    With ``resume``, the last experiment of an experiment file goes on where it was interrupted, as
+    ``assay run`` does; without it a new one begins.
 
     A run that fails is part of the result. Raises `assay.errors.ArgumentError` and its like for
     what cannot be done as asked, before anything is started, and
@@ -132,7 +140,10 @@ def run(
         encoding=asked.choice("encoding", encoding, ("utf-8", "latin-1")),
         keep_going=asked.flag("keep_going", keep_going),
         feed=None if feed is None else asked.path("feed", feed),
+        quick=asked.flag("quick", quick),
+        only=asked.names("only", only),
     )
+    is_new = not asked.flag("resume", resume)
     loading = Loading(
         number("load_sessions", load_sessions, quantities.LOAD_SESSIONS),
         asked.flag("verify", verify),
@@ -140,7 +151,9 @@ def run(
     )
     record = FilePath(asked.path("records", records))
     try:
-        return _result(words, loading, record, show_progress, _probe_s(probe_s))
+        request = Request(command_of(words), is_new, patterns(words))
+        probe = _probe_s(probe_s)
+        return _result(words, loading, record, show_progress, request, probe)
     except AssayError as error:
         as_arguments(error)
         raise
@@ -172,12 +185,18 @@ def _result(
     loading: Loading,
     record: FilePath,
     show_progress: bool,
+    request: Request,
     probe_s: float,
 ) -> Result:
     experiment, _ = command_line.experiment(words)
     with shown_on_standard_error() if show_progress else nullcontext(Silent()) as progress:
         ended = lab.run(
-            experiment, records=record, progress=progress, loading=loading, probe_s=probe_s
+            experiment,
+            records=record,
+            progress=progress,
+            loading=loading,
+            request=request,
+            probe_s=probe_s,
         )
     with Store(ended.rescue or record, must_exist=True) as store:
         return Result(store.experiment(ended.experiment_id))

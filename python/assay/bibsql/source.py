@@ -64,6 +64,11 @@ class BibliographyRows:
     _reported: Entries | None = field(default=None, init=False)
     """Entries that a check reports, once they were needed."""
 
+    @property
+    def input_fingerprint(self) -> str:
+        read = self.bibliography
+        return f"{read.scan['fingerprint']} {read.encoding} {'skip' if read.keep_going else 'stop'}"
+
     def request(self, asked: Asked) -> DataRequest:
         parameters = asked.parameters
         if parameters.get("variant") == "clean" and int(parameters.get("replicas", 1)) > 1:

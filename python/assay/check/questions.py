@@ -10,14 +10,28 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from assay.check.answers import Check
 from assay.observation import AnswerSumReport, Observation
 from assay.plan import PlannedRun
 
+_DIFFER = "results differ: "
 _MOST = 3
 """Names in a list; of more the number is said."""
+
+
+class ComparedAnswer(NamedTuple):
+    """An answer, and the question it was given to."""
+
+    asked: str
+    name: str
+    """Of the transaction."""
+    statement: int
+    label: str
+    """Of the system."""
+    rows: int
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,25 @@ class Questions:
                 self._disputed.setdefault(answer.position, {})[name] = words
         return len(answers) > 1
 
+    def given_by(self, position: int) -> list[ComparedAnswer]:
+        """All that the run at this position answered, for the record."""
+        return [
+            ComparedAnswer(asked, name, statement, answer.label, answer.rows, answer.digest)
+            for (asked, name, statement), answers in self._answers.items()
+            for answer in answers
+            if answer.position == position
+        ]
+
+    def recall(self, position: int, answers: Iterable[ComparedAnswer], said: str) -> None:
+        """Takes up what a run answered in a process before; ``said``: the reason of its verdict."""
+        for one in answers:
+            self.answered(
+                position, one.asked, one.label, one.name, one.rows, one.digest, one.statement
+            )
+        _, differs, rest = said.partition(_DIFFER)
+        if differs:
+            self._said[position] = differs + rest
+
     def take_disputes(self) -> dict[int, Dispute]:
         """Position of each run whose reason is new or has changed → that."""
         found = {}
@@ -76,7 +109,7 @@ class Questions:
             for name, words in names.items():
                 by_words.setdefault(words, []).append(name)
             reason = "; ".join(
-                f"results differ: {_listed(those)} ({words})" for words, those in by_words.items()
+                f"{_DIFFER}{_listed(those)} ({words})" for words, those in by_words.items()
             )
             before = self._said.get(position, "")
             if reason != before:

@@ -137,6 +137,19 @@ _EXPERIMENT_OPTIONS = (
         help="Destroy what is on the devices of the storages (device:, raw:).",
     ),
     click.option(
+        "--only",
+        multiple=True,
+        metavar="PATTERN,…",
+        help="Execute only the cells whose test, system or storage has one of these names (* for "
+        "any letters); repeated, it narrows.",
+    ),
+    click.option(
+        "--quick",
+        is_flag=True,
+        help="A quick version, for a laptop: parameters have the quick values of the workload, or "
+        "of [quick] in the file; the title says so.",
+    ),
+    click.option(
         "-D",
         "--set",
         multiple=True,
@@ -301,7 +314,8 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--order",
         type=click.Choice(ORDERS),
-        help="interleaved: systems take turns; sequential: one system after the other. "
+        help="interleaved: systems take turns; randomized: the same, and each repetition in an "
+        "order of its own, by the seed; sequential: one system after the other. "
         f"[default: {ORDERS[0]}]",
     ),
     click.option(
@@ -354,8 +368,7 @@ _EXPERIMENT_OPTIONS = (
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "What to run": (
         "on", "storage", "erase", "cache", "set", "script", "scale", "input", "encoding",
-        "keep_going",
-        "feed",
+        "keep_going", "feed", "only", "quick", "is_new",
     ),
     "The server's machine": ("memory", "cpus", "rtt"),
     "Clients and time": (

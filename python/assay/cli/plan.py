@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import click
 
 from assay.cli import rows
-from assay.cli.options import Grouped, experiment_options, format_option
+from assay.cli.options import Grouped, experiment_options, format_option, records_option
 from assay.cli.outcome import say
 from assay.drive.prepare import Compiled
 from assay.experiment import AS_IS, SystemChoice
 from assay.experiment import words as command_line
+from assay.experiment.command import command_of, patterns
+from assay.files import paths
 from assay.load.prepare import check_rows
-from assay.plan import plan
+from assay.plan import Plan, PlannedRun, only, plan
+from assay.record import Store
+from assay.record.estimates import Earlier, Unfinished
 from assay.row_sources.protocol import row_source
 from assay.steps import cache
 from assay.steps.availability import look_for_systems, one_line
 from assay.steps.refusal import why_refused
 from assay.systems.sourced import URL
-from assay.text.units import counted, duration
+from assay.text.units import counted, duration, size
 
 COLUMNS = (
     "position",
@@ -42,22 +49,27 @@ _ONLY_IF_SAID = ("group_clients", "cache", "state")
 @click.command("plan", cls=Grouped)
 @experiment_options
 @format_option(tuple(rows.FORMS))
-def command(words: command_line.Words, form: str) -> None:
+@records_option
+def command(words: command_line.Words, form: str, records: Path) -> None:
     """Print the runs of an experiment in order, without starting them.
 
     Names, numbers, files and scripts are checked as `assay run` checks them; no
-    system is started and nothing is written. about_s: ramp-up, warm-up and
+    system is started and nothing is written. about_s: what earlier runs of the
+    same cell in the record file took on average; without any, ramp-up, warm-up and
     measurement of a run that ends by time, not counting provision and load.
-    state: `refused` (the system lacks what the test needs; the others are run)
-    or `not installed` (`assay run` ends before the first run).
+    state: `refused` (the system lacks what the test needs; the others are run),
+    `not installed` (`assay run` ends before the first run), or that of a run which
+    has ended in the experiment of FILE.toml that `assay run` would continue.
 
     \b
     Example:
       assay plan bibsql.parallel --on sqlite,mariadb --repetitions 3
       assay plan mine.sql --on sqlite --offered-rate 100,200 --duration 30
+      assay plan experiment.toml
     """
     experiment, workload = command_line.experiment(words)
-    runs = plan(experiment, workload).runs
+    whole = plan(experiment, workload)
+    runs = only.chosen(whole, patterns(words))
     row_source(workload).check_input(experiment.input_paths)
     check_rows(workload, runs)
     cache.check(runs)
@@ -68,6 +80,8 @@ def command(words: command_line.Words, form: str) -> None:
     available = look_for_systems(workload, expressible)
     missing = {label: one_line(error) for label, error in available.missing.items()}
     runnable = [run for run in expressible if run.cell.system.label not in missing]
+    before = _before(records, words, whole)
+    ended = before.unfinished.states if before.unfinished else {}
     found = [
         {
             "position": run.position,
@@ -83,12 +97,16 @@ def command(words: command_line.Words, form: str) -> None:
             "driving": " ".join(
                 f"{name}={level}" for name, level in run.cell.driving.described().items()
             ),
-            "about_s": run.cell.driving.planned_s,
+            "about_s": before.about_s(run),
             "seed": run.seed,
             "fingerprint": run.cell.fingerprint,
             "url": run.cell.system.url_without_password,
             "url_origins": dict(run.cell.system.url_origins),
-            **_not_run(refusals[run.position], missing.get(run.cell.system.label)),
+            **_not_run(
+                refusals[run.position],
+                missing.get(run.cell.system.label),
+                ended.get(run.position),
+            ),
         }
         for run in runs
     ]
@@ -102,14 +120,75 @@ def command(words: command_line.Words, form: str) -> None:
         say(f"refused: {reason}")
     for label, reason in missing.items():
         say(f"{label} is not installed, so `assay run` would not begin: {reason}")
-    timed = [run.cell.driving.planned_s for run in runnable]
-    if timed and all(planned_s is not None for planned_s in timed):
-        total_s = sum(planned_s or 0.0 for planned_s in timed)
-        say(f"{counted(len(timed), 'run')}, about {duration(total_s)} of ramp-up and measurement")
+    if before.unfinished:
+        say(
+            f"`assay run` would continue experiment {before.unfinished.experiment_id}, in which "
+            f"{len(ended)} of {counted(len(whole.runs), 'run')} have ended (--new begins another)"
+        )
+    left = [run for run in runnable if run.position not in ended]
+    for line in (*_time(left, before), *_space(left, before)):
+        say(line)
 
 
-def _not_run(refusal: str | None, missing: str | None) -> rows.Row:
+@dataclass(frozen=True)
+class _Before:
+    """What the record file says of the plan's cells."""
+
+    earlier: Mapping[str, Earlier] = field(default_factory=dict)
+    unfinished: Unfinished | None = None
+
+    def about_s(self, run: PlannedRun) -> float | None:
+        """How long the run takes, as far as it is known."""
+        known = self.earlier.get(run.cell.fingerprint)
+        return round(known.elapsed_s, 1) if known else run.cell.driving.planned_s
+
+
+def _before(records: Path, words: command_line.Words, whole: Plan) -> _Before:
+    if not paths.exists(records):
+        return _Before()
+    with Store(records, must_exist=True) as store:
+        command = command_of(words)
+        return _Before(
+            store.earlier(run.cell.fingerprint for run in whole.runs),
+            store.unfinished(command, whole) if command else None,
+        )
+
+
+def _time(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
+    known_s = [one for run in left if (one := before.about_s(run)) is not None]
+    if not known_s:
+        return
+    measured = sum(run.cell.fingerprint in before.earlier for run in left)
+    said = f"{counted(len(left), 'run')}, about {duration(sum(known_s))}"
+    if not measured:
+        said += " of ramp-up and measurement"
+    elif measured < len(left):
+        said += f": {measured} as earlier runs took, the others without provision and load"
+    if len(known_s) < len(left):
+        said += f"; how long {len(left) - len(known_s)} of them take is not known"
+    yield said
+
+
+def _space(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
+    """Of each storage, what the data of all its systems took at most: they are up at once."""
+    largest: dict[str, dict[str, int]] = {}
+    for run in left:
+        known = before.earlier.get(run.cell.fingerprint)
+        if known and known.size_on_disk_bytes is not None and run.cell.storage_name:
+            systems = largest.setdefault(run.cell.storage_name, {})
+            label = run.cell.system.label
+            systems[label] = max(systems.get(label, 0), known.size_on_disk_bytes)
+    for storage, systems in largest.items():
+        yield (
+            f"space on {storage}: about {size(sum(systems.values()))} of data, as earlier runs of "
+            f"{', '.join(systems)} took; copies of the data may take as much again"
+        )
+
+
+def _not_run(refusal: str | None, missing: str | None, ended: str | None) -> rows.Row:
     """The state of a run, which is empty for one that would be executed."""
+    if ended is not None:
+        return {"state": ended, "reason": ""}
     if refusal is not None:
         return {"state": "refused", "reason": refusal, "about_s": None}
     if missing is not None:

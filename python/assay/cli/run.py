@@ -21,12 +21,19 @@ from assay.cli.outcome import say
 from assay.cli.probing_options import probing_options, refuse_unused_probe
 from assay.cli.streams import status_at_least
 from assay.experiment import words as command_line
+from assay.experiment.command import command_of, patterns
 from assay.load.loading import Loading
 from assay.record import DEFAULT_FILE_NAME
 
 
 @click.command("run", cls=Grouped)
 @experiment_options
+@click.option(
+    "--new",
+    "is_new",
+    is_flag=True,
+    help="Begin a new experiment, also where the last one of FILE.toml is unfinished.",
+)
 @loading_options
 @probing_options
 @report_format_option
@@ -35,6 +42,7 @@ from assay.record import DEFAULT_FILE_NAME
 @records_option
 def command(
     words: command_line.Words,
+    is_new: bool,
     loading: Loading,
     probe_s: float,
     form: str,
@@ -47,7 +55,10 @@ def command(
     Starts every system, loads it, drives it, checks the answers and stops it
     again; a server that is already running is left alone unless you name it by
     its URL. All systems are looked for before the first run. Each run is kept in
-    the record file as soon as it ends. Exit status 1: a measured run failed, or
+    the record file as soon as it ends. An experiment file that is run again goes
+    on where its last experiment was interrupted: runs that have ended are not
+    repeated, unless their scripts, data, settings or versions have changed; a
+    finished experiment, or --new, begins anew. Exit status 1: a measured run failed, or
     an answer was wrong; otherwise 2: a system refused what was asked for; 3: a
     run could not be measured because of the system under test or the machine.
 
@@ -65,6 +76,7 @@ def command(
       assay run -f mine.pgbench -c 8 -j 2 -T 1min --on postgresql://
       assay run tpcb --on postgresql --set scale=100 --datasets /data/loaded
       assay run experiment.toml
+      assay run experiment.toml --only 'postgresql*' --only tmpfs
     """
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
@@ -75,12 +87,24 @@ def command(
     from assay.record import Store
     from assay.report import first_look
     from assay.report.build import build
+    from assay.resuming import Request
 
     experiment = with_passwords(experiment)
-    with progress(every_s=progress_s) as shown:
-        result = lab.run(
-            experiment, records=records, progress=shown, loading=loading, probe_s=probe_s
-        )
+    request = Request(command_of(words), is_new, patterns(words))
+    try:
+        with progress(every_s=progress_s) as shown:
+            result = lab.run(
+                experiment,
+                records=records,
+                progress=shown,
+                loading=loading,
+                request=request,
+                probe_s=probe_s,
+            )
+    except KeyboardInterrupt:
+        if request.command is not None:
+            say("the same command again continues this experiment")
+        raise
     kept_in = result.rescue or records
     with Store(kept_in, must_exist=True) as store:
         kept = store.experiment(result.experiment_id)

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.experiment import machines, settings, storage_words
+from assay.experiment import machines, quick, settings, storage_words
 from assay.experiment.values import (
     AS_IS,
     PROTOCOLS,
@@ -27,8 +27,9 @@ from assay.workload.values import Workload
 OFFERED_RATE = "offered_rate_per_s"
 
 
-def read(file: Path) -> tuple[Experiment, Workload]:
+def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     """Reads the file; every name in it is checked. Paths in it are relative to its folder.
+    ``is_quick``: the quick version of what it says.
 
     Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
     """
@@ -64,7 +65,10 @@ def read(file: Path) -> tuple[Experiment, Workload]:
         title=top.text("title", ""),
         reproduces=top.text("reproduces", ""),
     )
+    quickly = _quick(top, workload)
     top.done()
+    if is_quick:
+        experiment = quick.version_of(experiment, workload, quickly)
     return experiment, workload
 
 
@@ -82,6 +86,27 @@ def _machines(top: Section) -> dict[str, Any]:
             with _placed(top, name):
                 found[field] = read(top.words(name))
     return found
+
+
+def _quick(top: Section, workload: Workload) -> dict[str, Any]:
+    """``[quick]``: what the quick version has in place of what the file says elsewhere."""
+    section = top.section("quick")
+    said: dict[str, Any] = {}
+    if "repetitions" in section:
+        said["repetitions"] = section.whole("repetitions", quantities.REPETITIONS)
+    if section.is_table("clients"):
+        said["group_clients"] = _group_clients(section)
+    elif "clients" in section:
+        said["clients"] = section.wholes("clients", quantities.CLIENTS)
+    if parameters := _parameters(section.section("parameters"), workload):
+        said["parameters"] = parameters
+    drive = section.section("drive")
+    if rates := _offered_rates(drive):
+        said["offered_rates_per_s"] = rates
+    if given := _driving(drive):
+        said["driving"] = given
+    section.done()
+    return said
 
 
 def _group_clients(top: Section) -> dict[str, tuple[int, ...]]:

@@ -25,7 +25,7 @@ from assay.workload.values import Workload
 
 MOST_COMBINATIONS = 10_000
 
-ORDERS = ("interleaved", "sequential")
+ORDERS = ("interleaved", "randomized", "sequential")
 
 _VERSIONED = re.compile(r"([\w-]+)@\d[\w.~+-]*")
 

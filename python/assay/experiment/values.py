@@ -276,3 +276,5 @@ class Experiment:
     """Levels of `CACHES`."""
     title: str = ""
     reproduces: str = ""
+    is_quick: bool = False
+    """Parameters have the quick values that the workload or the file declares for them."""

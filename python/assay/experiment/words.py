@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment import clients, machines, settings, storage_words
+from assay.experiment import clients, machines, quick, settings, storage_words
 from assay.experiment import file as experiment_file
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
@@ -66,6 +66,8 @@ class Words:
     per_statement: bool = False
     allow_shell: bool = False
     cache: str | None = None
+    quick: bool = False
+    only: tuple[str, ...] = ()
 
 
 def experiment(words: Words) -> tuple[Experiment, Workload]:
@@ -76,7 +78,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     if words.scale is not None:
         words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     if words.target.endswith(".toml"):
-        start, workload = experiment_file.read(Path(words.target))
+        start, workload = experiment_file.read(Path(words.target), is_quick=words.quick)
         if words.script:
             scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
             start = replace(start, scripts=scripts)
@@ -84,6 +86,8 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         systems = settings.system_choices(words.on) if words.on else start.systems
     else:
         start, workload = _from_target(words)
+        if words.quick:
+            start = quick.version_of(start, workload)
         systems = settings.system_choices(words.on or (workload.default_system,))
     systems, parameters = settings.apply(words.set, systems, workload)
     given: dict[str, Any] = {

@@ -40,10 +40,16 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
 
     ``interleaved``: the repetition is the outer loop and the system the inner one, so that changes
     on the machine affect all systems alike; each repetition begins with another system, so that
-    none is always first. ``sequential``: all runs of a system on a storage, then the next.
+    none is always first. ``randomized``: the same in random order by the seed, another one for each
+    repetition; runs on the same data stay together. ``sequential``: all runs of a system on a
+    storage, then the next.
     """
     _refuse_too_many(experiment, workload)
-    lay_out = {"interleaved": _interleaved, "sequential": _sequential}[experiment.order]
+    lay_out = {
+        "interleaved": _interleaved,
+        "randomized": _randomized,
+        "sequential": _sequential,
+    }[experiment.order]
     runs = [
         PlannedRun(cell, repetition, _seed(experiment.seed, cell, repetition), position)
         for position, (cell, repetition) in enumerate(lay_out(experiment, workload))
@@ -94,6 +100,27 @@ def _interleaved(experiment: Experiment, workload: Workload) -> Iterator[tuple[C
             for levels in _levels(experiment, workload, test):
                 for place in turn:
                     yield _cell(experiment, test, place, levels), repetition
+
+
+def _randomized(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
+    blocks: dict[str, list[Cell]] = {}
+    for test in _tests(experiment, workload):
+        for levels in _levels(experiment, workload, test):
+            block = blocks.setdefault(_canonical([test.name, levels.parameters]), [])
+            block += [_cell(experiment, test, place, levels) for place in _places(experiment)]
+    for repetition in range(1, experiment.repetitions + 1):
+        for data in sorted(blocks, key=lambda one: _lot(experiment, repetition, one)):
+            cells = blocks[data]
+            for cell in sorted(
+                cells, key=lambda one: _lot(experiment, repetition, one.fingerprint)
+            ):
+                yield cell, repetition
+
+
+def _lot(experiment: Experiment, repetition: int, drawn: str) -> str:
+    """A random place in the order of a repetition, of what is drawn alone: a cell that is added
+    leaves the order of the others."""
+    return hashlib.sha256(_canonical([experiment.seed, repetition, drawn]).encode()).hexdigest()
 
 
 def _sequential(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:

@@ -68,6 +68,8 @@ class PlannedRun:
     """0-based place in the order of execution."""
     most_clients: int = 0
     """The most clients at once in any of its steps; at least those of its cell."""
+    content: str = ""
+    """Fingerprint of all that determines its result (`assay.plan.content`); empty: not known."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ interleaved repetitions several systems are up at once, of which one works and t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import astuple
 from types import TracebackType
@@ -24,8 +24,13 @@ from assay.provision.running import OnDirectory, running_system
 class Pool:
     """All deployments of one experiment; those still up are taken down at the end of the block."""
 
-    def __init__(self, plan: Plan, loading: Loading = DEFAULT) -> None:
+    def __init__(
+        self, plan: Plan, loading: Loading = DEFAULT, runs: Iterable[PlannedRun] | None = None
+    ) -> None:
+        """``runs``: those of the plan that are executed; None: all. A server is started for the
+        clients of the whole plan, so that it is the same whichever of them are executed now."""
         self._plan = plan
+        self._runs = plan.runs if runs is None else tuple(runs)
         self._loading = loading
         self._up: dict[str, PooledSystem] = {}
         self._durability: dict[str, Durability] = {}
@@ -77,7 +82,8 @@ class Pool:
     def later(self, planned: PlannedRun) -> list[PlannedRun]:
         """The runs after this one on the same deployment."""
         place = _place(planned)
-        return [run for run in self._plan.runs[planned.position + 1 :] if _place(run) == place]
+        after = (run for run in self._runs if run.position > planned.position)
+        return [run for run in after if _place(run) == place]
 
     def has_full_storage(self, planned: PlannedRun) -> bool:
         """Whether the deployment of this run is up, and its storage has no room left."""

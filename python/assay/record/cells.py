@@ -18,7 +18,7 @@ def settle(connection: sqlite3.Connection, run_id: int) -> None:
     ).fetchone()
     of_cell = connection.execute(
         "SELECT id, ended_unix_ns FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? "
-        "ORDER BY repetition",
+        "AND superseded = 0 ORDER BY repetition",
         place,
     ).fetchall()
     if any(ended_unix_ns is None for _, ended_unix_ns in of_cell):

@@ -16,7 +16,7 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.files import paths
-from assay.record import cells
+from assay.record import cells, reading
 from assay.record.file import insert, reading_errors
 from assay.record.read_only import open_for_reading
 from assay.record.writer import OnMessage, Writer
@@ -24,8 +24,9 @@ from assay.record.writer import OnMessage, Writer
 _SAME_EXPERIMENT = ("begun_unix_ns", "process_id", "process_started", "boot_id", "seed")
 _SAME_CALIBRATION = ("begun_unix_ns", "driver", "clients", "threads", "observation")
 _HOW_IT_ENDED = (
-    "state", "reason", "verdict", "verdict_reason", "begun_unix_ns", "ended_unix_ns"
+    "state", "reason", "verdict", "verdict_reason", "begun_unix_ns", "ended_unix_ns", "continuation"
 )  # fmt: skip
+_SAME_RUN = ("experiment_id", "cell_fingerprint", "repetition", "seed", "content_fingerprint")
 
 Row = dict[str, Any]
 
@@ -76,7 +77,7 @@ def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path) -> Non
 
 def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
     merged = Merged([], 0)
-    of_runs = _tables_of_runs(target)
+    of_runs = reading.tables_of_runs(target)
     for experiment in _rows(source, "SELECT * FROM experiments ORDER BY id"):
         own_id = experiment.pop("id")
         here_id = _the_same(target, "experiments", experiment, _SAME_EXPERIMENT)
@@ -87,6 +88,7 @@ def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
                 "UPDATE experiments SET ended_unix_ns = coalesce(ended_unix_ns, ?) WHERE id = ?",
                 (experiment["ended_unix_ns"], here_id),
             )
+        _add_continuations(source, target, own_id, here_id)
         runs = _rows(source, "SELECT * FROM runs WHERE experiment_id = ? ORDER BY position", own_id)
         added = sum(_add_run(source, target, run, here_id, of_runs) for run in runs)
         if added:
@@ -109,8 +111,9 @@ def _add_run(
     """Adds or completes a run; returns whether ``target`` lacked it."""
     own_id = run.pop("id")
     run["experiment_id"] = experiment_id
-    here_id = _the_same(target, "runs", run, ("experiment_id", "position"))
+    here_id = _the_same(target, "runs", run, _SAME_RUN)
     if here_id is None:
+        run["position"] = _free_position(target, experiment_id, run["position"])
         here_id = insert(target, "runs", **run)
     else:
         found = next(_rows(target, "SELECT * FROM runs WHERE id = ?", here_id))
@@ -135,6 +138,29 @@ def _add_run(
     return True
 
 
+def _add_continuations(
+    source: sqlite3.Connection, target: sqlite3.Connection, own_id: int, here_id: int
+) -> None:
+    """Those that ``target`` lacks."""
+    own = "SELECT * FROM continuations WHERE experiment_id = ? ORDER BY position"
+    for row in _rows(source, own, own_id):
+        row["experiment_id"] = here_id
+        if (
+            _the_same(target, "continuations", row, ("experiment_id", "position"), "position")
+            is None
+        ):
+            insert(target, "continuations", **row)
+
+
+def _free_position(target: sqlite3.Connection, experiment_id: int, position: int) -> int:
+    """The position, or one behind all others where that is another run's."""
+    (last, is_taken) = target.execute(
+        "SELECT coalesce(max(position), -1), max(position = ?2) FROM runs WHERE experiment_id = ?1",
+        (experiment_id, position),
+    ).fetchone()
+    return int(last) + 1 if is_taken else position
+
+
 def _row_count(connection: sqlite3.Connection, run_id: int, tables: list[str]) -> int:
     """How much has been written of a run."""
     questions = " + ".join(f"(SELECT count(*) FROM {table} WHERE run_id = ?1)" for table in tables)
@@ -142,23 +168,14 @@ def _row_count(connection: sqlite3.Connection, run_id: int, tables: list[str]) -
 
 
 def _the_same(
-    target: sqlite3.Connection, table: str, row: Row, columns: tuple[str, ...]
+    target: sqlite3.Connection, table: str, row: Row, columns: tuple[str, ...], key: str = "id"
 ) -> int | None:
-    """The id of the row with equal values in these columns."""
+    """The key of the row with equal values in these columns."""
     equal = " AND ".join(f"{column} = ?" for column in columns)
     found = target.execute(
-        f"SELECT id FROM {table} WHERE {equal}", [row[column] for column in columns]
+        f"SELECT {key} FROM {table} WHERE {equal}", [row[column] for column in columns]
     ).fetchone()
     return None if found is None else int(found[0])
-
-
-def _tables_of_runs(connection: sqlite3.Connection) -> list[str]:
-    """Every table whose rows belong to a run."""
-    question = (
-        "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
-        "WHERE m.type = 'table' AND c.name = 'run_id' ORDER BY m.name"
-    )
-    return [str(name) for (name,) in connection.execute(question)]
 
 
 def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[Row]:

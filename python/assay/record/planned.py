@@ -24,13 +24,15 @@ def keep(
     build: Mapping[str, Any],
     process: ProcessIdentity,
     now_ns: int,
+    command: Mapping[str, Any] | None,
+    content: Mapping[str, Any],
 ) -> int:
     """Returns the number of the experiment."""
     reading.settle_dead_runs(connection)
     experiment_id = insert(
         connection,
         "experiments",
-        title=storable(experiment.title or str(workload.get("title", ""))),
+        title=title(experiment, workload),
         reproduces=storable(experiment.reproduces),
         workload=storable(experiment.workload),
         workload_fingerprint=str(workload.get("fingerprint", "")),
@@ -43,13 +45,21 @@ def keep(
         process_id=process.pid,
         process_started=process.started_ticks,
         boot_id=process.boot_id,
+        command=None if command is None else json_text(command),
+        content=json_text(content),
     )
     for run in plan.runs:
-        _plan_run(connection, experiment_id, run)
+        plan_run(connection, experiment_id, run)
     return experiment_id
 
 
-def _plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun) -> None:
+def title(experiment: Experiment, workload: Mapping[str, Any]) -> str:
+    """That of the experiment, or else of its workload."""
+    own = experiment.title or str(workload.get("title", ""))
+    return storable(f"{own} (quick version)" if experiment.is_quick else own)
+
+
+def plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRun) -> None:
     cell = run.cell
     insert(
         connection,
@@ -68,4 +78,5 @@ def _plan_run(connection: sqlite3.Connection, experiment_id: int, run: PlannedRu
         seed=str(run.seed),
         cell=json_text(cell),
         cell_fingerprint=cell.fingerprint,
+        content_fingerprint=run.content,
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from assay.errors import SystemUnderTestError
-from assay.record import reading
+from assay.plan import Plan
+from assay.record import estimates, reading
+from assay.record.estimates import Earlier, Unfinished
 from assay.record.file import RecordIsLocked, reading_errors
 from assay.record.read_only import open_for_reading
 from assay.record.records import ExperimentRecord, RunRecord, RunSummary
@@ -48,6 +51,15 @@ class Questions(ABC):
     def find(self, reference: str) -> ExperimentRecord:
         """``latest``, ``3``, ``experiment 3``: that experiment; ``run 17``: with that run only."""
         return self._read(lambda connection: reading.find(connection, self.path, reference))
+
+    def earlier(self, cells: Iterable[str]) -> dict[str, Earlier]:
+        """What earlier runs of these cells took, by fingerprint."""
+        asked = tuple(cells)
+        return self._read(lambda connection: estimates.earlier(connection, asked))
+
+    def unfinished(self, command: Mapping[str, Any], plan: Plan) -> Unfinished | None:
+        """The command's last experiment, if it would be continued."""
+        return self._read(lambda connection: estimates.unfinished(connection, command, plan))
 
 
 class Reader:

@@ -20,6 +20,7 @@ from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
     END_STATES,
     PROCESS_ENDED,
+    ContinuationRecord,
     ExperimentRecord,
     RunRecord,
     RunSummary,
@@ -29,25 +30,31 @@ from assay.record.records import (
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
 _RUNS = """
-SELECT runs.id, experiment_id, position, workload, test, system, system_label, storage, clients,
-       threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, state,
-       reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
+SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
+       clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,
+       state, reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
        json_extract(cell, '$.scripts') AS scripts_given,
        coalesce(json_extract(cell, '$.cache'), 'as-is') AS cache,
        json_extract(cell, '$.system.machine') AS server_machine,
        coalesce(
-           json_extract(experiment, '$.is_ad_hoc'),
-           json_extract(experiment, '$.is_bare')  -- what earlier programs called it
+           json_extract(experiments.experiment, '$.is_ad_hoc'),
+           json_extract(experiments.experiment, '$.is_bare')  -- what earlier programs called it
        ) AS is_ad_hoc,
        runs.begun_unix_ns AS begun_unix_ns,
-       runs.ended_unix_ns AS ended_unix_ns, machine, process_id, process_started, boot_id
-FROM runs JOIN experiments ON experiments.id = experiment_id
+       runs.ended_unix_ns AS ended_unix_ns, superseded AS is_superseded,
+       coalesce(own.machine, experiments.machine) AS machine,
+       coalesce(own.process_id, experiments.process_id) AS process_id,
+       coalesce(own.process_started, experiments.process_started) AS process_started,
+       coalesce(own.boot_id, experiments.boot_id) AS boot_id
+FROM runs JOIN experiments ON experiments.id = runs.experiment_id
+LEFT JOIN continuations AS own  -- in whose process it was executed
+  ON own.experiment_id = runs.experiment_id AND own.position = runs.continuation
 """
 
 
 def runs(connection: sqlite3.Connection) -> list[RunSummary]:
-    rows = _rows(connection, f"{_RUNS} ORDER BY experiment_id DESC, position")
+    rows = _rows(connection, f"{_RUNS} ORDER BY runs.experiment_id DESC, runs.position")
     return [RunSummary(**_summary(row)) for row in rows]
 
 
@@ -111,10 +118,13 @@ def experiment(
         raise _unknown(connection, "experiment", "experiments", experiment_id)
     run_ids = [
         int(run_id)
-        for (run_id,) in connection.execute(
-            "SELECT id FROM runs WHERE experiment_id = ? ORDER BY position", (experiment_id,)
+        for run_id, is_superseded in connection.execute(
+            "SELECT id, superseded FROM runs WHERE experiment_id = ? ORDER BY position",
+            (experiment_id,),
         )
+        if not is_superseded or run_id == only_run
     ]
+    went_on = _continuations(connection, experiment_id)
     runs = tuple(run(connection, one) for one in run_ids if only_run in (None, one))
     kept = {} if only_run else dict(_cells(connection, experiment_id))
     return ExperimentRecord(
@@ -124,7 +134,8 @@ def experiment(
         seed=int(row["seed"]),
         begun_unix_ns=row["begun_unix_ns"],
         ended_unix_ns=row["ended_unix_ns"],
-        is_under_way=row["ended_unix_ns"] is None and is_alive(_process(row)),
+        is_under_way=row["ended_unix_ns"] is None
+        and is_alive(went_on[-1].process if went_on else _process(row)),
         experiment=json.loads(row["experiment"]),
         workload=typed.workload(json.loads(row["workload_facts"])),
         machine=json.loads(row["machine"]),
@@ -132,7 +143,37 @@ def experiment(
         runs=runs,
         cells={**_judged_cells(runs), **kept},
         path=path,
+        continuations=went_on,
     )
+
+
+def _continuations(
+    connection: sqlite3.Connection, experiment_id: int
+) -> tuple[ContinuationRecord, ...]:
+    question = "SELECT * FROM continuations WHERE experiment_id = ? ORDER BY position"
+    return tuple(
+        ContinuationRecord(
+            position=row["position"],
+            begun_unix_ns=row["begun_unix_ns"],
+            ended_process_id=row["ended_process_id"],
+            last_unix_ns=row["last_unix_ns"],
+            run_position=row["run_position"],
+            run_state=row["run_state"] or "",
+            changes=typed.changes(json.loads(row["changes"])),
+            is_asked_otherwise=row["experiment"] is not None,
+            process=_process(row),
+        )
+        for row in _rows(connection, question, experiment_id)
+    )
+
+
+def tables_of_runs(connection: sqlite3.Connection) -> list[str]:
+    """Every table whose rows belong to a run."""
+    question = (
+        "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
+        "WHERE m.type = 'table' AND c.name = 'run_id' ORDER BY m.name"
+    )
+    return [str(name) for (name,) in connection.execute(question)]
 
 
 def find(connection: sqlite3.Connection, path: Path, reference: str) -> ExperimentRecord:
@@ -210,6 +251,7 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
     name = f"run {row['id']}"
     values["parameters"] = typed.parameters(json.loads(row["parameters"]), f"{name}: parameters")
     values["is_ad_hoc"] = bool(row["is_ad_hoc"])
+    values["is_superseded"] = bool(row["is_superseded"])
     values["group_clients"] = typed.group_clients(json.loads(row["group_clients"] or "{}"), name)
     values["scripts_given"] = typed.scripts_given(json.loads(row["scripts_given"] or "[]"), name)
     values["server_machine"] = typed.server_machine(json.loads(row["server_machine"] or "{}"), name)

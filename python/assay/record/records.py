@@ -16,6 +16,7 @@ from assay.load.dataset_facts import DatasetFacts
 from assay.observation import Observation, Observed
 from assay.probe import Probe
 from assay.provision.deployment_facts import DeploymentFacts
+from assay.record.process import ProcessIdentity
 from assay.record.run_samples import OpenFile
 from assay.text.reasons import sentence
 
@@ -103,6 +104,8 @@ class RunSummary:
     """State of the caches that was asked for, of `assay.experiment.CACHES`."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
+    is_superseded: bool
+    """It has ended, and its content has changed since: no part of the experiment's results."""
 
     @property
     def full_test_name(self) -> str:
@@ -121,7 +124,8 @@ class RunSummary:
     @property
     def state_shown(self) -> str:
         """``interrupted (process ended)``; without the log of a server."""
-        return f"{self.state} ({sentence(self.reason)})" if self.reason else self.state
+        state = f"{self.state}, superseded" if self.is_superseded else self.state
+        return f"{state} ({sentence(self.reason)})" if self.reason else state
 
 
 @dataclass(frozen=True)
@@ -233,6 +237,27 @@ class RunRecord(RunSummary):
 
 
 @dataclass(frozen=True)
+class ContinuationRecord:
+    """A process that went on with an experiment after another one had ended."""
+
+    position: int
+    """1-based."""
+    begun_unix_ns: int
+    ended_process_id: int
+    """Of the process before."""
+    last_unix_ns: int
+    """When that last entered a stage of a run."""
+    run_position: int | None
+    """The run that it was at, which began again; None: it was between two."""
+    run_state: str
+    changes: Mapping[str, tuple[Any, Any]]
+    """Of machine, build and content: ``machine.kernel`` → before, now."""
+    is_asked_otherwise: bool
+    """The experiment file had changed."""
+    process: ProcessIdentity
+
+
+@dataclass(frozen=True)
 class ExperimentRecord:
     """One invocation of ``assay run``: a row of ``experiments`` and its runs in planned order."""
 
@@ -254,3 +279,4 @@ class ExperimentRecord:
     that are not complete, or were kept by an earlier Assay, are judged when the record is read."""
     path: Path
     """The record file."""
+    continuations: tuple[ContinuationRecord, ...] = ()

@@ -3,7 +3,7 @@
 The arguments of a call are on disk when it returns. That costs a flush, so `lab.run` calls between
 stages, never while clients are running. The calls are in the order of the stages::
 
-    begin_experiment                                       every planned run is kept
+    begin_experiment, or continue_experiment               every planned run is kept
         begin_run → probed → provisioned
             begin_step → loaded → driving → observed → sampled, checked → end_step
             begin_step → …
@@ -24,7 +24,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from assay.check.questions import Dispute
+from assay.check.questions import ComparedAnswer, Dispute
 from assay.drive.sampler import TimedSample
 from assay.errors import Bug
 from assay.experiment import Experiment
@@ -37,6 +37,7 @@ from assay.provision.deployment import Deployment
 from assay.record import (
     calibrations,
     cells,
+    continuing,
     disputes,
     planned,
     probes,
@@ -45,6 +46,7 @@ from assay.record import (
     run_states,
     run_steps,
 )
+from assay.record.continuing import Continued
 from assay.record.document import json_text
 from assay.record.file import insert
 from assay.record.process import this_process
@@ -77,6 +79,7 @@ class Store(Questions):
         self._writer = None if must_exist else Writer(path, waiting=waiting, warning=warning)
         self._reader = Reader(path) if must_exist else None
         self._experiment_id: int | None = None
+        self._continuation = 0
         self._run_id: int | None = None
         self._step: int | None = None
         """Position of the current step, or of the last one."""
@@ -115,27 +118,56 @@ class Store(Questions):
         *,
         workload: Mapping[str, Any],
         build: Mapping[str, Any],
+        command: Mapping[str, Any] | None = None,
+        content: Mapping[str, Any] | None = None,
     ) -> int:
         """Keeps the whole plan before anything is started; returns the experiment's number.
 
         ``workload``: name, title, fingerprint, report (its ``[report.*]`` tables), published.
-        ``build``: versions of Assay and its engine.
+        ``build``: versions of Assay and its engine. ``command``: the experiment file and the
+        options beside it, by which `continue_experiment` finds it again. ``content``: what
+        determines its runs.
         """
         process, now_ns = this_process(), time.time_ns()
         experiment_id = self._write().change(
             lambda connection: planned.keep(
-                connection, experiment, plan, machine, workload, build, process, now_ns
+                connection, experiment, plan, machine, workload, build, process, now_ns, command,
+                content or {},
+            )
+        )  # fmt: skip
+        self._begins(experiment_id, 0)
+        return experiment_id
+
+    def continue_experiment(
+        self,
+        experiment: Experiment,
+        plan: Plan,
+        chosen: Iterable[PlannedRun],
+        command: Mapping[str, Any],
+        facts: Mapping[str, Any],
+    ) -> Continued | None:
+        """Continues the command's last experiment in this process, if it is unfinished: see
+        `assay.record.continuing`."""
+        process, now_ns, runs = this_process(), time.time_ns(), tuple(chosen)
+        found = self._write().change(
+            lambda connection: continuing.go_on(
+                connection, experiment, plan, runs, command, facts, process, now_ns
             )
         )
+        if found is not None:
+            self._begins(found.experiment_id, found.position)
+        return found
+
+    def _begins(self, experiment_id: int, continuation: int) -> None:
         self._write().experiment_begins(experiment_id)
-        self._experiment_id = experiment_id
-        return experiment_id
+        self._experiment_id, self._continuation = experiment_id, continuation
 
     def begin_run(self, run: PlannedRun) -> int:
         """The planned run is under way: state provisioning. Returns the run's number."""
         if self._run_id is not None:
             raise Bug(f"run {self._run_id} has not ended, and another begins")
         experiment_id, now_ns = self._experiment_id, time.time_ns()
+        continuation = self._continuation
 
         def change(connection: sqlite3.Connection) -> int:
             found = connection.execute(
@@ -145,6 +177,9 @@ class Store(Questions):
             if found is None:
                 raise Bug(f"no run was planned at position {run.position} of this experiment")
             run_id = int(found[0])
+            connection.execute(
+                "UPDATE runs SET continuation = ? WHERE id = ?", (continuation, run_id)
+            )
             run_states.enter(connection, run_id, "provisioning", now_ns)
             return run_id
 
@@ -258,6 +293,15 @@ class Store(Questions):
     def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:
         """Writes the result checks: id, title, expected, found, ok and note of each."""
         self._keep("checks", json_text(list(checks)))
+
+    def compared(self, answers: Sequence[ComparedAnswer]) -> None:
+        """Writes what the run answered of the questions that all systems are asked alike."""
+        run_id, text = self._run(), json_text([list(one) for one in answers])
+
+        def change(connection: sqlite3.Connection) -> None:
+            insert(connection, "compared_answers", run_id=run_id, document=text)
+
+        self._write().change(change)
 
     def evidence(self, state: EndState, reason: str | None = None) -> Evidence:
         """The values by which the current run is judged if it ends in this state."""

@@ -78,5 +78,9 @@ def workload(document: Any) -> Mapping[str, Any]:
     return found
 
 
+def changes(document: Any) -> dict[str, tuple[Any, Any]]:
+    return convert(document, dict[str, tuple[Any, Any]], "changes")
+
+
 def build(document: Any) -> dict[str, Any]:
     return convert(document, dict[str, Any], "build")

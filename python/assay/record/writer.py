@@ -76,8 +76,12 @@ class Writer:
 
     def experiment_begins(self, experiment_id: int) -> None:
         self._rows = {
-            table: self._rows_of(f"SELECT * FROM {table} WHERE {key} = {experiment_id}")
-            for table, key in (("experiments", "id"), ("runs", "experiment_id"))
+            table: self._rows_of(f"SELECT * FROM {table} WHERE {which}")
+            for table, which in (
+                ("experiments", f"id = {experiment_id}"),
+                ("continuations", f"experiment_id = {experiment_id}"),
+                ("runs", f"experiment_id = {experiment_id} AND ended_unix_ns IS NULL"),
+            )
         }
         self._changes = []
 

@@ -9,6 +9,7 @@ from assay.experiment import Driving
 from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
 from assay.record import ExperimentRecord, RunRecord
+from assay.record.records import ContinuationRecord
 from assay.report import durability, headroom
 from assay.report.values import Column, Row, Section, Table, text
 from assay.text import units
@@ -30,9 +31,32 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         f"{machine.get('operating_system')}, kernel {machine.get('kernel')}",
         "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
     }
+    if experiment.continuations:
+        found["interrupted"] = "; ".join(map(_interruption, experiment.continuations))
+    if experiment.experiment.get("is_quick"):
+        found["version"] = "quick: parameters have the quick values of the workload or of its file"
     if experiment.reproduces:
         found["reproduces"] = experiment.reproduces
     return {name: value for name, value in found.items() if value}
+
+
+def _interruption(one: ContinuationRecord) -> str:
+    """``process 4711 ended at 2026-11-22 03:10 UTC in run 7 (loading), continued at …``."""
+    last, begun = (
+        datetime.fromtimestamp(unix_ns / 1e9, UTC)
+        for unix_ns in (one.last_unix_ns, one.begun_unix_ns)
+    )
+    where = "between two runs"
+    if one.run_position is not None:
+        where = f"in run {one.run_position + 1} ({one.run_state}), which began again"
+    words = (
+        f"process {one.ended_process_id} after {last:%Y-%m-%d %H:%M} UTC {where}; continued "
+        f"{begun:%Y-%m-%d %H:%M} UTC"
+    )
+    changes = [f"{name} was {was}, is {now}" for name, (was, now) in one.changes.items()]
+    if one.is_asked_otherwise:
+        changes.append("the experiment file or the workload is another")
+    return f"{words}, where {', '.join(changes)}" if changes else words
 
 
 def section(runs: Iterable[RunRecord]) -> Section | None:

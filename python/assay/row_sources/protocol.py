@@ -77,6 +77,15 @@ class UpdatesRows(Protocol):
         them with a fresh load."""
 
 
+@runtime_checkable
+class ReadsFiles(Protocol):
+    """Rows that are read from files, which may change between two experiments."""
+
+    @property
+    def input_fingerprint(self) -> str:
+        """Digest of the content of the files, and of how they are read."""
+
+
 @dataclass(frozen=True)
 class Download:
     """A data set that ``assay get NAME`` brings."""

@@ -4,7 +4,7 @@ has not the others."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from assay import registry
 from assay.errors import SystemMissing, SystemUnderTestError
@@ -22,6 +22,8 @@ class Availability:
     """By the label of the system."""
     places: tuple[str, ...]
     """Of the programs that will be started."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Of the same, by the label of the system."""
 
     def refuse_missing(self) -> None:
         """Raises `SystemUnderTestError` with every system that is missing."""
@@ -46,7 +48,7 @@ def look_for(choices: Iterable[SystemChoice]) -> Availability:
     Raises `ArgumentError` for what is there and cannot be used as asked.
     """
     asked: dict[tuple[str, bool], Found | SystemUnderTestError | None] = {}
-    missing = {}
+    missing, versions = {}, {}
     for choice in choices:
         key = (choice.name, choice.url is None)
         if key not in asked:
@@ -54,9 +56,10 @@ def look_for(choices: Iterable[SystemChoice]) -> Availability:
         found = asked[key]
         if isinstance(found, SystemUnderTestError):
             missing[choice.label] = found
-    return Availability(
-        missing, tuple(found.place for found in asked.values() if isinstance(found, Found))
-    )
+        if isinstance(found, Found):
+            versions[choice.label] = found.version
+    places = tuple(found.place for found in asked.values() if isinstance(found, Found))
+    return Availability(missing, places, versions)
 
 
 def one_line(error: SystemUnderTestError) -> str:

@@ -32,6 +32,8 @@ class Parameter:
     """The values allowed; empty: any."""
     tests: tuple[str, ...] = ()
     """Tests that have it; empty: all."""
+    quick: Scalar | None = None
+    """The value in a quick version (``--quick``); None: the same as otherwise."""
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Level → capabilities that a run needs at this level (`assay.capabilities`)."""
 
@@ -101,17 +103,21 @@ def _parameter(name: str, section: Section) -> Parameter:
         most=section.whole("most", INTEGER) if "most" in section else None,
         levels=section.texts("levels", ()),
         tests=section.texts("tests", ()),
+        quick=section.scalar("quick") if "quick" in section else None,
         needs=_needs(section.section("needs"), section.texts("levels", ())),
     )
     least, most = parameter.least, parameter.most
     if least is not None and most is not None and least > most:
         raise section.error(f"least = {least} is above most = {most}", "least")
-    if not parameter.fits(parameter.default):
-        raise section.error(f"default of {name} is not of type {parameter.type}", "default")
-    try:
-        parameter.check(parameter.default)
-    except ArgumentError as error:
-        raise section.error(error.message, "default", hint=error.hint) from error
+    for key, value in (("default", parameter.default), ("quick", parameter.quick)):
+        if value is None:
+            continue
+        if not parameter.fits(value):
+            raise section.error(f"{key} of {name} is not of type {parameter.type}", key)
+        try:
+            parameter.check(value)
+        except ArgumentError as error:
+            raise section.error(error.message, key, hint=error.hint) from error
     section.done()
     return parameter
 

@@ -1,0 +1,241 @@
+"""An experiment of 20 cells that is killed at a random point (kill -9) has 20 cells, each once,
+when its file has been run again; and nothing of it is left on the machine.
+
+Each case runs an experiment file of its own: tpcb on SQLite and, where it is installed, PostgreSQL,
+on a directory and on a tmpfs, in randomized order. In every second case its transactions change the
+data, which are restored for each run. The process is killed once or twice, at times
+drawn from the time that the whole experiment takes; then the file is run again to its end. Runs
+that had ended before a kill must be the same ones afterwards (same number, same beginning). Looked
+for at the end: processes, mounts, loop devices, control groups, files and directories, entries of
+the clean-up ledger.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import psutil
+
+from assay import registry
+from assay.errors import SystemMissing
+from assay.systems.abilities import Findable
+from proofs._proof import Found
+
+CASES = 30
+SHORT = 3
+
+_CELLS = 20
+_TESTS = ("select-only", "simple-update")
+_AGAIN = 1 / 3
+"""Share of the cases that are killed a second time."""
+_PATIENCE_S = 600.0
+"""After which a run counts as hung."""
+_CONTROL_GROUPS = Path("/sys/fs/cgroup")
+
+
+def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
+    """Kills this many experiments."""
+    del patience_s  # an experiment takes as long as its servers take to start
+    outcomes: Counter[str] = Counter()
+    faults = []
+    took_s: dict[str, float] = {}
+    for number in range(first, first + cases):
+        test = _TESTS[number % 2 if cases > SHORT else 0]
+        if test not in took_s:
+            with _folder(test) as folder:
+                began_s = time.monotonic()
+                wrong = _run(folder) + _wrong(folder, {}, 0, set())
+                took_s[test] = time.monotonic() - began_s
+            if wrong:
+                return Found(cases, outcomes, ["\n".join([f"{test}, not killed:", *wrong])])
+        outcome, wrong = _case(Random(f"interrupted/{seed}/{number}"), test, took_s[test])
+        outcomes[outcome] += 1
+        if wrong:
+            again = f"python -m proofs interrupted_experiments --first {number} --cases 1"
+            faults.append("\n".join([again, *wrong]))
+    return Found(cases, outcomes, faults)
+
+
+def _case(random: Random, test: str, whole_s: float) -> tuple[str, list[str]]:
+    """How far the experiment was when it was killed, and what was wrong in the end."""
+    with _folder(test) as folder:
+        ended: dict[int, int] = {}
+        marks: set[str] = set()
+        interruptions = 0
+        for _ in range(2 if random.random() < _AGAIN else 1):
+            was_killed = _run_and_kill(folder, random.uniform(0, whole_s))
+            ended = _ended(folder)
+            marks |= {path.stem for path in (folder / "state").rglob("*.json")}
+            interruptions += was_killed and _is_unfinished(folder)
+        outcome = f"killed when {_share(len(ended))} of the cells had ended"
+        if not interruptions:
+            outcome = "killed before the first or after the last run"
+        wrong = [] if _is_finished(folder) else _run(folder)
+        return outcome, wrong + _wrong(folder, ended, interruptions, marks)
+
+
+def _share(ended: int) -> str:
+    return ("none", "up to a half", "more than a half")[0 if not ended else 1 + (ended > 10)]
+
+
+class _folder:  # noqa: N801  (used as a statement)
+    """A folder in which the experiment file is, and everything that Assay makes."""
+
+    def __init__(self, test: str) -> None:
+        self._test = test
+
+    def __enter__(self) -> Path:
+        self.path = Path(tempfile.mkdtemp(prefix="proof-", dir="/tmp"))
+        self.path.chmod(0o711)  # a server of another user must pass through
+        (self.path / "tmp").mkdir()
+        (self.path / "tmp").chmod(0o1777)
+        systems = ["sqlite", *(["postgresql"] if _is_here("postgresql") else [])]
+        clients = list(range(1, 1 + _CELLS // (2 * len(systems))))
+        (self.path / "experiment.toml").write_text(
+            f'workload = "tpcb"\ntest = "{self._test}"\norder = "randomized"\n'
+            f'storages = ["here", "tmpfs"]\nsystems = {systems}\nclients = {clients}\n'
+            "[drive]\ntransactions = 20\n",
+            "utf-8",
+        )
+        return self.path
+
+    def __exit__(self, *_error: object) -> None:
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _is_here(name: str) -> bool:
+    system = registry.system(name)
+    try:
+        if isinstance(system, Findable):
+            system.find()
+    except SystemMissing:
+        return False
+    return True
+
+
+def _started(folder: Path) -> subprocess.Popen[bytes]:
+    with (folder / "said").open("ab") as said:
+        return subprocess.Popen(
+            [Path(sys.executable).with_name("assay"), "run", "experiment.toml"],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            env={
+                **os.environ,
+                "TMPDIR": str(folder / "tmp"),
+                "XDG_STATE_HOME": str(folder / "state"),
+            },
+        )
+
+
+def _run(folder: Path) -> list[str]:
+    """Runs the file to its end; returns what was wrong with that."""
+    with _started(folder) as running:
+        try:
+            status = running.wait(_PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            return [f"did not end within {_PATIENCE_S:g} s", _said(folder)]
+    return [f"exit status {status}", _said(folder)] if status else []
+
+
+def _run_and_kill(folder: Path, after_s: float) -> bool:
+    """Runs the file for this time, then kills it; returns whether it was still running."""
+    with _started(folder) as running:
+        try:
+            running.wait(after_s)
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGKILL)
+            return True
+    return False
+
+
+def _asked(folder: Path, question: str) -> list[tuple[int, ...]]:
+    """The answer of the record; nothing where there is no record yet."""
+    try:
+        connection = sqlite3.connect(f"file:{folder}/assay-records.sqlite?mode=rw", uri=True)
+    except sqlite3.OperationalError:
+        return []
+    try:
+        return connection.execute(question).fetchall()
+    except sqlite3.OperationalError:
+        return []  # killed before its tables were made
+    finally:
+        connection.close()
+
+
+def _ended(folder: Path) -> dict[int, int]:
+    """Number of each run that has ended → when it began."""
+    return dict(_asked(folder, "SELECT id, begun_unix_ns FROM runs WHERE state = 'done'"))
+
+
+def _is_unfinished(folder: Path) -> bool:
+    return bool(_asked(folder, "SELECT 1 FROM experiments WHERE ended_unix_ns IS NULL"))
+
+
+def _is_finished(folder: Path) -> bool:
+    return bool(_asked(folder, "SELECT 1 FROM experiments WHERE ended_unix_ns IS NOT NULL"))
+
+
+def _wrong(folder: Path, ended: dict[int, int], interruptions: int, marks: set[str]) -> list[str]:
+    """What is wrong with the record, and what is left on the machine. ``marks``: those of all that
+    was made before a kill."""
+    left = map("left: {}".format, _left(folder, marks))
+    return [*_wrong_record(folder, ended, interruptions), *left]
+
+
+def _wrong_record(folder: Path, ended: dict[int, int], interruptions: int) -> Iterator[str]:
+    experiments = len(_asked(folder, "SELECT id FROM experiments"))
+    if experiments != 1:
+        yield f"{experiments} experiments"
+    ((runs, cells, done),) = _asked(
+        folder,
+        "SELECT count(*), count(DISTINCT cell_fingerprint), sum(state = 'done') FROM runs",
+    )
+    if (runs, cells, done) != (_CELLS, _CELLS, _CELLS):
+        yield f"{runs} runs of {cells} cells, of which {done} are done"
+    for table in ("observations", "sites", "cells"):
+        ((rows,),) = _asked(folder, f"SELECT count(*) FROM {table}")
+        if rows != _CELLS:
+            yield f"{rows} rows in {table}"
+    now = _ended(folder)
+    if repeated := [run for run, begun_ns in ended.items() if now.get(run) != begun_ns]:
+        yield f"runs that had ended and were repeated: {repeated}"
+    ((continuations,),) = _asked(folder, "SELECT count(*) FROM continuations")
+    if continuations != interruptions:
+        yield f"{continuations} continuations on record, expected {interruptions}"
+
+
+def _left(folder: Path, marks: set[str]) -> Iterator[str]:
+    """Everything of the experiment that is still there."""
+    for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
+        words = [*(process.info["cmdline"] or ()), process.info["cwd"] or ""]
+        if process.pid != os.getpid() and any(str(folder) in word for word in words):
+            yield f"process {process.pid}: {' '.join(words)}"
+    for line in Path("/proc/self/mountinfo").read_text("utf-8").splitlines():
+        if str(folder) in line:
+            yield f"mount {line}"
+    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
+        if str(folder) in backing.read_text("utf-8"):
+            yield f"loop device {backing.parts[3]}"
+    yield from map(str, (folder / "tmp").iterdir())
+    yield from map(str, (folder / "state").rglob("*.json"))
+    yield from map(str, folder.glob(".assay"))
+    for group in _CONTROL_GROUPS.rglob("*/"):
+        if any(group.name.endswith(mark) for mark in marks):
+            yield f"control group {group}"
+
+
+def _said(folder: Path) -> str:
+    return (folder / "said").read_text("utf-8", "replace")[-2000:]

@@ -1,0 +1,80 @@
+"""Takes what determines the results of an experiment's runs; returns the plan with a fingerprint of
+it in each run: runs of equal content need not be repeated.
+
+The content of a run is its cell (test, system with its options and settings, storage with its
+options, clients, parameters, protocol, driving), its repetition and its seed, the text of all
+scripts and files of the workload, the files that rows are read from, the version of the system's
+programs, and that of Assay. Not part of it are the machine, whose changes are said instead, and the
+version of a server that is named by its URL.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from assay.errors import ScriptError
+from assay.experiment import Experiment
+from assay.files import text_file
+from assay.plan.values import Plan, PlannedRun
+from assay.workload.values import Workload
+
+
+@dataclass(frozen=True)
+class Content:
+    """What determines the results of all runs of an experiment, besides their cells and seeds."""
+
+    workload: str
+    """Fingerprint of all texts of the workload, with the scripts that are run in its place."""
+    statements: str
+    """Digest of the file of plain statements (``--feed``); empty: none."""
+    input: str
+    """Digest of the files that rows are read from; empty: none are read."""
+    assay: str
+    """Version of Assay."""
+    systems: Mapping[str, str] = field(default_factory=dict)
+    """Label of each system → version of its programs, where they are on this machine."""
+
+    def for_record(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def of_run(self, run: PlannedRun) -> str:
+        """The fingerprint of the run's content."""
+        cell = run.cell
+        parts = {
+            **self.for_record(),
+            "systems": self.systems.get(cell.system.label, ""),
+            "cell": cell.fingerprint,
+            "repetition": run.repetition,
+            "seed": run.seed,
+        }
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+    def in_plan(self, plan: Plan) -> Plan:
+        """The plan, with the content of each run."""
+        return replace(
+            plan, runs=tuple(replace(run, content=self.of_run(run)) for run in plan.runs)
+        )
+
+
+def content_of(
+    experiment: Experiment,
+    workload: Workload,
+    input_fingerprint: str,
+    versions: Mapping[str, str],
+    assay: str,
+) -> Content:
+    """``versions``: of the systems, by their labels; ``assay``: of this program."""
+    feed = experiment.feed
+    statements = "" if feed is None else text_file.read(Path(feed), ScriptError)
+    return Content(
+        workload=workload.fingerprint,
+        statements=hashlib.sha256(statements.encode()).hexdigest() if feed is not None else "",
+        input=input_fingerprint,
+        assay=assay,
+        systems=dict(versions),
+    )

@@ -1,0 +1,48 @@
+"""Takes the patterns of ``--only`` and a plan; returns the runs that they choose.
+
+A pattern names a test, a system or a storage; ``*`` stands for any letters. Several patterns
+separated by commas choose what any of them fits; each further ``--only`` narrows the choice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.errors import ArgumentError
+from assay.plan.values import Cell, Plan, PlannedRun
+
+Patterns = Sequence[Sequence[str]]
+"""Of each ``--only``, its patterns."""
+
+
+def chosen(plan: Plan, patterns: Patterns) -> tuple[PlannedRun, ...]:
+    """Raises `ArgumentError` where no run is left."""
+    runs = plan.runs
+    for one_of in patterns:
+        fits = re.compile("|".join(map(_expression, one_of)), re.IGNORECASE)
+        left = tuple(run for run in runs if any(map(fits.fullmatch, _names(run.cell))))
+        if not left:
+            known = dict.fromkeys(name for run in runs for name in _names(run.cell))
+            raise ArgumentError(
+                f"--only {','.join(one_of)}: no run has a test, a system or a storage of this name",
+                hint=f"known: {', '.join(known)}",
+            )
+        runs = left
+    return runs
+
+
+def narrowed(plan: Plan, patterns: Patterns) -> Plan:
+    """A plan of these runs alone."""
+    runs = chosen(plan, patterns)
+    return replace(plan, runs=tuple(replace(run, position=place) for place, run in enumerate(runs)))
+
+
+def _names(cell: Cell) -> list[str]:
+    system = [cell.system.label, cell.system.name]
+    return [name for name in dict.fromkeys([cell.test_name, *system, cell.storage_name]) if name]
+
+
+def _expression(pattern: str) -> str:
+    return re.escape(pattern).replace(r"\*", ".*")

@@ -1,0 +1,256 @@
+"""Takes the command and the plan of an experiment that is unfinished; continues it in this process:
+runs that have ended are kept, all others are planned again.
+
+Everything is one transaction, so that of two processes one continues it, and a process that is
+killed here has changed nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from assay.check.questions import ComparedAnswer
+from assay.errors import ArgumentError, RunFailed, SystemUnderTestError
+from assay.experiment import Experiment
+from assay.plan import Plan, PlannedRun
+from assay.record import planned, reading
+from assay.record.document import json_text, storable
+from assay.record.file import insert
+from assay.record.process import ProcessIdentity, is_alive
+from assay.record.runs_again import ENDED, RunOnRecord, Runs, lay_out, runs_of
+
+
+class Kept(NamedTuple):
+    """A run that had ended in a process before."""
+
+    exit_code: int
+    answers: tuple[ComparedAnswer, ...]
+    reason: str
+    """Of its verdict."""
+
+
+@dataclass(frozen=True)
+class Continued:
+    """What was found of the experiment that goes on."""
+
+    experiment_id: int
+    position: int
+    """Of this continuation: 1 for the first."""
+    kept: Mapping[int, Kept]
+    """Position in the plan → the run there, which has ended."""
+    superseded: int
+    """Runs that had ended and whose content has changed."""
+    changes: Mapping[str, tuple[Any, Any]]
+    """Of machine, build and content: name → before, now."""
+    interrupted: str
+    """The state of the run that was under way; empty: none was."""
+
+
+class _Process(NamedTuple):
+    """The last process that worked on the experiment, with what it found."""
+
+    identity: ProcessIdentity
+    facts: dict[str, Any]
+
+
+def unfinished(connection: sqlite3.Connection, command: Mapping[str, Any]) -> int | None:
+    """The number of the last experiment of this command, unless it is finished."""
+    row = connection.execute(
+        "SELECT id, ended_unix_ns FROM experiments WHERE command = ? ORDER BY id DESC LIMIT 1",
+        (json_text(command),),
+    ).fetchone()
+    if row is None:
+        return None
+    experiment_id, ended_unix_ns = row
+    states = [run.state for run in runs_of(connection, experiment_id)]
+    is_finished = ended_unix_ns is not None and all(state in ENDED for state in states)
+    return None if is_finished else int(experiment_id)
+
+
+def go_on(
+    connection: sqlite3.Connection,
+    experiment: Experiment,
+    plan: Plan,
+    chosen: Iterable[PlannedRun],
+    command: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    process: ProcessIdentity,
+    now_ns: int,
+) -> Continued | None:
+    """Continues the last experiment of the command; None where that is finished, or nothing of it
+    can be kept. ``facts``: machine, build, content and workload, as a new experiment keeps them.
+    ``chosen``: the runs of the plan that may be executed now; the content of others is not looked
+    at.
+
+    Raises `ArgumentError` where another process is at work on it.
+    """
+    experiment_id = unfinished(connection, command)
+    if experiment_id is None:
+        return None
+    before = _last_process(connection, experiment_id)
+    _refuse_under_way(connection, experiment_id, before.identity)
+    reading.settle_dead_runs(connection)
+    found = Runs(connection, experiment_id, {run.position for run in chosen})
+    matched = {run.position: old for run in plan.runs if (old := found.match(run)) is not None}
+    has_ended = any(old.state in ENDED for old in found.runs)
+    if has_ended and not any(old.state in ENDED for old in matched.values()):
+        return None
+    under_way = found.under_way()
+    last_ns = _last_sign_ns(connection, experiment_id)
+    superseded = lay_out(connection, experiment_id, plan, matched, found)
+    changes = _changes(before.facts, facts)
+    position = 1 + int(
+        connection.execute(
+            "SELECT count(*) FROM continuations WHERE experiment_id = ?", (experiment_id,)
+        ).fetchone()[0]
+    )
+    insert(
+        connection,
+        "continuations",
+        experiment_id=experiment_id,
+        position=position,
+        begun_unix_ns=now_ns,
+        ended_process_id=before.identity.pid,
+        last_unix_ns=last_ns,
+        run_position=under_way.position if under_way else None,
+        run_state=under_way.was if under_way else None,
+        changes=json_text(changes),
+        experiment=_asked_before(connection, experiment_id, experiment, facts["workload"]),
+        machine=json_text(facts["machine"]),
+        build=json_text(facts["build"]),
+        content=json_text(facts["content"]),
+        process_id=process.pid,
+        process_started=process.started_ticks,
+        boot_id=process.boot_id,
+    )
+    connection.execute("UPDATE experiments SET ended_unix_ns = NULL WHERE id = ?", (experiment_id,))
+    kept = {place: old for place, old in matched.items() if old.state in ENDED}
+    return Continued(
+        experiment_id,
+        position,
+        {place: _kept(connection, old) for place, old in kept.items()},
+        superseded,
+        changes,
+        under_way.was if under_way else "",
+    )
+
+
+def _refuse_under_way(
+    connection: sqlite3.Connection, experiment_id: int, process: ProcessIdentity
+) -> None:
+    (ended_unix_ns,) = connection.execute(
+        "SELECT ended_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
+    ).fetchone()
+    if ended_unix_ns is None and is_alive(process):
+        raise ArgumentError(
+            f"experiment {experiment_id} of this file is under way in process {process.pid}",
+            hint="wait until it has ended, or begin another one: --new",
+        )
+
+
+def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> Kept:
+    (reason,) = connection.execute(
+        "SELECT verdict_reason FROM runs WHERE id = ?", (old.id,)
+    ).fetchone()
+    row = connection.execute(
+        "SELECT document FROM compared_answers WHERE run_id = ?", (old.id,)
+    ).fetchone()
+    answers = tuple(ComparedAnswer(*one) for one in json.loads(row[0])) if row else ()
+    return Kept(_exit_code(connection, old), answers, str(reason))
+
+
+def _exit_code(connection: sqlite3.Connection, old: RunOnRecord) -> int:
+    if old.state != "failed":
+        return 0
+    was_measured = connection.execute(
+        "SELECT 1 FROM observations WHERE run_id = ? LIMIT 1", (old.id,)
+    ).fetchone()
+    return RunFailed.exit_code if was_measured else SystemUnderTestError.exit_code
+
+
+def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Process:
+    names = "process_id, process_started, boot_id, machine, build, content"
+    row = (
+        connection.execute(
+            f"SELECT {names} FROM continuations WHERE experiment_id = ? "
+            "ORDER BY position DESC LIMIT 1",
+            (experiment_id,),
+        ).fetchone()
+        or connection.execute(
+            f"SELECT {names} FROM experiments WHERE id = ?", (experiment_id,)
+        ).fetchone()
+    )
+    machine, build, content = map(json.loads, row[3:])
+    return _Process(
+        ProcessIdentity(*row[:3]), {"machine": machine, "build": build, "content": content}
+    )
+
+
+def _last_sign_ns(connection: sqlite3.Connection, experiment_id: int) -> int:
+    """When the process before entered a stage of a run for the last time, or began."""
+    (last_ns,) = connection.execute(
+        "SELECT max(stages.begun_unix_ns) FROM stages JOIN runs ON runs.id = run_id "
+        "WHERE experiment_id = ?",
+        (experiment_id,),
+    ).fetchone()
+    if last_ns is None:
+        (last_ns,) = connection.execute(
+            "SELECT begun_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
+        ).fetchone()
+    return int(last_ns)
+
+
+def _changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """``machine.kernel`` → what it was, what it is; of what was known both times."""
+    then = _flat("", before)
+    found = _flat("", {part: json.loads(json_text(now[part])) for part in before})
+    return {
+        name: (then[name], value)
+        for name, value in found.items()
+        if name in then and then[name] != value
+    }
+
+
+def _flat(path: str, value: Any) -> dict[str, Any]:
+    """The values of nested objects, by their path."""
+    if not isinstance(value, Mapping):
+        return {path: value}
+    return {
+        name: one
+        for key, item in value.items()
+        for name, one in _flat(f"{path}.{key}" if path else str(key), item).items()
+    }
+
+
+def _asked_before(
+    connection: sqlite3.Connection,
+    experiment_id: int,
+    experiment: Experiment,
+    workload: Mapping[str, Any],
+) -> str | None:
+    """What had been asked, where it is something else now; that takes its place."""
+    now = json_text(experiment)
+    (before, workload_before) = connection.execute(
+        "SELECT experiment, workload_facts FROM experiments WHERE id = ?", (experiment_id,)
+    ).fetchone()
+    if (before, workload_before) == (now, json_text(workload)):
+        return None
+    connection.execute(
+        "UPDATE experiments SET experiment = ?, title = ?, reproduces = ?, workload = ?, "
+        "workload_fingerprint = ?, workload_facts = ?, seed = ? WHERE id = ?",
+        (
+            now,
+            planned.title(experiment, workload),
+            storable(experiment.reproduces),
+            storable(experiment.workload),
+            str(workload.get("fingerprint", "")),
+            json_text(workload),
+            str(experiment.seed),
+            experiment_id,
+        ),
+    )
+    return str(before)

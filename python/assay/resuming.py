@@ -1,0 +1,90 @@
+"""Takes an experiment's plan and how it was asked for; begins it in the record, or continues the
+last one of its file, and returns the runs that are to be executed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from assay.check.questions import Questions
+from assay.plan import Plan, PlannedRun
+from assay.plan.only import Patterns, chosen
+from assay.progress import Progress
+from assay.record import Store
+from assay.record.continuing import Continued
+from assay.text.units import counted
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which of an experiment's runs are executed now, and whether an earlier one is continued."""
+
+    command: Mapping[str, Any] | None = None
+    """`assay.experiment.command.command_of`; None: nothing is continued."""
+    is_new: bool = False
+    """Whether a new experiment begins in any case."""
+    only: Patterns = ()
+
+
+@dataclass(frozen=True)
+class Begun:
+    """An experiment that is under way in this process."""
+
+    experiment_id: int
+    runs: tuple[PlannedRun, ...]
+    """Those that are to be executed, in order."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """Position of each run that had ended → its exit code."""
+    questions: Questions = field(default_factory=Questions)
+    """With the answers of the runs that had ended."""
+
+
+def begin(
+    store: Store, plan: Plan, request: Request, facts: Mapping[str, Any], progress: Progress
+) -> Begun:
+    """``facts``: machine, workload, build and content, for the record.
+
+    Raises `ArgumentError` where another process is at work on the file's experiment.
+    """
+    runs = chosen(plan, request.only)
+    if request.command is not None and not request.is_new:
+        found = store.continue_experiment(plan.experiment, plan, runs, request.command, facts)
+        if found is not None:
+            return _continued(found, plan, runs, progress)
+    experiment_id = store.begin_experiment(
+        plan.experiment,
+        plan,
+        facts["machine"],
+        workload=facts["workload"],
+        build=facts["build"],
+        command=request.command,
+        content=facts["content"],
+    )
+    return Begun(experiment_id, runs)
+
+
+def _continued(
+    found: Continued, plan: Plan, runs: Sequence[PlannedRun], progress: Progress
+) -> Begun:
+    left = tuple(run for run in runs if run.position not in found.kept)
+    begun = Begun(
+        found.experiment_id,
+        left,
+        {position: kept.exit_code for position, kept in found.kept.items()},
+    )
+    for position, kept in sorted(found.kept.items()):
+        begun.questions.recall(position, kept.answers, kept.reason)
+    state = f"; it was interrupted while {found.interrupted}" if found.interrupted else ""
+    progress.stage(
+        f"continue experiment {found.experiment_id}{state}: {len(found.kept)} of "
+        f"{counted(len(plan.runs), 'run')} have ended, {len(left)} to do"
+    )
+    if found.superseded:
+        progress.warning(
+            f"{counted(found.superseded, 'run')} of experiment {found.experiment_id} had ended and "
+            "are no longer part of it: what they were of has changed"
+        )
+    for name, (before, now) in found.changes.items():
+        progress.warning(f"changed since the experiment began: {name} was {before}, is {now}")
+    return begun

@@ -1,0 +1,99 @@
+"""`assay run FILE.toml` after it was interrupted: nothing is repeated, and nothing is lost."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.record import DEFAULT_FILE_NAME
+from commands import Assay
+from running import started, wait_for_state
+
+FILE = """\
+script = ["one.sql"]
+systems = ["null", "sqlite"]
+clients = [1, 2]
+[drive]
+duration_s = 1
+"""
+
+
+@pytest.fixture
+def folder(working_folder: Path) -> Path:
+    (working_folder / "one.sql").write_text("SELECT 1;\n")
+    (working_folder / "e.toml").write_text(FILE)
+    return working_folder
+
+
+def rows(folder: Path, question: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(folder / DEFAULT_FILE_NAME)
+    try:
+        return connection.execute(question).fetchall()
+    finally:
+        connection.close()
+
+
+def run_until_second(folder: Path, number: int) -> None:
+    """Runs the file; sends the signal while the second run is at work."""
+    with started(folder, "run", "e.toml") as running:
+        wait_for_state(folder, "done")
+        running.send_signal(number)
+        running.communicate(timeout=60)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_the_same_file_goes_on_and_a_finished_one_begins_anew(
+    folder: Path, assay: Assay, number: int
+) -> None:
+    run_until_second(folder, number)
+    before = rows(folder, "SELECT id, begun_unix_ns FROM runs WHERE state = 'done'")
+    plan = assay("plan", "e.toml")
+    assert f"would continue experiment 1, in which {len(before)} of 4 runs" in plan.err
+    assert plan.out.count("done") == len(before)
+    found = assay("run", "e.toml", "--format", "markdown")
+    assert found.status == 0, found.err
+    assert "continue experiment 1" in found.err
+    assert "began again; continued" in found.out
+    assert rows(folder, "SELECT count(*), count(DISTINCT cell_fingerprint) FROM runs") == [(4, 4)]
+    after = rows(folder, "SELECT id, begun_unix_ns FROM runs WHERE state = 'done'")
+    assert len(after) == 4 and set(before) <= set(after)
+    again = assay("run", "e.toml", "--only", "null")
+    assert again.experiment.id == 2
+    assert [run.state for run in again.runs] == ["done", "planned"] * 2
+    left = assay("run", "e.toml")
+    assert left.experiment.id == 2
+    assert [run.state for run in left.runs] == ["done"] * 4
+
+
+def test_a_changed_script_and_new_begin_anew(folder: Path, assay: Assay) -> None:
+    run_until_second(folder, signal.SIGKILL)
+    (folder / "one.sql").write_text("SELECT 2;\n")
+    changed = assay("run", "e.toml", "--only", "null")
+    assert changed.experiment.id == 2, "nothing of the first can be kept"
+    assert assay("run", "e.toml", "--new", "--only", "null").experiment.id == 3
+    assert assay("run", "e.toml", "--transactions", "5").experiment.id == 4, "another command"
+    assert "continue experiment 3" in assay("run", "e.toml").err
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_part_chosen_without_a_file_is_the_whole_plan(assay: Assay) -> None:
+    found = assay(
+        "run", "one.sql", "--on", "null,sqlite", "--transactions", "5", "--only", "sqlite"
+    )
+    assert found.status == 0, found.err
+    assert [(run.position, run.system, run.state) for run in found.runs] == [(0, "sqlite", "done")]
+    nothing = assay("plan", "one.sql", "--on", "null", "--only", "here2")
+    assert nothing.status == 2
+    assert "--only here2: no run has a test, a system or a storage of this name" in nothing.err
+
+
+def test_a_quick_version_says_so(assay: Assay) -> None:
+    words = ("run", "tpcb", "--on", "sqlite", "--quick", "--transactions", "5")
+    found = assay(*words, "--format", "markdown")
+    assert found.status == 0, found.err
+    assert "(quick version)" in found.out.splitlines()[0]
+    assert found.experiment.experiment["is_quick"] is True

@@ -1,0 +1,207 @@
+"""An experiment goes on in another process: what has ended stays, all else is planned again."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import pytest
+
+from assay.check.questions import ComparedAnswer
+from assay.errors import ArgumentError
+from assay.plan import Plan
+from assay.record import Store
+from assay.record.continuing import Continued
+
+COMMAND = {"file": "/somewhere/experiment.toml"}
+OTHER_MACHINE = {**invented.MACHINE, "kernel": "6.2.0"}
+
+
+def signed(plan: Plan, content: str = "") -> Plan:
+    """The plan, with a content in each run."""
+    runs = (
+        replace(run, content=f"{content}{run.cell.fingerprint} {run.repetition}")
+        for run in plan.runs
+    )
+    return replace(plan, runs=tuple(runs))
+
+
+PLAN = signed(
+    invented.plan([invented.POSTGRESQL, invented.SQLITE, invented.MARIADB], repetitions=2)
+)
+
+
+def begin(store: Store, plan: Plan = PLAN) -> int:
+    return store.begin_experiment(
+        plan.experiment,
+        plan,
+        invented.MACHINE,
+        workload=invented.WORKLOAD,
+        build=invented.BUILD,
+        command=COMMAND,
+        content={"workload": "a", "systems": {"sqlite": "3.40"}},
+    )
+
+
+def go_on(store: Store, plan: Plan = PLAN, **facts: Any) -> Continued | None:
+    known = {
+        "machine": invented.MACHINE,
+        "workload": invented.WORKLOAD,
+        "build": invented.BUILD,
+        "content": {"workload": "a", "systems": {"sqlite": "3.40"}},
+    }
+    return store.continue_experiment(plan.experiment, plan, plan.runs, COMMAND, {**known, **facts})
+
+
+@contextmanager
+def killed(path: Path) -> Iterator[Store]:
+    """A process that is killed at the end of the block, seen from another one."""
+    store = Store(path)
+    yield store
+    store._run_id = store._experiment_id = None  # nothing more is written
+    store.__exit__(None, None, None)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE experiments SET process_id = 999999999")
+        connection.execute("UPDATE continuations SET process_id = 999999999")
+    connection.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Two runs have ended, the third was under way when its process was killed."""
+    path = tmp_path / "records.sqlite"
+    with killed(path) as store:
+        begin(store)
+        for run in PLAN.runs[:2]:
+            invented.write_run(store, run, 5 * invented.S)
+        store.begin_run(PLAN.runs[2])
+        store.provisioned(invented.deployment(PLAN.runs[2].cell))
+    return path
+
+
+def rows(path: Path, question: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(path)
+    try:
+        return connection.execute(question).fetchall()
+    finally:
+        connection.close()
+
+
+def test_ended_runs_stay_and_the_interrupted_one_begins_again(path: Path) -> None:
+    before = rows(path, "SELECT * FROM runs WHERE state = 'done' ORDER BY id")
+    with Store(path) as store:
+        found = go_on(store, machine=OTHER_MACHINE)
+        assert found is not None
+        assert (found.experiment_id, sorted(found.kept), found.interrupted) == (
+            1,
+            [0, 1],
+            "loading",
+        )
+        assert rows(path, "SELECT count(*) FROM sites WHERE run_id = 3") == [(0,)]
+        for run in PLAN.runs[2:]:
+            invented.write_run(store, run, 7 * invented.S)
+        store.end_experiment()
+    assert rows(path, "SELECT * FROM runs WHERE id < 3 ORDER BY id") == before
+    with Store(path, must_exist=True) as store:
+        experiment = store.latest()
+    assert [run.state for run in experiment.runs] == ["done"] * 6
+    assert [run.machine["kernel"] for run in experiment.runs] == ["6.1.0"] * 2 + ["6.2.0"] * 4
+    assert len(experiment.cells) == 3
+    (one,) = experiment.continuations
+    assert (one.run_position, one.run_state) == (2, "loading")
+    assert one.changes == {"machine.kernel": ("6.1.0", "6.2.0")}
+    with Store(path) as store:
+        assert go_on(store) is None, "it is finished"
+
+
+def test_it_can_be_interrupted_again(path: Path) -> None:
+    with killed(path) as store:
+        go_on(store)
+        invented.write_run(store, PLAN.runs[2], 5 * invented.S)
+        store.begin_run(PLAN.runs[3])
+    with Store(path, must_exist=True) as store:
+        experiment = store.latest()
+        assert [run.state for run in experiment.runs][2:4] == ["done", "interrupted"]
+        assert not experiment.is_under_way
+    with Store(path) as store:
+        found = go_on(store)
+        assert found is not None and (found.position, sorted(found.kept)) == (2, [0, 1, 2])
+
+
+def test_runs_whose_content_has_changed_are_done_again_and_the_old_ones_kept(path: Path) -> None:
+    changed = replace(PLAN.runs[1], content="changed")
+    plan = replace(PLAN, runs=(PLAN.runs[0], changed, *PLAN.runs[2:]))
+    with Store(path) as store:
+        found = go_on(store, plan)
+        assert found is not None and (sorted(found.kept), found.superseded) == ([0], 1)
+        for run in plan.runs[1:]:
+            invented.write_run(store, run, 7 * invented.S)
+        experiment = store.latest()
+        assert len(experiment.runs) == 6, "the superseded run is no part of it"
+        (old,) = (run for run in store.runs() if run.is_superseded)
+        assert old.state_shown == "done, superseded"
+        assert store.run(old.id).driven is not None
+
+
+def test_another_order_or_cell_of_the_file_keeps_what_has_ended(path: Path) -> None:
+    turned = [replace(run, position=place) for place, run in enumerate(reversed(PLAN.runs))]
+    plan = replace(PLAN, runs=(*turned[:-2], replace(turned[-1], position=4)))
+    with Store(path) as store:
+        found = go_on(store, plan)
+        assert found is not None and (sorted(found.kept), found.superseded) == ([4], 1)
+    assert rows(path, "SELECT position, id, superseded FROM runs ORDER BY position") == [
+        (0, 6, 0), (1, 5, 0), (2, 4, 0), (3, 3, 0), (4, 1, 0), (5, 2, 1),
+    ]  # fmt: skip
+
+
+def test_where_everything_has_changed_a_new_one_begins(path: Path) -> None:
+    with Store(path) as store:
+        assert go_on(store, signed(PLAN, "other ")) is None
+    assert rows(path, "SELECT count(*) FROM runs WHERE superseded = 1") == [(0,)]
+
+
+def test_an_experiment_under_way_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    with Store(path) as first, Store(path) as second:
+        begin(first)
+        with pytest.raises(ArgumentError, match="experiment 1 of this file is under way in proc"):
+            go_on(second)
+
+
+def test_of_two_processes_one_continues_it(path: Path) -> None:
+    with Store(path) as first, Store(path) as second:
+        assert go_on(first) is not None
+        with pytest.raises(ArgumentError, match="under way"):
+            go_on(second)
+
+
+def test_answers_of_ended_runs_are_compared_with_later_ones(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    answer = ComparedAnswer("asked", "S01", 0, "postgresql", 156, "abc")
+    with killed(path) as store:
+        begin(store)
+        store.begin_run(PLAN.runs[0])
+        store.compared([answer])
+        store.end_run("done")
+    with Store(path) as store:
+        found = go_on(store)
+    assert found is not None and found.kept[0].answers == (answer,)
+
+
+def test_an_interrupt_leaves_it_unfinished_too(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    with pytest.raises(KeyboardInterrupt), Store(path) as store:
+        begin(store)
+        invented.write_run(store, PLAN.runs[0], invented.S)
+        store.begin_run(PLAN.runs[1])
+        raise KeyboardInterrupt
+    with Store(path) as store:
+        found = go_on(store)
+        assert found is not None and sorted(found.kept) == [0]
+    assert rows(path, "SELECT state FROM runs WHERE id = 2") == [("planned",)]

@@ -1,0 +1,184 @@
+"""What a plan has beyond its cells: random order, chosen runs, quick versions, contents of runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.errors import ArgumentError, ExperimentError
+from assay.experiment import Experiment, StorageChoice, SystemChoice
+from assay.experiment.command import command_of, patterns
+from assay.experiment.words import Words, experiment
+from assay.plan import only, plan
+from assay.plan.content import content_of
+from assay.workload import reader
+
+A, B = SystemChoice("a"), SystemChoice("b", settings={"size": "1"})
+HERE, FAST = StorageChoice(), StorageChoice("fast", "tmpfs")
+TPCB = reader.read("tpcb")
+FILE = """\
+title = "Sizes"
+workload = "tpcb"
+systems = ["null"]
+clients = [8, 16]
+repetitions = 3
+
+[parameters]
+scale = [10, 100]
+
+[drive]
+duration_s = 60
+
+[quick]
+repetitions = 1
+
+[quick.drive]
+duration_s = 2
+"""
+
+
+def asked(**given: Any) -> Experiment:
+    known = {
+        "workload": "tpcb",
+        "tests": ("tpcb-like",),
+        "systems": (A, B),
+        "storages": (HERE, FAST),
+    }
+    return Experiment(**{**known, **given})
+
+
+def test_randomized_repetitions_have_every_cell_once_each_in_an_order_of_its_own() -> None:
+    one = asked(order="randomized", clients=(1, 2, 4), repetitions=4, parameters={"scale": (1, 2)})
+    runs = plan(one, TPCB).runs
+    assert Counter(Counter(run.cell.fingerprint for run in runs).values()) == {4: 24}
+    orders = [
+        tuple(run.cell.fingerprint for run in runs if run.repetition == repetition)
+        for repetition in (1, 2, 3, 4)
+    ]
+    assert [run.repetition for run in runs] == sorted(run.repetition for run in runs)
+    assert len(set(orders)) == 4
+    scales = [run.cell.parameters["scale"] for run in runs if run.repetition == 1]
+    assert scales in ([1] * 12 + [2] * 12, [2] * 12 + [1] * 12), "the same data stay together"
+    assert plan(one, TPCB).runs == runs
+    assert plan(replace(one, seed=2), TPCB).runs[0] != runs[0]
+
+
+def test_a_cell_that_is_added_leaves_the_random_order_of_the_others() -> None:
+    few = plan(asked(order="randomized", clients=(1, 2, 4)), TPCB).runs
+    many = plan(asked(order="randomized", clients=(1, 2, 4, 8)), TPCB).runs
+    known = {run.cell.fingerprint for run in few}
+    assert [one.cell.fingerprint for one in many if one.cell.fingerprint in known] == [
+        one.cell.fingerprint for one in few
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["a"], {("a", "here"), ("a", "fast")}),
+        (["A", "fast"], {("a", "fast")}),
+        (["a,b", "here"], {("a", "here"), ("b", "here")}),
+        (["b size=*"], {("b", "here"), ("b", "fast")}),
+        (["tpcb*", "f*", "b"], {("b", "fast")}),
+    ],
+)
+def test_patterns_choose_runs_by_test_system_and_storage(
+    words: list[str], found: set[tuple[str, str]]
+) -> None:
+    whole = plan(asked(), TPCB)
+    runs = only.chosen(whole, patterns(Words("tpcb", only=tuple(words))))
+    assert {(run.cell.system.name, run.cell.storage.name) for run in runs} == found
+    assert all(run is whole.runs[run.position] for run in runs)
+
+
+def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
+    whole = plan(asked(storages=(StorageChoice("loop[fs=ext4]"), HERE)), TPCB)
+    runs = only.chosen(whole, [["loop[fs=ext4]"]])
+    assert {run.cell.storage.name for run in runs} == {"loop[fs=ext4]"}
+
+
+def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
+    with pytest.raises(ArgumentError, match="--only c: no run has") as refused:
+        only.chosen(plan(asked(), TPCB), [["c"]])
+    assert "tpcb-like, a, here" in str(refused.value.hint)
+
+
+def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "sizes.toml"
+    file.write_text(FILE)
+    whole, _ = experiment(Words(str(file)))
+    assert (whole.parameters["scale"], whole.repetitions, whole.is_quick) == ((10, 100), 3, False)
+    quick, _ = experiment(Words(str(file), quick=True))
+    assert quick == replace(
+        whole,
+        parameters={"scale": (1,)},
+        repetitions=1,
+        driving={"duration_s": 2},
+        is_quick=True,
+    )
+    given, _ = experiment(Words(str(file), quick=True, set=("scale=5",), duration=7))
+    assert (given.parameters["scale"], given.driving["duration_s"]) == ((5,), 7)
+
+
+def test_a_quick_section_is_checked_also_when_it_is_not_used(tmp_path: Path) -> None:
+    file = tmp_path / "sizes.toml"
+    file.write_text(FILE.replace("repetitions = 1\n", "repetition = 1\n"))
+    with pytest.raises(ExperimentError, match="unknown key 'repetition'") as refused:
+        experiment(Words(str(file)))
+    assert refused.value.line == 14
+
+
+def test_without_quick_values_there_is_no_quick_version(tmp_path: Path) -> None:
+    script = tmp_path / "one.sql"
+    script.write_text("SELECT 1")
+    with pytest.raises(ArgumentError, match="declares no quick values"):
+        experiment(Words(str(script), on=("null",), quick=True))
+
+
+def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_path: Path) -> None:
+    feed = tmp_path / "feed.sql"
+    feed.write_text("SELECT 1")
+    one = asked(systems=(A,), storages=(HERE,), feed=str(feed))
+
+    def contents(
+        experiment: Experiment = one, text: str = "", read: str = "", **versions: str
+    ) -> str:
+        workload = replace(TPCB, texts={**TPCB.texts, "more": text})
+        known = {"a": "1.0", "b": "1.0", **versions}
+        content = content_of(experiment, workload, read, known, versions.get("assay", "0.1"))
+        (run,) = content.in_plan(plan(experiment, workload)).runs
+        return run.content
+
+    same = contents()
+    assert contents() == same
+    assert contents(b="2.0") == same, "another system's version"
+    feed_before, others = same, [
+        contents(text="changed"),
+        contents(read="changed"),
+        contents(a="2.0"),
+        contents(assay="0.2"),
+        contents(replace(one, clients=(3,))),
+        contents(replace(one, seed=2)),
+        contents(replace(one, systems=(replace(A, settings={"x": "1"}),))),
+        contents(replace(one, storages=(replace(HERE, options={"size": "1G"}),))),
+    ]  # fmt: skip
+    feed.write_text("SELECT 2")
+    others.append(contents())
+    assert len({feed_before, *others}) == 1 + len(others)
+
+
+def test_an_experiment_is_found_again_by_its_file_and_the_options_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    here = command_of(Words("sizes.toml"))
+    assert here == command_of(Words(str(tmp_path / "sizes.toml"), only=("a",)))
+    assert here != command_of(Words("sizes.toml", quick=True))
+    assert here != command_of(Words("other.toml"))
+    assert command_of(Words("tpcb")) is None
+    monkeypatch.chdir("/")
+    assert here != command_of(Words(str(tmp_path / "sizes.toml")))
