@@ -3,6 +3,7 @@ of the Rust structs they are named after.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os import PathLike
 from typing import final
 
 __all__ = [
@@ -20,6 +21,10 @@ __all__ = [
     "check_load_sessions",
     "connects_are_measured",
     "delay",
+    "disk_model",
+    "disk_model_parameters",
+    "disk_model_reference",
+    "disk_model_seconds",
     "drive",
     "drivers",
     "drivers_with_transactions",
@@ -214,6 +219,22 @@ def delay(document: str, ready: Callable[[str], None] | None = None) -> str:
 
 def null_protocols(language: str | None = None) -> list[str]:
     """The protocols that `serve` speaks, under the names of their drivers."""
+
+def disk_model(arguments: Sequence[str]) -> int:
+    """Runs the program of modelled disks (``crates/disk-model``) with these words to its end;
+    returns its exit status. For a process of its own: it takes SIGTERM and SIGINT for itself."""
+
+def disk_model_parameters(text: str) -> str:
+    """The disk that ``KEY=VALUE,…`` makes: ``profile``, ``kind``, ``source`` of the profile's
+    numbers, and all ``parameters``."""
+
+def disk_model_reference() -> str:
+    """``profiles`` (name, kind, source, parameters) and ``parameters`` (name, kinds of disks that
+    have it, help)."""
+
+def disk_model_seconds(path: str | PathLike[str], from_ns: int, to_ns: int) -> str:
+    """What ended in each second of a period (nanoseconds since 1970), by the account of a modelled
+    disk: ``seconds``, and the number of ``lost`` rows. `EngineError` where it is no account."""
 
 def explain(document: str) -> str:
     """The instruction list of a `DriveDocument`'s scripts."""

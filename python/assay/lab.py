@@ -205,9 +205,10 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise
         name_full_storage(error, planned.cell.storage_name, is_full=pool.has_full_storage(planned))
+        failed = pool.resource_failure(planned)
+        if failed is not None and failed not in error.message:
+            error.message = with_more(failed, error.message)
         reason = with_more(error.message, error.hint) if error.hint else error.message
-        if (ended := pool.why_out_of_memory(planned)) and ended not in reason:
-            reason = with_more(ended, reason)
         exit_code = error.exit_code
         pool.discard(planned)
     if answers := context.known.questions.given_by(planned.position):

@@ -4,6 +4,7 @@
 mod bibliography;
 mod dbapi;
 mod descriptor;
+mod disk_model;
 mod expression;
 mod failure;
 mod observation;
@@ -30,6 +31,10 @@ mod _engine {
     use crate::dbapi::{
         NullDbapiConnection, NullDbapiCursor, connects_are_measured, end_with_parent,
         python_drivers,
+    };
+    #[pymodule_export]
+    use crate::disk_model::{
+        disk_model, disk_model_parameters, disk_model_reference, disk_model_seconds,
     };
     #[pymodule_export]
     use crate::expression::evaluate;

@@ -131,7 +131,7 @@ struct Served {
 }
 
 impl Served {
-    fn start(model: &str, path_cost_ns: u64) -> Self {
+    fn start(model: &str) -> Self {
         let folder = tempfile::Builder::new()
             .prefix("assay-disk-")
             .tempdir_in("/var/tmp")
@@ -139,8 +139,7 @@ impl Served {
         let mount = folder.path().join("mount");
         std::fs::create_dir(&mount).unwrap();
         let mut child = Command::new(PROGRAM)
-            .args(["serve", "--size", "1G", "--model", model])
-            .args(["--path-cost", &format!("{path_cost_ns}ns"), "--control"])
+            .args(["serve", "--size", "1G", "--model", model, "--control"])
             .arg(folder.path().join("control"))
             .arg("--image")
             .arg(folder.path().join("image"))
@@ -194,22 +193,20 @@ impl Served {
         )
     }
 
-    /// The median of reads alone: what the way costs when nothing delays it.
-    fn path_cost_ns(&self) -> u128 {
-        let disk = self.open();
-        let mut memory = vec![0_u8; PAGE + 4096];
-        let skip = memory.as_ptr().align_offset(4096);
-        let mut times: Vec<u128> = (0..20_000)
-            .map(|number| {
-                let started = Instant::now();
-                let (offset, length) = Pattern::RandomRead.place(number);
-                disk.read_exact_at(&mut memory[skip..skip + length], offset)
-                    .unwrap();
-                started.elapsed().as_nanos()
-            })
-            .collect();
-        times.sort_unstable();
-        times[times.len() / 2]
+    /// Has the way's cost subtracted; returns it for each depth, in microseconds.
+    fn calibrate(&self) -> Vec<f64> {
+        let output = Command::new(PROGRAM)
+            .args(["calibrate", "--device", &self.device, "--control"])
+            .arg(self.folder.path().join("control"))
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "calibrate: {error}");
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let depths = found["depths"].as_array().unwrap().iter();
+        depths
+            .map(|depth| depth["path_cost_ns"].as_f64().unwrap() / 1e3)
+            .collect()
     }
 
     fn measured_per_s(&self, pattern: Pattern, depth: usize) -> f64 {
@@ -269,9 +266,9 @@ fn main() {
         .filter(|name| !name.starts_with('-'))
         .collect();
     println!(
-        "| profile | pattern | depth | model, per s | measured, per s | measured / model | late, us |"
+        "| profile | pattern | depth | model, per s | measured, per s | measured / model | late, us | way, us |"
     );
-    println!("|---|---|---:|---:|---:|---:|---:|");
+    println!("|---|---|---:|---:|---:|---:|---:|---:|");
     let cases = [
         (Pattern::RandomRead, 1),
         (Pattern::RandomRead, 16),
@@ -279,38 +276,35 @@ fn main() {
         (Pattern::SequentialRead, 1),
     ];
     // What the way costs, without delays.
-    let floor = Served::start("profile=none", 0);
+    let floor = Served::start("profile=none");
     for (pattern, depth) in cases {
         floor.measured_per_s(pattern, depth);
         let measured = floor.measured_per_s(pattern, depth);
         println!(
-            "| none | {} | {depth} | | {measured:.0} | | |",
+            "| none | {} | {depth} | | {measured:.0} | | | |",
             pattern.name()
         );
     }
-    let path_cost_ns = floor.path_cost_ns();
     drop(floor);
     for profile in MODELS {
         if !given.is_empty() && !given.iter().any(|name| name == profile) {
             continue;
         }
         let model = format!("profile={profile}");
-        let served = Served::start(&model, u64::try_from(path_cost_ns).unwrap());
+        let served = Served::start(&model);
+        let way_us = served.calibrate();
         for (pattern, depth) in cases {
             let modelled = modelled_per_s(&model, pattern, depth);
             let (late_before, count_before) = served.late_ns();
             let measured = served.measured_per_s(pattern, depth);
             let (late, count) = served.late_ns();
             println!(
-                "| {profile} | {} | {depth} | {modelled:.1} | {measured:.1} | {:.3} | {:.0} |",
+                "| {profile} | {} | {depth} | {modelled:.1} | {measured:.1} | {:.3} | {:.0} | {:.0} |",
                 pattern.name(),
                 measured / modelled,
-                (late - late_before) / (count - count_before) / 1e3
+                (late - late_before) / (count - count_before) / 1e3,
+                way_us[usize::from(depth > 1)]
             );
         }
     }
-    println!(
-        "\nThe way costs {} us (median of reads at depth 1), which is subtracted.",
-        path_cost_ns / 1000
-    );
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::calibration::Places;
 use crate::error::DiskError;
 use crate::model::{Parameters, parse};
 use crate::serve::{ImagePlace, Options};
@@ -9,17 +10,20 @@ use crate::serve::{ImagePlace, Options};
 /// What `--help` prints.
 pub const HELP: &str = "\
 Usage: assay-disk-model serve --image FILE --size SIZE --mount DIRECTORY [OPTIONS]
+       assay-disk-model calibrate --device DEVICE --control SOCKET
        assay-disk-model account FILE
        assay-disk-model profiles
 
-serve    Serve a modelled disk as the file DIRECTORY/disk, until SIGTERM.
-account  Print an account as CSV.
-profiles List the disks that have names, with their parameters.
+serve     Serve a modelled disk as the file DIRECTORY/disk, until SIGTERM.
+calibrate Read a served disk through its loop device; subtract what the way costs.
+account   Print an account as CSV.
+profiles  List the disks that have names, with their parameters.
 
 Options of serve:
   --image FILE|memory   where the bytes are kept
   --size SIZE           size of the disk, as 512M or 2G
   --mount DIRECTORY     an empty directory for the FUSE mount
+  --name NAME           name of the file [default: disk]
   --model KEY=VALUE,..  the disk, as profile=scsi-15k,queue=1 [default: profile=hdd-7200]
   --control SOCKET      take commands, as JSON lines, on this new Unix socket
   --account FILE        write every request with its times to this new file
@@ -34,6 +38,8 @@ Example: assay-disk-model serve --image disk.img --size 2G --mount /mnt/disk --m
 pub enum Action {
     /// Serve a disk.
     Serve(Box<Options>),
+    /// Measure the way to a served disk.
+    Calibrate(Places),
     /// Print an account.
     Account(PathBuf),
     /// List the profiles.
@@ -54,11 +60,14 @@ fn wrong(message: impl Into<String>) -> DiskError {
 pub fn parse_arguments(arguments: impl IntoIterator<Item = String>) -> Result<Action, DiskError> {
     let mut arguments = arguments.into_iter();
     let Some(command) = arguments.next() else {
-        return Err(wrong("expected a command: serve, account or profiles"));
+        return Err(wrong(
+            "expected a command: serve, calibrate, account or profiles",
+        ));
     };
     let action = match command.as_str() {
         "--help" | "-h" => return Ok(Action::Help),
         "serve" => return serve_options(arguments),
+        "calibrate" => return calibrate_places(arguments),
         "profiles" => Action::Profiles,
         "account" => {
             let file = arguments.next();
@@ -78,7 +87,8 @@ pub fn parse_arguments(arguments: impl IntoIterator<Item = String>) -> Result<Ac
 fn serve_options(mut arguments: impl Iterator<Item = String>) -> Result<Action, DiskError> {
     let (mut image, mut size_bytes, mut mount) = (None, None, None);
     let (mut control, mut account, mut path_cost_ns) = (None, None, 0);
-    let (mut model, mut ends_with_parent) = (String::new(), false);
+    let (mut model, mut name_of_file) = (String::new(), "disk".to_owned());
+    let mut ends_with_parent = false;
     while let Some(name) = arguments.next() {
         if name == "--help" || name == "-h" {
             return Ok(Action::Help);
@@ -91,6 +101,7 @@ fn serve_options(mut arguments: impl Iterator<Item = String>) -> Result<Action, 
             "--image",
             "--size",
             "--mount",
+            "--name",
             "--model",
             "--control",
             "--account",
@@ -107,6 +118,7 @@ fn serve_options(mut arguments: impl Iterator<Item = String>) -> Result<Action, 
             "--image" => image = Some(ImagePlace::File(value.into())),
             "--size" => size_bytes = Some(disk_size(&value)?),
             "--mount" => mount = Some(PathBuf::from(value)),
+            "--name" => name_of_file = file_name(value)?,
             "--model" => model = value,
             "--control" => control = Some(PathBuf::from(value)),
             "--account" => account = Some(PathBuf::from(value)),
@@ -119,11 +131,41 @@ fn serve_options(mut arguments: impl Iterator<Item = String>) -> Result<Action, 
         image: image.ok_or_else(|| missing("--image"))?,
         size_bytes: size_bytes.ok_or_else(|| missing("--size"))?,
         mount: mount.ok_or_else(|| missing("--mount"))?,
+        name: name_of_file,
         control,
         account,
         path_cost_ns,
         ends_with_parent,
     })))
+}
+
+fn calibrate_places(mut arguments: impl Iterator<Item = String>) -> Result<Action, DiskError> {
+    let (mut device, mut control) = (None, None);
+    while let Some(name) = arguments.next() {
+        let place = match name.as_str() {
+            "--help" | "-h" => return Ok(Action::Help),
+            "--device" => &mut device,
+            "--control" => &mut control,
+            _ => return Err(wrong(format!("calibrate: there is no option {name:?}"))),
+        };
+        let value = arguments.next();
+        *place = Some(value.ok_or_else(|| wrong(format!("{name}: expected a value")))?);
+    }
+    let missing = |name: &str| wrong(format!("calibrate: the option {name} is missing"));
+    Ok(Action::Calibrate(Places {
+        device: device.ok_or_else(|| missing("--device"))?.into(),
+        control: control.ok_or_else(|| missing("--control"))?.into(),
+    }))
+}
+
+/// One component of a path.
+fn file_name(text: String) -> Result<String, DiskError> {
+    if text.is_empty() || text == "." || text == ".." || text.contains('/') {
+        return Err(DiskError::argument(format!(
+            "--name: expected the name of a file, found {text:?}"
+        )));
+    }
+    Ok(text)
 }
 
 /// A whole number of the larger sectors, and at most what offsets of files reach.
@@ -161,6 +203,9 @@ mod tests {
                 "serve --image memory --size 1G --mount /x --model rpm=1",
                 "rpm",
             ),
+            ("serve --name a/b", "the name of a file"),
+            ("calibrate --device /dev/loop0", "--control is missing"),
+            ("calibrate --speed 1", "no option \"--speed\""),
             ("account", "expected a file"),
             ("profiles now", "unexpected argument"),
         ] {

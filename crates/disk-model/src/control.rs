@@ -7,6 +7,8 @@
 //! {"command": "power-on"}
 //! {"command": "errors", "rules": [{"kind": "read", "offset": 0, "length": 4096}]}
 //! {"command": "full", "after_bytes": 1048576}
+//! {"command": "path-cost", "points": [[1, 53000], [14.5, 120000]]}
+//! {"command": "pace", "is_paced": false}
 //! {"command": "stop"}
 //! ```
 //!
@@ -25,6 +27,7 @@ use serde_json::{Value, json};
 use crate::device::Device;
 use crate::error::DiskError;
 use crate::faults::Rule;
+use crate::path_cost::PathCost;
 use crate::power_cut::PowerCut;
 
 /// A command is at most so long: a few thousand numbers of writes.
@@ -39,6 +42,8 @@ enum Command {
     PowerOn,
     Errors { rules: Vec<Rule> },
     Full { after_bytes: Option<u64> },
+    PathCost { points: PathCost },
+    Pace { is_paced: bool },
     Stop,
 }
 
@@ -116,6 +121,14 @@ fn execute(command: Command, device: &Device) -> Result<Value, DiskError> {
         }
         Command::Full { after_bytes } => {
             device.set_full(after_bytes);
+            json!({"ok": true})
+        }
+        Command::PathCost { points } => {
+            device.set_path_cost(points);
+            json!({"ok": true})
+        }
+        Command::Pace { is_paced } => {
+            device.set_paced(is_paced)?;
             json!({"ok": true})
         }
         Command::Stop => json!({"ok": true}),

@@ -17,6 +17,8 @@ pub struct Counters {
     read_bytes: AtomicU64,
     written_bytes: AtomicU64,
     failed: AtomicU64,
+    modelled_ns: AtomicU64,
+    under_way: AtomicU64,
     late_ns: AtomicU64,
     latest_ns: AtomicU64,
     pending: AtomicU64,
@@ -40,6 +42,10 @@ pub struct Counts {
     pub written_bytes: u64,
     /// Requests that were answered with an error.
     pub failed: u64,
+    /// Sum of the modelled times of the others, from when they count as having arrived.
+    pub modelled_ns: u64,
+    /// Sum of how many requests were under way when each of them arrived, itself included.
+    pub under_way: u64,
     /// Sum of the time that answers came later than the model ended them.
     pub late_ns: u64,
     /// The largest of these times.
@@ -53,7 +59,7 @@ pub struct Counts {
 }
 
 impl Counters {
-    pub(crate) fn ended(&self, row: &Row) {
+    pub(crate) fn ended(&self, row: &Row, counted_ns: u64, under_way: usize) {
         let add = |sum: &AtomicU64, count: u64| sum.fetch_add(count, Ordering::Relaxed);
         match row.operation {
             Operation::Read => add(&self.reads, 1),
@@ -69,6 +75,9 @@ impl Counters {
             Operation::Write => add(&self.written_bytes, u64::from(row.length)),
             Operation::Flush => 0,
         };
+        let modelled_ns = row.modelled_end_ns.saturating_sub(counted_ns);
+        add(&self.modelled_ns, modelled_ns);
+        add(&self.under_way, under_way as u64);
         let late_ns = row.end_ns.saturating_sub(row.modelled_end_ns);
         add(&self.late_ns, late_ns);
         self.latest_ns.fetch_max(late_ns, Ordering::Relaxed);
@@ -93,6 +102,8 @@ impl Counters {
             read_bytes: get(&self.read_bytes),
             written_bytes: get(&self.written_bytes),
             failed: get(&self.failed),
+            modelled_ns: get(&self.modelled_ns),
+            under_way: get(&self.under_way),
             late_ns: get(&self.late_ns),
             latest_ns: get(&self.latest_ns),
             pending: get(&self.pending),

@@ -1,4 +1,4 @@
-//! Takes the kernel's requests for the one file, `disk`; hands them to the device.
+//! Takes the kernel's requests for the one file; hands them to the device.
 //!
 //! The limits of the connection are those of a disk, not of a file system:
 //!
@@ -24,9 +24,6 @@ use fuser::{
 
 use crate::device::{self, Device};
 
-/// The name of the file.
-pub const FILE_NAME: &str = "disk";
-
 const FILE: INodeNo = INodeNo(2);
 const MAX_WRITE_BYTES: u32 = 1 << 20;
 const MAX_BACKGROUND: u16 = 1024;
@@ -36,6 +33,7 @@ const VALID_FOR: Duration = Duration::from_secs(1_000_000);
 
 /// The file system of one file.
 pub struct DiskFile {
+    name: String,
     device: Arc<Device>,
     made: SystemTime,
     /// For the end of the mount.
@@ -47,8 +45,9 @@ fn errno(error: device::Errno) -> Errno {
 }
 
 impl DiskFile {
-    pub fn new(device: Arc<Device>, ended: Sender<()>) -> Self {
+    pub fn new(name: String, device: Arc<Device>, ended: Sender<()>) -> Self {
         Self {
+            name,
             device,
             made: SystemTime::now(),
             ended,
@@ -102,7 +101,7 @@ impl Filesystem for DiskFile {
     }
 
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
-        if parent == INodeNo::ROOT && name == FILE_NAME {
+        if parent == INodeNo::ROOT && name == self.name.as_str() {
             reply.entry(&VALID_FOR, &self.attributes(FILE), Generation(0));
         } else {
             reply.error(Errno::ENOENT);
@@ -149,7 +148,7 @@ impl Filesystem for DiskFile {
     ) {
         if offset == 0 {
             // One entry fits into any buffer.
-            let _ = reply.add(FILE, 1, FileType::RegularFile, FILE_NAME);
+            let _ = reply.add(FILE, 1, FileType::RegularFile, &self.name);
         }
         reply.ok();
     }

@@ -13,9 +13,10 @@ use serde_json::json;
 use crate::account::{Recorder, Writer};
 use crate::device::Device;
 use crate::error::DiskError;
-use crate::fuse::{DiskFile, FILE_NAME};
+use crate::fuse::DiskFile;
 use crate::image::Image;
 use crate::model::Parameters;
+use crate::path_cost::PathCost;
 use crate::{control, priority, signals};
 
 /// Threads that take requests from the kernel. Two of them keep one processor busy; more would only wait.
@@ -39,8 +40,10 @@ pub struct Options {
     pub image: ImagePlace,
     /// Its size.
     pub size_bytes: u64,
-    /// The directory on which the file system with the file `disk` is mounted.
+    /// The directory on which the file system with the file is mounted.
     pub mount: PathBuf,
+    /// The name of the file.
+    pub name: String,
     /// A new Unix socket for commands.
     pub control: Option<PathBuf>,
     /// A new file for every request.
@@ -86,9 +89,9 @@ pub fn serve(options: &Options) -> Result<(), DiskError> {
         options.parameters.clone(),
         image,
         recorder,
-        options.path_cost_ns,
+        PathCost::constant(options.path_cost_ns),
     )?;
-    let file = DiskFile::new(Arc::clone(&device), stopped.clone());
+    let file = DiskFile::new(options.name.clone(), Arc::clone(&device), stopped.clone());
     let (pacer, session) = priority::raised(|| start(&device, file, &options.mount))?;
     if let Some(path) = &options.control {
         control::listen(path, Arc::clone(&device), stopped)?;
@@ -186,7 +189,7 @@ fn mount_options() -> Config {
 /// Nobody may be listening: a closed standard output is no reason to end.
 fn announce(options: &Options) {
     let line = json!({
-        "disk": options.mount.join(FILE_NAME),
+        "disk": options.mount.join(&options.name),
         "size_bytes": options.size_bytes,
         "parameters": options.parameters.effective,
         "source": options.parameters.source(),

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 use assay_disk_model::account::Recorder;
 use assay_disk_model::device::{Answer, Device, Errno};
 use assay_disk_model::model::Parameters;
-use assay_disk_model::{Image, Keep, PowerCut, Torn};
+use assay_disk_model::{Image, Keep, PathCost, PowerCut, Torn};
 
 const SIZE: u64 = 16 << 20;
 /// Nothing becomes durable within 2 s but by a flush, which takes so long.
@@ -40,7 +40,7 @@ impl Disk {
     fn new(parameters: &str) -> Self {
         let parameters = Parameters::parse(parameters).unwrap();
         let image = Image::in_memory(SIZE).unwrap();
-        let device = Device::new(parameters, image, Recorder::none(), 0).unwrap();
+        let device = Device::new(parameters, image, Recorder::none(), PathCost::default()).unwrap();
         let paced = Arc::clone(&device);
         let pacer = Some(std::thread::spawn(move || paced.pace()));
         Self { device, pacer }
@@ -237,6 +237,28 @@ fn errors_and_a_full_disk_come_on_demand_and_go() {
     assert_eq!(disk.read(SIZE - 512, 1024).map(|data| data.len()), Ok(512));
     let counts = disk.device.counters();
     assert_eq!((counts.failed, counts.flushes, counts.pending), (4, 1, 0));
+}
+
+#[test]
+fn a_disk_without_pace_answers_at_once_and_keeps_everything() {
+    let disk = Disk::new(SLOW);
+    let waits = disk.begin_flush();
+    disk.write(0, &[1; 4096]).unwrap();
+    disk.device.set_paced(false).unwrap();
+    let began = std::time::Instant::now();
+    for number in 1..200_u64 {
+        disk.write(number * 4096, &[2; 4096]).unwrap();
+        disk.flush().unwrap();
+    }
+    waits.recv().unwrap().unwrap();
+    // A single one of these flushes takes 2 s by the model.
+    assert!(began.elapsed().as_secs() < 2);
+    assert_eq!(disk.device.volatile_writes(), []);
+    disk.device.set_paced(true).unwrap();
+    disk.write(0, &[3; 512]).unwrap();
+    disk.cut(Keep::None, Torn::No, 0);
+    disk.device.power_on().unwrap();
+    assert_eq!(disk.sectors(0, 16), [[1; 8], [2; 8]].concat());
 }
 
 #[test]

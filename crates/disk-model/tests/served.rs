@@ -460,7 +460,7 @@ fn it_ends_on_stop_when_in_use_and_with_its_parent() {
     let mut shell = Command::new("sh")
         .args([
             "-c",
-            "\"$0\" serve --image memory --size 1M --mount \"$1\" --end-with-parent & read line",
+            "\"$0\" serve --image memory --size 1M --mount \"$1\" --name drive --end-with-parent & read line",
         ])
         .arg(PROGRAM)
         .arg(&mount)
@@ -472,13 +472,48 @@ fn it_ends_on_stop_when_in_use_and_with_its_parent() {
     let mut lines = BufReader::new(shell.stdout.take().unwrap());
     let mut line = String::new();
     lines.read_line(&mut line).unwrap();
-    assert!(mount.join("disk").exists());
+    assert!(mount.join("drive").exists());
     drop(input);
     ended(&mut shell);
     // Its end closes its output, after it has unmounted.
     line.clear();
     assert_eq!(lines.read_line(&mut line).unwrap(), 0);
-    assert!(!mount.join("disk").exists());
+    assert!(!mount.join("drive").exists());
+}
+
+#[test]
+fn the_cost_of_the_way_is_measured_and_a_killed_disk_does_not_hang_who_measures_it() {
+    if !can_mount() {
+        return;
+    }
+    let mut served = Served::start("profile=sata-ssd,read_latency=2ms", &[]);
+    let attached = Loop::attach(&served);
+    let Ok(device) = attached else {
+        eprintln!("skipped: {}", attached.err().unwrap());
+        return;
+    };
+    let mut calibrate = Command::new(PROGRAM);
+    calibrate
+        .args(["calibrate", "--device", &device.device, "--control"])
+        .arg(served.at("control"))
+        .stdout(Stdio::piped());
+    let output = calibrate.spawn().unwrap().wait_with_output().unwrap();
+    assert!(output.status.success());
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    for (row, depth) in found["depths"].as_array().unwrap().iter().zip([1, 16]) {
+        assert_eq!(row["depth"], depth);
+        assert!(row["path_cost_ns"].as_u64().unwrap() > 0, "{row}");
+        assert!(row["modelled_ns"].as_u64().unwrap() >= 2_000_000, "{row}");
+        assert!(
+            row["measured_ns"].as_u64() >= row["path_cost_ns"].as_u64(),
+            "{row}"
+        );
+    }
+    let mut second = calibrate.spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    served.signal(Signal::KILL);
+    served.wait();
+    assert_eq!(ended(&mut second), Some(3));
 }
 
 #[test]

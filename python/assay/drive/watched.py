@@ -34,13 +34,15 @@ def observe_watched(
     progress: Callable[[dict[str, Any]], None] | None = None,
     session_statements: Iterable[str] = (),
     warn: Callable[[str], None] = lambda _: None,
+    why_it_died: Callable[[], str | None] = lambda: None,
 ) -> tuple[Observation, list[TimedSample]]:
-    """The observation, and the samples of the server's processes. It ends as ``lost`` when any
-    process of the system has died. Raises `SystemDied` where that was before the clients began, and
-    where the server no longer responds and nothing else would end the run."""
+    """The observation, and the samples of the server's processes. It ends as ``lost`` when the
+    system or its storage has died, as ``why_it_died`` says. Raises `SystemDied` where that was
+    before the clients began, and where the server no longer responds and nothing else would end the
+    run."""
     counters = _Counters(deployment, system, document)
     silence = None if _has_duration(document) else SilentServer(deployment, warn)
-    watch = DeathWatch(deployment, system)
+    watch = DeathWatch(why_it_died)
 
     def on_progress(report: dict[str, Any]) -> bool:
         counters.on_progress(report)

@@ -90,15 +90,15 @@ class Pool:
         pooled = self._up.get(_place(planned))
         return pooled is not None and pooled.is_up and is_full(pooled.deployment)
 
+    def resource_failure(self, planned: PlannedRun) -> str | None:
+        """Why the storage or the memory limit of this run's deployment has failed it, or None."""
+        pooled = self._up.get(_place(planned))
+        return None if pooled is None else pooled.resource_failure()
+
     def release(self, planned: PlannedRun) -> None:
         """Takes the deployment down if no later run needs it."""
         if not self.later(planned):
             self.discard(planned)
-
-    def why_out_of_memory(self, planned: PlannedRun) -> str | None:
-        """Whether a process of its deployment has ended for want of memory: in words, or None."""
-        pooled = self._up.get(_place(planned))
-        return None if pooled is None else pooled.why_out_of_memory()
 
     def discard(self, planned: PlannedRun) -> None:
         """Takes the deployment down; a later run gets a fresh one."""

@@ -64,9 +64,18 @@ class PooledSystem:
     def system(self) -> System:
         return self._running.system
 
-    def why_out_of_memory(self) -> str | None:
-        """Whether a process of it has ended for want of memory: in words, or None."""
-        return self._running.why_out_of_memory()
+    @property
+    def reports_its_death(self) -> bool:
+        """Whether `why_it_died` can ever give a reason."""
+        return self._running.reports_its_death
+
+    def why_it_died(self) -> str | None:
+        """None while the system, its storage and its memory limit let it live."""
+        return self._running.why_it_died()
+
+    def resource_failure(self) -> str | None:
+        """Why its storage or its memory limit has failed it, or None."""
+        return self._running.resource_failure()
 
     def load(
         self,

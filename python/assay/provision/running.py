@@ -26,9 +26,10 @@ from assay.provision.deployment import Deployment
 from assay.provision.directory import server_directory
 from assay.provision.listeners import with_listeners
 from assay.provision.process import has_stopped_cleanly, why_out_of_memory
+from assay.storages.abilities import CrashReport as StorageCrashReport
 from assay.storages.abilities import LimitsProcesses, RawDevice
 from assay.storages.protocol import PreparedStorage, Storage
-from assay.systems.abilities import ReachedByUrl, Restartable
+from assay.systems.abilities import CrashReport, ReachedByUrl, Restartable
 from assay.systems.protocol import ServerDirectory, System
 
 OnDirectory = Callable[[ServerDirectory], None]
@@ -56,6 +57,31 @@ class RunningSystem:
         if self._deployment is None:
             raise Bug(f"{self.choice.label} is not running")
         return self._deployment
+
+    def why_it_died(self) -> str | None:
+        """None while its storage and every process of it live, as far as they tell. What it stands
+        on is asked first: a system often dies of it."""
+        if (failed := self.resource_failure()) is not None:
+            return failed
+        if isinstance(self.system, CrashReport):
+            return self.system.why_it_died(self.deployment)
+        return None
+
+    def resource_failure(self) -> str | None:
+        """Why what the system was given has failed: its storage has died, or the kernel has ended a
+        process at the memory limit (the others may go on, but are nothing to measure)."""
+        if isinstance(self.storage, StorageCrashReport) and self.prepared is not None:
+            died = self.storage.why_it_died(self.prepared)
+            if died is not None:
+                return died
+        return None if self._deployment is None else why_out_of_memory(self._deployment)
+
+    @property
+    def reports_its_death(self) -> bool:
+        """Whether `why_it_died` can ever give a reason."""
+        is_limited = self.deployment.memory_limit_bytes is not None
+        of_storage = isinstance(self.storage, StorageCrashReport)
+        return is_limited or of_storage or isinstance(self.system, CrashReport)
 
     @property
     def is_up(self) -> bool:
@@ -137,10 +163,6 @@ class RunningSystem:
                 raise ArgumentError(f"{self.system.name} is not reached by URL")
             return self.system.attach(choice)
         return self.system.provision(choice, self._directory, connections=self._connections)
-
-    def why_out_of_memory(self) -> str | None:
-        """Whether a process of it has ended for want of memory: in words, or None."""
-        return None if self._deployment is None else why_out_of_memory(self._deployment)
 
     def stop(self) -> bool:
         """Stops the system and keeps its files; returns whether it shut down cleanly. After a kill

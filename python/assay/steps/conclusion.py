@@ -10,7 +10,6 @@ from assay import registry
 from assay.check.answers import Check, not_run
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
-from assay.drive.death_watch import why_it_died
 from assay.drive.read_only import WHY_REFUSED, session_statements
 from assay.errors import RESOURCES, RESOURCES_HINT, SystemDied, SystemRefused
 from assay.observation import Observation, OtherReport
@@ -18,7 +17,6 @@ from assay.provision.full_storage import is_full, no_space_left
 from assay.provision.session import responds
 from assay.steps.consistency import broken_rules, not_expressible
 from assay.steps.context import RunState
-from assay.systems.abilities import CrashReport
 from assay.text.reasons import sentence, with_more
 
 _LOSS_PATIENCE_S = 3.0
@@ -189,11 +187,11 @@ def _is_in_disorder(observation: Observation) -> bool:
 
 
 def _why_it_died(state: RunState, is_lost: bool) -> str | None:
-    """The system's crash report, or None. Connections are lost before the server's process has
-    ended, so after a loss it is polled for a while."""
-    under_test, deployment = registry.system(state.planned.cell.system.name), state.up().deployment
-    can_say = isinstance(under_test, CrashReport) or deployment.memory_limit_bytes is not None
+    """The crash report of the system or its storage, or None. Connections are lost before the
+    server's process has ended, so after a loss it is polled for a while."""
+    under_test = state.up()
+    can_say = under_test.reports_its_death
     deadline_s = time.monotonic() + (_LOSS_PATIENCE_S if is_lost and can_say else 0)
-    while (died := why_it_died(deployment, under_test)) is None and time.monotonic() < deadline_s:
+    while (died := under_test.why_it_died()) is None and time.monotonic() < deadline_s:
         time.sleep(0.05)
     return died

@@ -117,6 +117,7 @@ def observe(
             context.progress.driving,
             _session_statements(state, planned),
             context.progress.warning,
+            pooled.why_it_died,
         )
     except RunFailed as error:
         if is_read_only and error.code in dialect.read_only_codes:

@@ -133,12 +133,47 @@ class Account:
     """Every request with its times; None: only the sums are kept."""
 
 
+@dataclass(frozen=True)
+class AccountedSecond:
+    """The requests of one kind that ended in a second. Times are from the arrival at the storage to
+    its answer."""
+
+    second: int
+    """Counted from the beginning of the period."""
+    operation: Literal["read", "write", "flush"]
+    count: int
+    """Failed ones included."""
+    failed: int
+    bytes: int
+    time_ns: int
+    """Sum of the times."""
+    longest_ns: int
+    late_ns: int
+    """Sum of the time that answers came later than they should have."""
+
+
 @runtime_checkable
 class Accounted(Protocol):
     """It keeps an account of its own of every read, write and flush."""
 
     def account(self, prepared: PreparedStorage) -> Account:
         """The sums so far. Delays no request."""
+        ...
+
+    def seconds(
+        self, prepared: PreparedStorage, from_unix_ns: int, to_unix_ns: int
+    ) -> tuple[AccountedSecond, ...]:
+        """The sums of each second of a period in which something ended."""
+        ...
+
+
+@runtime_checkable
+class CrashReport(Protocol):
+    """A process serves it, and it reports whether and why that has stopped."""
+
+    def why_it_died(self, prepared: PreparedStorage) -> str | None:
+        """None while it lives; else how it ended, and the end of its log. Asked twice a second
+        while clients work."""
         ...
 
 
@@ -175,6 +210,7 @@ ABILITIES: tuple[type, ...] = (
     FaultInjection,
     Fills,
     Accounted,
+    CrashReport,
     Inspectable,
     SizeChosen,
 )

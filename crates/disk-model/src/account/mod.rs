@@ -2,8 +2,10 @@
 
 mod reader;
 mod row;
+mod seconds;
 mod writer;
 
 pub use reader::{Account, read};
 pub use row::Row;
+pub use seconds::{Period, Second, seconds};
 pub use writer::{Recorder, Writer};

@@ -22,6 +22,7 @@ use crate::error::DiskError;
 use crate::faults::{Fault, Rule};
 use crate::image::Image;
 use crate::model::{Operation, Parameters};
+use crate::path_cost::PathCost;
 use crate::power_cut::{Keep, Lost, PowerCut, Torn, survivors};
 
 /// A write that a power cut could lose.
@@ -39,8 +40,6 @@ pub struct VolatileWrite {
 pub struct Device {
     parameters: Parameters,
     image: Image,
-    /// What the way to this process and back costs: requests count as having arrived so much earlier.
-    path_cost_ns: u64,
     state: Mutex<State>,
     /// Something earlier than the pacer waits for, or the end.
     sooner: Condvar,
@@ -60,14 +59,13 @@ impl Device {
         parameters: Parameters,
         image: Image,
         recorder: Recorder,
-        path_cost_ns: u64,
+        path_cost: PathCost,
     ) -> Result<Arc<Self>, DiskError> {
         let disk = parameters.build(image.size_bytes())?;
         Ok(Arc::new(Self {
             parameters,
             image,
-            path_cost_ns,
-            state: Mutex::new(State::new(disk)),
+            state: Mutex::new(State::new(disk, path_cost)),
             sooner: Condvar::new(),
             persisted: Condvar::new(),
             counters: Counters::default(),
@@ -96,6 +94,8 @@ impl Device {
             offset,
             length,
             arrival_ns,
+            counted_ns: arrival_ns,
+            under_way: 0,
             data: vec![0; length as usize],
             answer,
         };
@@ -121,7 +121,7 @@ impl Device {
             drop(state);
             return self.fail(pending, Errno::IO);
         }
-        let settled = state.submit(pending, arrival_ns.saturating_sub(self.path_cost_ns));
+        let settled = state.submit(pending, monotonic_ns());
         self.submitted(state, settled);
     }
 
@@ -134,6 +134,8 @@ impl Device {
             offset,
             length,
             arrival_ns,
+            counted_ns: arrival_ns,
+            under_way: 0,
             data: Vec::new(),
             answer,
         };
@@ -151,7 +153,7 @@ impl Device {
         let write = state.next_write;
         state.next_write += 1;
         state.volatile.insert(offset, data, write);
-        let settled = state.submit(pending, arrival_ns.saturating_sub(self.path_cost_ns));
+        let settled = state.submit(pending, monotonic_ns());
         self.submitted(state, settled);
     }
 
@@ -163,6 +165,8 @@ impl Device {
             offset: 0,
             length: 0,
             arrival_ns,
+            counted_ns: arrival_ns,
+            under_way: 0,
             data: Vec::new(),
             answer,
         };
@@ -170,7 +174,7 @@ impl Device {
         let Some(pending) = self.refuse(&mut state, pending) else {
             return;
         };
-        let settled = state.submit(pending, arrival_ns.saturating_sub(self.path_cost_ns));
+        let settled = state.submit(pending, monotonic_ns());
         self.submitted(state, settled);
     }
 
@@ -231,7 +235,8 @@ impl Device {
             end_ns: monotonic_ns(),
             errno: errno.map_or(0, |errno| u16::try_from(errno.0).unwrap_or(u16::MAX)),
         };
-        self.counters.ended(&row);
+        self.counters
+            .ended(&row, pending.counted_ns, pending.under_way);
         self.recorder.record(row);
     }
 
@@ -359,6 +364,35 @@ impl Device {
     /// A rule that is impossible; then the rules stay as they were.
     pub fn set_errors(&self, rules: Vec<Rule>) -> Result<(), DiskError> {
         self.lock().faults.set_rules(rules)
+    }
+
+    /// Whether requests take their modelled time from now on. Without it, a file system is made or taken off
+    /// in the time of this machine; afterwards the disk is one at rest.
+    ///
+    /// # Errors
+    ///
+    /// None: a disk that was built once can be built again.
+    pub fn set_paced(&self, is_paced: bool) -> Result<(), DiskError> {
+        let mut state = self.lock();
+        if state.is_paced == is_paced {
+            return Ok(());
+        }
+        if is_paced {
+            // Nothing is under way in a disk without delays, but its clock is ahead of this machine's.
+            state.disk = self.parameters.build(self.size_bytes())?;
+        }
+        state.is_paced = is_paced;
+        let settled = state.advance(monotonic_ns());
+        drop(state);
+        if !settled.is_empty() {
+            self.finish(settled);
+        }
+        Ok(())
+    }
+
+    /// Replaces what the way to this process and back costs.
+    pub fn set_path_cost(&self, path_cost: PathCost) {
+        self.lock().path_cost = path_cost;
     }
 
     /// After so many more written bytes the disk is full; none lifts that.

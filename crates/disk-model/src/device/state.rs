@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::faults::Faults;
 use crate::model::{Disk, Event, Operation, Request};
+use crate::path_cost::PathCost;
 use crate::volatile::{Piece, VolatileData};
 
 /// Called once with the data of a read (empty for others), or with the error.
@@ -27,6 +28,10 @@ pub struct Pending {
     pub offset: u64,
     pub length: u32,
     pub arrival_ns: u64,
+    /// When it counts as having arrived: earlier, by what the way costs.
+    pub counted_ns: u64,
+    /// How many requests were under way then, itself included.
+    pub under_way: usize,
     /// What a read found.
     pub data: Vec<u8>,
     pub answer: Answer,
@@ -58,8 +63,10 @@ impl Settled {
 /// What all threads share, under one lock.
 pub struct State {
     pub disk: Box<dyn Disk>,
-    /// The last instant that the model has seen.
-    pub model_ns: u64,
+    /// What the way to this process and back costs.
+    pub path_cost: PathCost,
+    /// Whether requests take their modelled time. If not, all that the model plans happens at once.
+    pub is_paced: bool,
     pub is_powered: bool,
     /// Power cuts so far: a request that began before one does not end after it.
     pub power_cuts: u64,
@@ -80,10 +87,11 @@ pub struct State {
 }
 
 impl State {
-    pub fn new(disk: Box<dyn Disk>) -> Self {
+    pub fn new(disk: Box<dyn Disk>, path_cost: PathCost) -> Self {
         Self {
             disk,
-            model_ns: 0,
+            path_cost,
+            is_paced: true,
             is_powered: true,
             power_cuts: 0,
             is_stopped: false,
@@ -100,11 +108,15 @@ impl State {
         }
     }
 
-    /// Hands a request to the model, at `arrival_ns` or as soon after as the model's time allows.
-    pub fn submit(&mut self, pending: Pending, arrival_ns: u64) -> Settled {
+    /// Hands a request to the model, as having arrived earlier by what the way costs, and does what is due by
+    /// then: a request that the model ends within that time is answered at once.
+    pub fn submit(&mut self, mut pending: Pending, now_ns: u64) -> Settled {
         let id = self.next_id;
         self.next_id += 1;
-        self.model_ns = self.model_ns.max(arrival_ns);
+        pending.under_way = self.pending.len() + 1;
+        let cost_ns = self.path_cost.at(pending.under_way);
+        pending.counted_ns = pending.arrival_ns.saturating_sub(cost_ns);
+        let counted_ns = pending.counted_ns;
         let request = Request {
             id,
             operation: pending.operation,
@@ -113,18 +125,23 @@ impl State {
         };
         self.pending.insert(id, pending);
         let mut events = std::mem::take(&mut self.events);
-        self.disk.submit(request, self.model_ns, &mut events);
+        self.disk.submit(request, counted_ns, &mut events);
+        self.advance_disk(now_ns, &mut events);
         self.settle(events)
     }
 
     /// Everything that happens up to `now_ns`.
     pub fn advance(&mut self, now_ns: u64) -> Settled {
         let mut events = std::mem::take(&mut self.events);
-        while let Some(at_ns) = self.disk.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
-            self.model_ns = self.model_ns.max(at_ns);
-            self.disk.advance(at_ns, &mut events);
-        }
+        self.advance_disk(now_ns, &mut events);
         self.settle(events)
+    }
+
+    fn advance_disk(&mut self, now_ns: u64, events: &mut Vec<Event>) {
+        let now_ns = if self.is_paced { now_ns } else { u64::MAX };
+        while let Some(at_ns) = self.disk.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
+            self.disk.advance(at_ns, events);
+        }
     }
 
     fn settle(&mut self, mut events: Vec<Event>) -> Settled {

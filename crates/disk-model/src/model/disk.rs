@@ -30,7 +30,7 @@ impl Request {
     }
 }
 
-/// What happened in a disk, handed out in the order of time.
+/// What happened in a disk, handed out in the order of time (but for requests that count as earlier).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// These bytes are on their way from the write cache to the medium: what the cache holds of them now is
@@ -67,8 +67,8 @@ pub(super) fn transfer_ns(bytes: u64, rate: u64) -> u64 {
 
 /// A disk, or several that look like one.
 pub trait Disk: Send {
-    /// Hands over a request that arrives at `now_ns`. Of all calls of `submit` and `advance`, the times never
-    /// go back.
+    /// Hands over a request that arrives at `now_ns`. That may be before the last event, by what the way to
+    /// the disk takes: a part of the disk that was free then begins then, one that was not begins when it was.
     fn submit(&mut self, request: Request, now_ns: u64, events: &mut Vec<Event>);
 
     /// When something happens next; none if the disk is at rest.

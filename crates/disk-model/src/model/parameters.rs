@@ -15,35 +15,55 @@ use crate::error::DiskError;
 const DEFAULT_PROFILE: &str = "hdd-7200";
 /// What no profile says.
 const DEFAULTS: &str = "disks=1,stripe=64k,seed=1,sector=512";
-const ROTATING_KEYS: &[&str] = &[
-    "rpm",
-    "seek_min",
-    "seek_average",
-    "seek_max",
-    "rate_outer",
-    "rate_inner",
-    "overhead",
-    "interface_rate",
-    "track_buffer",
-    "queue",
-    "write_cache",
-    "capacity",
+/// A parameter, as users write it.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// As in `NAME=VALUE`.
+    pub name: &'static str,
+    /// The kinds of disks that have it; all if there are none here.
+    pub kinds: &'static [&'static str],
+    /// What it says, and what its values look like.
+    pub help: &'static str,
+}
+
+const ROTATING: &[&str] = &["rotating"];
+const SOLID_STATE: &[&str] = &["solid-state"];
+const BOTH: &[&str] = &["rotating", "solid-state"];
+
+const fn key(name: &'static str, kinds: &'static [&'static str], help: &'static str) -> Key {
+    Key { name, kinds, help }
+}
+
+/// All parameters.
+#[rustfmt::skip]
+pub const KEYS: &[Key] = &[
+    key("profile", &[], "The disk whose parameters the others override."),
+    key("disks", &[], "How many disks make one, 1 to 64; more than one needs raid."),
+    key("raid", &[], "How they do: 0, 1, 10 or 5."),
+    key("stripe", &[], "Bytes on one disk before the next one follows, as 64k."),
+    key("seed", &[], "Of every random number."),
+    key("sector", &[], "Bytes that a power cut does not tear: 512 or 4096."),
+    key("rpm", ROTATING, "Revolutions per minute."),
+    key("seek_min", ROTATING, "Seek to the next track, as 0.3ms."),
+    key("seek_average", ROTATING, "Seek over all pairs of tracks."),
+    key("seek_max", ROTATING, "Seek over the full stroke."),
+    key("rate_outer", ROTATING, "Sustained transfer at the outer edge, as 125MB/s."),
+    key("rate_inner", ROTATING, "Sustained transfer at the inner edge."),
+    key("track_buffer", ROTATING, "How far the disk reads ahead, as 2M; off for not at all."),
+    key("capacity", ROTATING, "Size of the whole disk, of which the image is the outer part, as 73G."),
+    key("channels", SOLID_STATE, "Units of flash that work at the same time."),
+    key("page", SOLID_STATE, "What a unit reads or programs at once, as 16k."),
+    key("read_latency", SOLID_STATE, "To read a page, as 50us."),
+    key("program_latency", SOLID_STATE, "To program a page."),
+    key("power_loss_protection", SOLID_STATE, "Whether the write cache survives a power cut: on or off."),
+    key("flush_latency", SOLID_STATE, "What a flush takes beside the writes it waits for."),
+    key("gc_every", SOLID_STATE, "Programmed bytes between two pauses to collect garbage, on average; off for none."),
+    key("gc_pause", SOLID_STATE, "Length of such a pause, on average."),
+    key("overhead", BOTH, "The controller's time for each request."),
+    key("interface_rate", BOTH, "Between the disk and the computer, as 320MB/s."),
+    key("queue", BOTH, "Requests inside the disk; a rotating disk chooses among them."),
+    key("write_cache", BOTH, "Bytes of written data that the disk holds in memory, as 16M; off for none."),
 ];
-const SOLID_STATE_KEYS: &[&str] = &[
-    "channels",
-    "page",
-    "read_latency",
-    "program_latency",
-    "overhead",
-    "interface_rate",
-    "queue",
-    "write_cache",
-    "power_loss_protection",
-    "flush_latency",
-    "gc_every",
-    "gc_pause",
-];
-const COMMON_KEYS: &[&str] = &["profile", "disks", "raid", "stripe", "seed", "sector"];
 
 /// What one disk is.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,12 +229,12 @@ impl Parameters {
     }
 
     fn unknown(&self, key: &str) -> DiskError {
-        let own: &[&str] = match self.kind {
-            Kind::None => &[],
-            Kind::Rotating(_) => ROTATING_KEYS,
-            Kind::SolidState(_) => SOLID_STATE_KEYS,
-        };
-        let known: Vec<&str> = COMMON_KEYS.iter().chain(own).copied().collect();
+        let own = self.kind_name();
+        let known: Vec<&str> = KEYS
+            .iter()
+            .filter(|key| key.kinds.is_empty() || key.kinds.contains(&own))
+            .map(|key| key.name)
+            .collect();
         DiskError::hinted(
             format!(
                 "{key}: a disk of the profile {:?} has no such parameter",
@@ -222,6 +242,16 @@ impl Parameters {
             ),
             format!("it has {}", known.join(", ")),
         )
+    }
+
+    /// As profiles and keys name it.
+    #[must_use]
+    pub fn kind_name(&self) -> &'static str {
+        match self.kind {
+            Kind::None => "none",
+            Kind::Rotating(_) => "rotating",
+            Kind::SolidState(_) => "solid-state",
+        }
     }
 
     /// Where the numbers of the profile come from.

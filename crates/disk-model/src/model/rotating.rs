@@ -104,6 +104,8 @@ pub struct RotatingDisk {
     destaging: Option<(u64, u64)>,
     next_write: u64,
     next_destage: u64,
+    /// The latest event so far: the arm cannot begin anything before it.
+    seen_ns: u64,
 }
 
 impl RotatingDisk {
@@ -148,6 +150,7 @@ impl RotatingDisk {
             destaging: None,
             next_write: 0,
             next_destage: 0,
+            seen_ns: 0,
             parameters,
         })
     }
@@ -386,6 +389,7 @@ impl RotatingDisk {
 
 impl Disk for RotatingDisk {
     fn submit(&mut self, request: Request, now_ns: u64, events: &mut Vec<Event>) {
+        let now_ns = now_ns.max(self.seen_ns);
         self.advance(now_ns, events);
         let ready_ns = now_ns + self.parameters.overhead_ns;
         self.commands.push_back((ready_ns, request));
@@ -401,6 +405,7 @@ impl Disk for RotatingDisk {
 
     fn advance(&mut self, now_ns: u64, events: &mut Vec<Event>) {
         while let Some(at_ns) = self.next_event_ns().filter(|at_ns| *at_ns <= now_ns) {
+            self.seen_ns = self.seen_ns.max(at_ns);
             if self
                 .work
                 .as_ref()

@@ -86,6 +86,8 @@ pub struct SolidStateDisk {
     /// By time, then by number: ties go in the order in which they were planned.
     steps: BinaryHeap<Reverse<(u64, u64, Step)>>,
     next_step: u64,
+    /// The latest step so far: every unit that is free by then has said so.
+    seen_ns: u64,
     dirty: DirtyRanges,
     programs: HashMap<u64, Program>,
     /// Oldest write and number of each program operation.
@@ -114,6 +116,7 @@ impl SolidStateDisk {
             inside: HashMap::new(),
             steps: BinaryHeap::new(),
             next_step: 0,
+            seen_ns: 0,
             dirty: DirtyRanges::default(),
             programs: HashMap::new(),
             programs_by_age: BTreeSet::new(),
@@ -380,7 +383,9 @@ impl SolidStateDisk {
             Step::Answered(id) => self.answered(id, now_ns, events),
             Step::Resumed => {}
         }
-        self.start_programs(now_ns, events);
+        // Not by the time of a request that counts as earlier: no step would start what it found busy then.
+        self.seen_ns = self.seen_ns.max(now_ns);
+        self.start_programs(self.seen_ns, events);
     }
 }
 

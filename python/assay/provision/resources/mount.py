@@ -25,7 +25,7 @@ class Mount(Resource):
         path = Path(self.path)
         if not path.name.endswith(identity):
             raise CannotUndo("it is not a mount that Assay made")
-        if not path.is_mount():
+        if not is_mounted(path):
             return NOTHING
         retry(lambda: _unmount(path), _PATIENCE_S)
         return Undone(self.path)
@@ -34,12 +34,21 @@ class Mount(Resource):
         return self.path
 
 
+def is_mounted(path: Path) -> bool:
+    """Whether the path is a mount point. The kernel's list is asked: a FUSE mount whose process has
+    ended cannot be looked at."""
+    return path.parent.resolve() / path.name in _mount_points()
+
+
 def mounted_within(path: Path) -> list[Path]:
     """The mount points at the path and below it."""
     resolved = path.resolve()
+    return [point for point in _mount_points() if point.is_relative_to(resolved)]
+
+
+def _mount_points() -> list[Path]:
     lines = Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-    points = [Path(_plain(line.split(" ")[_MOUNT_POINT])) for line in lines]
-    return [point for point in points if point.is_relative_to(resolved)]
+    return [Path(_plain(line.split(" ")[_MOUNT_POINT])) for line in lines]
 
 
 def _plain(word: str) -> str:
@@ -48,7 +57,7 @@ def _plain(word: str) -> str:
 
 
 def _unmount(path: Path) -> str | None:
-    if not path.is_mount():
+    if not is_mounted(path):
         return None
     try:
         done = subprocess.run(

@@ -1,0 +1,213 @@
+//! Takes a served disk behind a loop device; measures what the way to it costs, and has the disk subtract it.
+//!
+//! Reads go through the loop device at two depths, each taking as long as the disk is modelled: the way costs
+//! more when the processors sleep between requests than when they never do, and more again when many requests
+//! share them. What a read took beyond its modelled time is the cost. It is measured without subtraction, then
+//! again with it, as earlier answers mean more load; a third round says what is left.
+//!
+//! This is a process of its own. If the one that serves the disk read it itself and were killed, that read
+//! would keep its descriptor of the mount open, and the kernel would wait for an answer for ever.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::thread::ScopedJoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::error::DiskError;
+use crate::model::random::Random;
+
+const DEPTHS: [u64; 2] = [1, 16];
+const ROUND: Duration = Duration::from_millis(200);
+/// Also on a slow disk the mean is one of several reads.
+const LEAST_READS: u64 = 8;
+const READ_BYTES: usize = 8192;
+/// What `O_DIRECT` needs with any sectors.
+const ALIGNMENT: usize = 4096;
+
+/// Where the disk is.
+#[derive(Clone, Debug)]
+pub struct Places {
+    /// The loop device on the served file.
+    pub device: PathBuf,
+    /// The socket for commands.
+    pub control: PathBuf,
+}
+
+/// What was found at a depth. Times are means.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    reads: f64,
+    measured_ns: f64,
+    modelled_ns: f64,
+    under_way: f64,
+}
+
+/// Measures, has the disk subtract, and returns for each depth what the way costs, what the model and the
+/// client say of a read then.
+///
+/// # Errors
+///
+/// The device cannot be read, or the disk does not answer.
+pub fn calibrate(places: &Places) -> Result<Value, DiskError> {
+    let mut control = Control::open(&places.control)?;
+    let mut costs_ns = [0.0; DEPTHS.len()];
+    let mut under_way = DEPTHS.map(|depth| depth as f64);
+    let mut last = [Found::default(); DEPTHS.len()];
+    for round in 0..3 {
+        control.set_costs(&under_way, &costs_ns)?;
+        for (index, depth) in DEPTHS.into_iter().enumerate() {
+            let found = measured(&mut control, &places.device, depth, round)?;
+            last[index] = found;
+            let beyond_ns = found.measured_ns - found.modelled_ns;
+            match round {
+                0 => costs_ns[index] = beyond_ns.max(0.0),
+                // Not without bound: a model that is faster than the way would never be reached.
+                1 => {
+                    costs_ns[index] =
+                        (costs_ns[index] + beyond_ns).clamp(0.0, costs_ns[index] * 1.5);
+                }
+                _ => {}
+            }
+            under_way[index] = found.under_way.max(1.0);
+        }
+        if under_way[1] <= under_way[0] {
+            under_way[1] = under_way[0] + 1.0;
+        }
+    }
+    let rows = DEPTHS.into_iter().zip(last).zip(costs_ns);
+    let rows = rows.map(|((depth, found), cost_ns)| {
+        json!({
+            "depth": depth,
+            "path_cost_ns": whole(cost_ns),
+            "modelled_ns": whole(found.modelled_ns),
+            "measured_ns": whole(found.measured_ns),
+            "reads": whole(found.reads),
+        })
+    });
+    Ok(json!({"depths": rows.collect::<Vec<_>>()}))
+}
+
+/// Random reads by as many threads as the depth, for a while.
+fn measured(
+    control: &mut Control,
+    device: &Path,
+    depth: u64,
+    round: u64,
+) -> Result<Found, DiskError> {
+    let failed = || DiskError::machine("cannot read the disk through", device);
+    let mut disk = open(device).map_err(failed())?;
+    let size_bytes = disk.seek(SeekFrom::End(0)).map_err(failed())?;
+    let pages = (size_bytes / READ_BYTES as u64).max(1);
+    let before = control.counters()?;
+    let took = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..depth)
+            .map(|number| {
+                let disk = &disk;
+                scope.spawn(move || {
+                    reads(disk, pages, (round << 32) | (depth << 16) | number, depth)
+                })
+            })
+            .collect();
+        let ended = threads.into_iter().map(ScopedJoinHandle::join);
+        ended
+            .map(|read| read.expect("reading does not panic"))
+            .collect::<std::io::Result<Vec<_>>>()
+    });
+    let took = took.map_err(failed())?;
+    let after = control.counters()?;
+    let count: u64 = took.iter().map(|(count, _)| count).sum();
+    let total: Duration = took.iter().map(|(_, total)| total).sum();
+    let counted =
+        |name: &str| after[name].as_f64().unwrap_or(0.0) - before[name].as_f64().unwrap_or(0.0);
+    let ended = counted("reads").max(1.0);
+    Ok(Found {
+        reads: ended,
+        measured_ns: total.as_nanos() as f64 / count.max(1) as f64,
+        modelled_ns: counted("modelled_ns") / ended,
+        under_way: counted("under_way") / ended,
+    })
+}
+
+/// One thread's reads: how many, and how long they took together.
+fn reads(disk: &File, pages: u64, seed: u64, depth: u64) -> std::io::Result<(u64, Duration)> {
+    let mut memory = vec![0_u8; READ_BYTES + ALIGNMENT];
+    let skip = memory.as_ptr().align_offset(ALIGNMENT);
+    let bytes = &mut memory[skip..skip + READ_BYTES];
+    let mut random = Random::new(seed);
+    let least = LEAST_READS.div_ceil(depth);
+    let (began, mut count, mut total) = (Instant::now(), 0, Duration::ZERO);
+    while began.elapsed() < ROUND || count < least {
+        let sent = Instant::now();
+        disk.read_exact_at(bytes, random.below(pages) * READ_BYTES as u64)?;
+        total += sent.elapsed();
+        count += 1;
+    }
+    Ok((count, total))
+}
+
+fn open(device: &Path) -> std::io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_DIRECT)
+        .open(device)
+}
+
+/// A conversation with the process that serves the disk.
+struct Control {
+    path: PathBuf,
+    stream: BufReader<UnixStream>,
+}
+
+impl Control {
+    fn open(path: &Path) -> Result<Self, DiskError> {
+        let stream = UnixStream::connect(path);
+        let stream = stream.map_err(DiskError::machine("cannot connect to the disk at", path))?;
+        Ok(Self {
+            path: path.to_owned(),
+            stream: BufReader::new(stream),
+        })
+    }
+
+    fn ask(&mut self, command: &Value) -> Result<Value, DiskError> {
+        let mut line = String::new();
+        writeln!(self.stream.get_mut(), "{command}")
+            .and_then(|()| self.stream.read_line(&mut line))
+            .map_err(DiskError::machine("no answer from the disk at", &self.path))?;
+        let answer: Value = serde_json::from_str(&line).unwrap_or_default();
+        if answer["ok"] == true {
+            return Ok(answer);
+        }
+        Err(DiskError::File {
+            path: self.path.clone(),
+            message: format!("expected an answer of a modelled disk, found {line:?}"),
+        })
+    }
+
+    fn counters(&mut self) -> Result<Value, DiskError> {
+        Ok(self.ask(&json!({"command": "counters"}))?["counters"].take())
+    }
+
+    fn set_costs(&mut self, under_way: &[f64], costs_ns: &[f64]) -> Result<(), DiskError> {
+        let points: Vec<(f64, u64)> = under_way
+            .iter()
+            .zip(costs_ns)
+            .map(|(count, cost_ns)| (*count, whole(*cost_ns)))
+            .collect();
+        self.ask(&json!({"command": "path-cost", "points": points}))
+            .map(|_| ())
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "clamped to what fits"
+)]
+fn whole(value: f64) -> u64 {
+    value.round().clamp(0.0, 4e9) as u64
+}

@@ -1,0 +1,72 @@
+"""Takes runs; returns a table of the modelled disks among their storages: what they are, and how
+well they kept their time before the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from assay.record import RunRecord
+from assay.report.values import Cell, Column, Number, Row, Table, text
+from assay.text import units
+
+
+class _Model(msgspec.Struct, frozen=True):
+    profile: str
+    source: str
+
+
+class _Depth(msgspec.Struct, frozen=True):
+    depth: int
+    path_cost_ns: int
+    modelled_ns: int
+    measured_ns: int
+
+
+class _Facts(msgspec.Struct, frozen=True):
+    model: _Model
+    path_cost: tuple[_Depth, ...]
+
+
+def table(runs: Iterable[RunRecord]) -> Table | None:
+    """None where no storage is one."""
+    storages = [run.deployment.storage for run in runs if run.deployment]
+    disks = {
+        storage.name: msgspec.convert(storage.facts, _Facts)
+        for storage in storages
+        if storage is not None and "model" in storage.facts
+    }
+    if not disks:
+        return None
+    columns = (
+        *map(Column, ("storage", "profile")),
+        *(
+            Column(title, is_number=True)
+            for title in ("depth", "by the model", "measured", "subtracted for the way")
+        ),
+    )
+    return Table(
+        "modelled_disks",
+        "Modelled disks: mean times of random reads of 8 KiB, before the runs",
+        columns,
+        tuple(row for name, facts in disks.items() for row in _rows(name, facts)),
+        tuple(dict.fromkeys(_source(facts.model) for facts in disks.values())),
+        2,
+        is_detail=True,
+    )
+
+
+def _rows(name: str, facts: _Facts) -> Iterator[Row]:
+    for found in facts.path_cost:
+        times = (found.modelled_ns, found.measured_ns, found.path_cost_ns)
+        yield Row((
+            text(name),
+            text(facts.model.profile),
+            Cell(str(found.depth), Number(found.depth, "count")),
+            *(Cell(units.latency(time_ns), Number(time_ns, "ns")) for time_ns in times),
+        ))  # fmt: skip
+
+
+def _source(model: _Model) -> str:
+    return f"{model.profile} is modelled on {model.source}"

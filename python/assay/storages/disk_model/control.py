@@ -1,0 +1,47 @@
+"""Takes commands for a modelled disk; sends each to its process and returns the answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.errors import Bug, SystemDied
+
+_PATIENCE_S = 60.0
+"""A power cut waits until what is durable has been written to the image."""
+
+
+@dataclass(frozen=True)
+class Control:
+    """The socket of the process."""
+
+    path: Path
+
+    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+        """The answer. Raises `SystemDied` where there is none."""
+        line = json.dumps({"command": command, **arguments})
+        try:
+            with socket.socket(socket.AF_UNIX) as connection:
+                connection.settimeout(_PATIENCE_S)
+                connection.connect(str(self.path))
+                connection.sendall(f"{line}\n".encode())
+                with connection.makefile("rb") as answers:
+                    text = answers.readline()
+        except OSError as error:
+            raise SystemDied(
+                f"the process of the modelled disk does not answer: {error}"
+            ) from error
+        if not text.endswith(b"\n"):
+            raise SystemDied("the process of the modelled disk ended before it answered")
+        answer: dict[str, Any] = json.loads(text)
+        if not answer.pop("ok"):
+            raise Bug(f"the modelled disk refused {line}: {answer.get('error')}")
+        return answer
+
+    def set_pace(self, is_paced: bool) -> None:
+        """Whether requests take their modelled time. A file system is made and taken off without
+        it."""
+        self.ask("pace", is_paced=is_paced)

@@ -1,0 +1,70 @@
+"""Takes the options of a storage; returns the parameters of its disk, checked by the program that
+models it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from assay import _engine
+from assay.errors import ArgumentError
+from assay.option_spec import OptionSpec
+
+DEFAULT_PROFILE = "hdd-7200"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A disk, with everything that determines its times."""
+
+    profile: str
+    kind: str
+    """``rotating``, ``solid-state`` or ``none``."""
+    source: str
+    """Where the numbers of the profile come from."""
+    parameters: Mapping[str, str]
+
+    def facts(self) -> dict[str, Any]:
+        """As a record keeps it."""
+        return {
+            "profile": self.profile,
+            "kind": self.kind,
+            "source": self.source,
+            "parameters": dict(self.parameters),
+        }
+
+
+@cache
+def disk_options() -> tuple[OptionSpec, ...]:
+    """The profile, then every parameter of a disk; an empty one is that of the profile."""
+    reference = json.loads(_engine.disk_model_reference())
+    profiles = tuple(profile["name"] for profile in reference["profiles"])
+    specs = []
+    for parameter in reference["parameters"]:
+        name, help_text = parameter["name"], parameter["help"]
+        if name == "profile":
+            specs.append(OptionSpec(name, DEFAULT_PROFILE, profiles, help_text))
+        else:
+            of = f" ({' and '.join(parameter['kinds'])} disks)" if parameter["kinds"] else ""
+            specs.append(OptionSpec(name, "", (), f"{help_text}{of}"))
+    return tuple(specs)
+
+
+def model_of(values: Mapping[str, str]) -> Model:
+    """The disk of a storage's options, those that are not the disk's included. Raises
+    `ArgumentError`."""
+    names = {spec.name for spec in disk_options()}
+    given = {name: value for name, value in values.items() if name in names and value}
+    try:
+        found = json.loads(_engine.disk_model_parameters(words(given)))
+    except _engine.EngineError as error:
+        raise ArgumentError(error.message, hint=error.hint) from error
+    return Model(**found)
+
+
+def words(parameters: Mapping[str, str]) -> str:
+    """As the program takes them."""
+    return ",".join(f"{name}={value}" for name, value in parameters.items())

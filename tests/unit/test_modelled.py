@@ -1,0 +1,227 @@
+"""A modelled disk is a storage: it takes its modelled time, fails on demand, and leaves nothing."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from assay.errors import ArgumentError
+from assay.experiment.values import StorageChoice
+from assay.provision.leftovers import clear_leftovers
+from assay.storages.abilities import Accounted, Fault, FaultInjection, Fills, OwnDevice, PowerCut
+from assay.storages.modelled import MODELLED
+
+HANG_S = 60
+"""Nothing here takes nearly so long; a hang does."""
+
+can_be_had = pytest.mark.skipif(
+    MODELLED.why_unavailable() is not None, reason="needs root, FUSE and loop devices"
+)
+SLOW_FLASH = {"profile": "sata-ssd", "program_latency": "1s", "gc_every": "off"}
+"""What is written stays in its cache for a second."""
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
+    yield
+    # Of this test alone: others make and remove theirs at the same time.
+    place = str(tmp_path)
+    mounts = Path("/proc/self/mounts").read_text().splitlines()
+    assert not [line for line in mounts if place in line]
+    backing = Path("/sys/block").glob("loop*/loop/backing_file")
+    assert not [file for file in map(_text_of, backing) if place in file]
+    words = Path("/proc").glob("[0-9]*/cmdline")
+    assert not [file for file in map(_text_of, words) if "disk_model" in file and place in file]
+    assert not list(tmp_path.glob("assay-*"))
+
+
+def _text_of(path: Path) -> str:
+    """Empty where it is gone by now."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def _choice(tmp_path: Path, **options: str) -> StorageChoice:
+    tmp_path.chmod(0o755)
+    return StorageChoice("old disk", "modelled", str(tmp_path), options={"size": "64M", **options})
+
+
+@pytest.fixture
+def reachable(tmp_path: Path) -> Path:
+    """Servers run as another user, who must be able to enter."""
+    for path in (*tmp_path.parents, tmp_path):
+        if path.is_relative_to("/tmp/pytest-of-root") or path == tmp_path:
+            path.chmod(0o755)
+    return tmp_path
+
+
+def _read_directly(device: Path, offset: int = 0) -> bytes:
+    """Past the page cache."""
+    descriptor = os.open(device, os.O_RDONLY | os.O_DIRECT)
+    try:
+        with mmap.mmap(-1, 4096) as page:
+            os.preadv(descriptor, [page], offset)
+            return page[:]
+    finally:
+        os.close(descriptor)
+
+
+def _write(path: Path, content: bytes, *, is_flushed: bool) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_DIRECT)
+    try:
+        with mmap.mmap(-1, len(content)) as pages:
+            pages[:] = content
+            os.write(descriptor, pages)
+        if is_flushed:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@can_be_had
+def test_a_flush_takes_the_time_of_the_disk_and_is_accounted_for(reachable: Path) -> None:
+    with MODELLED.prepare(_choice(reachable, profile="scsi-15k", fs="ext4")) as prepared:
+        facts = prepared.facts
+        assert (facts.file_system, facts.is_own_device) == ("ext4", True)
+        assert facts.label_notes == ("modelled",)
+        assert facts.facts["model"]["parameters"]["rpm"] == "15000"
+        assert "Cheetah" in facts.facts["model"]["source"]
+        assert [row["depth"] for row in facts.facts["path_cost"]] == [1, 16]
+        assert isinstance(MODELLED, OwnDevice) and isinstance(MODELLED, Accounted)
+        assert str(MODELLED.device_node(prepared)) == facts.device
+        before = MODELLED.account(prepared)
+        began_ns, began_s = time.time_ns(), time.monotonic()
+        for number in range(20):
+            _write(Path(facts.directory, "log"), bytes([number]) * 8192, is_flushed=True)
+        took_s = time.monotonic() - began_s
+        after = MODELLED.account(prepared)
+        assert after.flushes - before.flushes >= 20
+        assert after.written_bytes - before.written_bytes >= 20 * 8192
+        # Half a revolution of 4 ms each at least: a disk without delays needs a hundredth.
+        assert took_s > 20 * 0.002
+        time.sleep(0.5)  # the file is written now and then
+        found = MODELLED.seconds(prepared, began_ns, time.time_ns())
+        flushes = [second for second in found if second.operation == "flush"]
+        assert sum(second.count for second in flushes) >= 20
+        assert all(0 < second.longest_ns <= second.time_ns for second in flushes)
+        assert not any(second.failed for second in found)
+
+
+@can_be_had
+def test_a_power_cut_loses_what_no_flush_had_reached(reachable: Path) -> None:
+    assert isinstance(MODELLED, PowerCut)
+    with MODELLED.prepare(_choice(reachable, **SLOW_FLASH)) as prepared:
+        data, device = Path(prepared.facts.directory), MODELLED.device_node(prepared)
+        _write(data / "kept", b"k" * 65536, is_flushed=True)
+        os.sync()
+        _write(data / "kept", b"l" * 65536, is_flushed=False)
+        lost = MODELLED.cut_power(prepared)
+        assert lost["lost_bytes"] >= 65536
+        with pytest.raises(OSError) as caught:
+            _read_directly(device)
+        assert caught.value.errno == errno.EIO
+        MODELLED.restore_power(prepared)
+        subprocess.run(["umount", data], check=True, timeout=HANG_S)
+        subprocess.run(["mount", device, data], check=True, timeout=HANG_S)
+        assert (data / "kept").read_bytes() == b"k" * 65536
+
+
+@can_be_had
+def test_errors_and_a_full_disk_come_on_demand_and_go(reachable: Path) -> None:
+    assert isinstance(MODELLED, FaultInjection) and isinstance(MODELLED, Fills)
+    with MODELLED.prepare(_choice(reachable, profile="nvme", fs="ext2")) as prepared:
+        device = MODELLED.device_node(prepared)
+        MODELLED.inject(prepared, (Fault("read", first_byte=1 << 20, length_bytes=4096),))
+        assert _read_directly(device, 0)
+        with pytest.raises(OSError, match="Input/output error"):
+            _read_directly(device, 1 << 20)
+        MODELLED.inject(prepared, ())
+        assert _read_directly(device, 1 << 20)
+        file = Path(prepared.facts.directory, "file")
+        MODELLED.fill(prepared, after_bytes=8192)
+        with pytest.raises(OSError) as caught:
+            _write(file, b"x" * (1 << 20), is_flushed=True)
+        assert caught.value.errno in (errno.ENOSPC, errno.EIO)
+        MODELLED.free_again(prepared)
+        _write(file, b"x" * (1 << 20), is_flushed=True)
+
+
+@can_be_had
+def test_a_killed_process_means_errors_and_no_hang(reachable: Path) -> None:
+    with MODELLED.prepare(_choice(reachable, profile="hdd-7200")) as prepared:
+        assert MODELLED.why_it_died(prepared) is None
+        os.kill(prepared.handle.disk.process.pid, signal.SIGKILL)
+        began_s = time.monotonic()
+        with pytest.raises(OSError):
+            _write(Path(prepared.facts.directory, "file"), b"x" * 8192, is_flushed=True)
+        assert time.monotonic() - began_s < HANG_S
+        why = MODELLED.why_it_died(prepared)
+        assert why is not None and "SIGKILL" in why
+
+
+_MAKER = """
+import sys, time
+from assay.experiment.values import StorageChoice
+from assay.storages.modelled import MODELLED
+
+choice = StorageChoice("old", "modelled", sys.argv[1], options={"size": "64M"})
+with MODELLED.prepare(choice) as prepared:
+    print(prepared.facts.directory, flush=True)
+    time.sleep(1000)
+"""
+
+
+@can_be_had
+def test_what_a_killed_assay_left_goes_at_the_next_start(reachable: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _MAKER, str(reachable)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        directory = Path(child.stdout.readline().strip())
+        assert directory.is_mount()
+        child.kill()
+    cleared = clear_leftovers()
+    assert cleared and not any(one.remaining for one in cleared)
+
+
+def test_an_impossible_disk_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    for options, expected in (
+        ({"profile": "floppy"}, "profile of .*expected scsi-10k"),
+        ({"profile": "sata-ssd", "rpm": "7200"}, "rpm: a disk of the profile"),
+        ({"seek_average": "4"}, "seek_average: expected a time with its unit"),
+        ({"disks": "6"}, "6 disks need raid"),
+        ({"spindle": "1"}, "no option 'spindle'"),
+    ):
+        with pytest.raises(ArgumentError, match=expected):
+            MODELLED.check(_choice(tmp_path, **options))
+
+
+@can_be_had
+def test_a_disk_for_which_there_is_no_room_is_refused(reachable: Path) -> None:
+    with (
+        pytest.raises(ArgumentError, match="its image needs"),
+        MODELLED.prepare(_choice(reachable, size="900T")),
+    ):
+        pytest.fail("there is no room")
+
+
+def test_every_parameter_of_the_model_is_an_option() -> None:
+    specs = {spec.name: spec for spec in MODELLED.option_specs}
+    assert len(specs) == len(MODELLED.option_specs)
+    assert {"rpm", "read_latency", "raid", "fs", "size", "mount"} <= specs.keys()
+    assert all(spec.help for spec in specs.values())
+    for profile in specs["profile"].levels:
+        choice = StorageChoice("x", "modelled", options={"profile": profile})
+        assert MODELLED._model(choice).profile == profile
