@@ -19,11 +19,11 @@ from assay.errors import (
     SystemUnderTestError,
     says_disk_is_full,
 )
-from assay.experiment.values import WHOLE_MACHINE, ServerMachine, StorageChoice, SystemChoice
+from assay.experiment.values import ServerMachine, StorageChoice, SystemChoice
 from assay.provision import page_cache, server_group
 from assay.provision.delay import delayed
 from assay.provision.deployment import Deployment
-from assay.provision.directory import server_directory
+from assay.provision.directory import WHOLE_MACHINE, server_directory
 from assay.provision.listeners import with_listeners
 from assay.provision.process import has_stopped_cleanly, why_out_of_memory
 from assay.storages.abilities import CrashReport as StorageCrashReport
