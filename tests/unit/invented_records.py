@@ -19,7 +19,7 @@ from assay.probe import DEPTHS, Measured, Probe, RandomReads
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.machine_sampling import MachineSample
 from assay.record import ExperimentRecord, RunRecord, Store
-from assay.storages.devices import DeviceCounts
+from assay.storages.device_counters import DeviceCounts
 from assay.systems.protocol import ProcessSample
 from tests.support import observations
 

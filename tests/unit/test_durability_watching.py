@@ -15,7 +15,7 @@ from assay.durability.counters import Counts, DeviceCounters, why_flushes_are_no
 from assay.durability.file_system import own_flushes_put_off, sync
 from assay.durability.watching import Idle, Watched, watch
 from assay.provision.deployment import StorageFacts
-from assay.storages.devices import devices_under
+from assay.storages.device_counters import devices_under
 from assay.storages.mounts import mount_of
 from own_device import own_device, skip_without_devices
 

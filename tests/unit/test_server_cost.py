@@ -6,7 +6,7 @@ from assay.drive.sampler import TimedSample
 from assay.drive.server_cost import device_cost, machine_cost, server_cost
 from assay.observation import DeviceCost, Observation
 from assay.provision.machine_sampling import MachineSample
-from assay.storages.devices import DeviceCounts
+from assay.storages.device_counters import DeviceCounts
 from assay.systems.protocol import ProcessSample
 from tests.support import observations
 

@@ -15,7 +15,7 @@ from types import TracebackType
 
 from assay.provision.deployment import Deployment
 from assay.provision.machine_sampling import MachineSample, sample_machine
-from assay.storages.devices import DeviceCounts, devices_of
+from assay.storages.device_counters import DeviceCounts, devices_of
 from assay.systems.abilities import Sampled
 from assay.systems.protocol import ProcessSample, System
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from assay.storages.devices import Devices
+from assay.storages.device_counters import Devices
 
 _SECTOR_BYTES = 512
 _SECTORS_WRITTEN, _FLUSHES = 6, 15

@@ -23,7 +23,7 @@ from assay.durability.values import Durability, not_measured
 from assay.durability.watching import idle, watch
 from assay.errors import RunFailed, SystemRefused
 from assay.provision.deployment import Deployment
-from assay.storages.devices import Devices, devices_under
+from assay.storages.device_counters import Devices, devices_under
 from assay.systems.protocol import System
 
 

@@ -16,7 +16,7 @@ from assay.drive.sampler import TimedSample
 from assay.provision.machine_sampling import MachineSample
 from assay.record.document import storable
 from assay.record.file import insert
-from assay.storages.devices import DeviceCounts
+from assay.storages.device_counters import DeviceCounts
 from assay.systems.protocol import ProcessSample
 
 MOST_FILES = 100

@@ -12,8 +12,14 @@ from pathlib import Path
 import pytest
 
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.storages import devices, mounts
-from assay.storages.devices import DeviceCounts, Devices, device_at, devices_of, devices_under
+from assay.storages import device_counters, mounts
+from assay.storages.device_counters import (
+    DeviceCounts,
+    Devices,
+    device_at,
+    devices_of,
+    devices_under,
+)
 
 MIB = 1 << 20
 
@@ -89,7 +95,7 @@ def test_the_device_below_a_stacked_file_system_is_found(
     table = "30 1 0:40 / {} rw - overlay overlay rw,lowerdir=/l,upperdir={},workdir=/w\n"
     below = "1 0 7:99 / / rw - ext4 /dev/loop99 rw\n"
     monkeypatch.setattr(mounts, "MOUNT_TABLE", tmp_path / "mountinfo")
-    monkeypatch.setattr(devices, "_BLOCK_DEVICES", tmp_path / "block")
+    monkeypatch.setattr(device_counters, "_BLOCK_DEVICES", tmp_path / "block")
     node = tmp_path / "block" / "7:99"
     node.mkdir(parents=True)
     (node / "stat").write_text("9 0 100 0 9 0 8 0 0 3 4 0 0 0 0 5 1\n")
