@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -20,6 +21,10 @@ from servers import SERVERS, directory_for_servers, provisioned
 os.environ[env_vars.PROBE_SECONDS.name] = "0"
 """Here and in every program that a test starts: storages are probed only by tests that ask for
 it."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # In the background a shell makes programs ignore Ctrl-C, and so would all that tests start.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
