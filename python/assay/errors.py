@@ -14,7 +14,8 @@
     │   ├── SystemRefused            it refused: its message and its code are kept
     │   │   └── PasswordNeeded       it needs a password, and none is given
     │   ├── SystemDied               it stopped while it was needed
-    │   ├── MachineLimit             too few threads or open files on this machine
+    │   ├── MachineLimit             too few threads or open files on this machine, or no control
+    │   │                            groups
     │   ├── StorageUnavailable       this machine cannot have a storage of that kind
     │   └── PluginFailed             a plugin of another package raised, or breaks its contract
     ├── RunFailed           exit 1   the run was measured and failed
@@ -138,7 +139,8 @@ class SystemDied(SystemUnderTestError):
 
 
 class MachineLimit(SystemUnderTestError):
-    """This machine does not allow as many threads or open files as are needed."""
+    """This machine does not allow what is needed: so many threads or open files, a control group,
+    so much memory."""
 
 
 class StorageUnavailable(SystemUnderTestError):

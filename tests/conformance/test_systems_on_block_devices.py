@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from assay.errors import MachineLimit
 from assay.experiment.storage_words import storage_choices
 from assay.experiment.values import SystemChoice
-from assay.provision import control_groups, process_tags
+from assay.provision import process_tags
 from assay.provision.directory import identity_of
+from assay.provision.hierarchies import PROCESSES, parents
 from assay.provision.running import running_system
 from assay.provision.session import session
 from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices
@@ -78,8 +80,10 @@ def test_a_storage_that_fills_up_during_a_run_is_named_and_another_is_not_hurt(
 
 def test_every_process_of_a_server_is_in_the_control_group_of_its_storage(folder: Path) -> None:
     need("postgresql")
-    if control_groups.find(("blkio", "io")) is None:
-        pytest.skip("this machine has no control groups that limit devices")
+    try:
+        parents(["io"])
+    except MachineLimit as error:
+        pytest.skip(error.message)
     (choice,) = storage_choices([f"throttled[write_iops=5000,size=128M]:{folder}"])
     with ExitStack() as stack:
         running = stack.enter_context(
@@ -89,7 +93,7 @@ def test_every_process_of_a_server_is_in_the_control_group_of_its_storage(folder
         assert running.directory is not None
         (group,) = running.directory.control_groups
         processes = process_tags.processes_of(identity_of(running.directory))
-        members = {int(pid) for pid in (group / control_groups.PROCESSES).read_text().split()}
+        members = {int(pid) for pid in (group / PROCESSES).read_text().split()}
         assert len(members) > 3
         assert {process.pid for process in processes} == members
         users = {Path(f"/proc/{pid}").stat().st_uid for pid in members}

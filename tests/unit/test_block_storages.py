@@ -16,11 +16,11 @@ from types import SimpleNamespace
 import pytest
 
 from assay import registry
-from assay.errors import ArgumentError, AssayError
+from assay.errors import ArgumentError, AssayError, MachineLimit
 from assay.experiment.storage_words import refuse_too_little_room, storage_choices
 from assay.experiment.values import Experiment, StorageChoice, SystemChoice
-from assay.provision import control_groups, ledger
-from assay.provision.control_groups import Controller
+from assay.provision import ledger
+from assay.provision.hierarchies import Parent, parents
 from assay.provision.leftovers import clear_leftovers
 from assay.storages.abilities import OwnDevice
 from assay.storages.block import image
@@ -187,6 +187,14 @@ def test_a_mount_option_that_the_file_system_lacks_is_the_users_mistake(folder: 
     assert not folder.exists()
 
 
+def group_parent() -> Parent | None:
+    """Where groups that limit devices can be made on this machine."""
+    try:
+        return parents(["io"])["io"]
+    except MachineLimit:
+        return None
+
+
 _KILLED = """
 import sys, time
 from assay import registry
@@ -198,11 +206,11 @@ from assay.storages.abilities import LimitsProcesses, RawDevice
 (choice,) = storage_choices([sys.argv[1]])
 kind = registry.storage(choice.kind)
 with kind.prepare(choice) as made:
-    groups = kind.control_groups(made) if isinstance(kind, LimitsProcesses) else ()
+    limits = kind.group_limits(made) if isinstance(kind, LimitsProcesses) else ()
     node = [kind.raw_device(made)] if isinstance(kind, RawDevice) else []
-    with server_directory(made.facts, control_groups=groups) as directory:
+    with server_directory(made.facts, group_limits=limits) as directory:
         with process.start(["sleep", "1000"], directory):
-            print(made.facts.directory, *groups, *node, flush=True)
+            print(made.facts.directory, *directory.control_groups, *node, flush=True)
             time.sleep(1000)
 """
 
@@ -212,8 +220,8 @@ with kind.prepare(choice) as made:
     "word", ["loop[size=16M]", "throttled[write_iops=99,size=16M]", "raw[size=16M]"]
 )
 def test_what_a_killed_assay_made_is_removed_at_the_next_start(word: str, folder: Path) -> None:
-    controller = control_groups.find(("blkio", "io"))
-    if word.startswith("throttled") and controller is None:
+    parent = group_parent()
+    if word.startswith("throttled") and parent is None:
         pytest.skip("this machine has no control groups that limit devices")
     with subprocess.Popen(
         [sys.executable, "-c", _KILLED, f"{word}:{folder}"], stdout=subprocess.PIPE, text=True
@@ -223,7 +231,7 @@ def test_what_a_killed_assay_made_is_removed_at_the_next_start(word: str, folder
         assert made and all(path.exists() for path in made)
         assert len(files_of_loop_devices(folder)) == 1
         child.kill()
-    with look_alikes(folder, controller) as planted:
+    with look_alikes(folder, parent) as planted:
         cleared = clear_leftovers()
         assert not any(one.remaining for one in cleared)
         assert not any(path.exists() for path in made)
@@ -236,7 +244,7 @@ def test_what_a_killed_assay_made_is_removed_at_the_next_start(word: str, folder
 
 
 @contextmanager
-def look_alikes(folder: Path, controller: Controller | None) -> Iterator[list[Path]]:
+def look_alikes(folder: Path, parent: Parent | None) -> Iterator[list[Path]]:
     """A file on a mount, the image of its loop device, and a control group, in folders whose names
     look like ours, but for the mark."""
     place = folder / "assay-storage-000000000000"
@@ -246,7 +254,7 @@ def look_alikes(folder: Path, controller: Controller | None) -> Iterator[list[Pa
         made.truncate(16 << 20)
     done("mkfs.ext4", "-q", "-F", image_file)
     done("mount", "-o", "loop", image_file, place)
-    groups = [] if controller is None else [controller.folder / "assay-000000000000"]
+    groups = [] if parent is None else [parent.folder / "assay-000000000000"]
     try:
         (place / "precious").touch()
         for group in groups:

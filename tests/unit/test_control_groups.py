@@ -1,54 +1,216 @@
-"""Control groups of both versions are found; limits of a device are written as each has them."""
+"""The groups in which ours are made are found, and all limits of a server are set on the same."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from assay.errors import StorageUnavailable
-from assay.provision import control_groups
-from assay.provision.control_groups import Controller
+from assay.errors import MachineLimit
+from assay.experiment import ServerMachine
+from assay.provision import control_groups, hierarchies, ledger, programs
+from assay.provision.deployment import StorageFacts
+from assay.provision.directory import server_directory
+from assay.provision.group_limits import GroupLimit
+from assay.provision.hierarchies import Parent, parents
+from assay.provision.server_group import limits_of
 from assay.storages.block import io_limits
 
+MB = 1 << 20
+LIMITS = (
+    *limits_of(ServerMachine(memory_bytes=64 * MB, cpus=0.5)),
+    io_limits.group_limit("7:3", {"read_iops": 150, "write_bps": 20 * MB}),
+)
+VERSION_2_ALONE = "30 23 0:26 / ROOT rw - cgroup2 cgroup2 rw,nsdelegate\n"
 
-def machine(folder: Path, mounts: str, own_groups: str) -> dict[str, Path]:
-    """The files in which the kernel lists its control groups."""
-    (folder / "mounts").write_text(mounts.replace("ROOT", str(folder)))
-    (folder / "own").write_text(own_groups)
-    return {"mounts": folder / "mounts", "own_groups": folder / "own"}
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
 
 
-def test_version_1_is_found_with_the_group_that_we_are_in(tmp_path: Path) -> None:
-    (tmp_path / "blkio" / "a box").mkdir(parents=True)
+class Machine:
+    """The files in which the kernel shows its control groups."""
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+        self.tree = folder / "tree"
+        self.tree.mkdir()
+        self._mounts, self._own = folder / "mountinfo", folder / "own"
+        patch.setattr(hierarchies, "_MOUNTS", self._mounts)
+        patch.setattr(hierarchies, "_OWN", self._own)
+
+    def shows(self, mounts: str, own: str) -> None:
+        self._mounts.write_text(mounts.replace("ROOT", str(self.tree)))
+        self._own.write_text(own)
+
+    def group(self, path: str, files: Mapping[str, str]) -> Path:
+        folder = self.tree / path
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / f"cgroup.{name}").write_text(text)
+        return folder
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    return Machine(tmp_path, monkeypatch)
+
+
+def test_version_1_is_found_with_the_group_that_we_are_in(machine: Machine) -> None:
+    for path in ("blkio/a box", "memory/ours", "memory/ours2", "cpu,cpuacct"):
+        machine.group(path, {})
     mounts = (
-        "tmpfs ROOT tmpfs rw 0 0\n"
-        "cgroup ROOT/memory cgroup rw,memory 0 0\n"
-        "cgroup ROOT/blkio cgroup rw,noexec,blkio 0 0\n"
-        "cgroup2 ROOT/unified cgroup2 rw 0 0\n"
+        "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw,mode=755\n"
+        "32 31 0:29 / ROOT/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+        "35 31 0:32 /docker/1f ROOT/memory rw - cgroup cgroup rw,memory\n"
+        "38 31 0:35 / ROOT/blkio rw,noexec shared:2 - cgroup cgroup rw,blkio\n"
+        "41 31 0:38 / ROOT/unified rw - cgroup2 cgroup2 rw\n"
     )
-    for own, expected in (("/a box", "blkio/a box"), ("/", "blkio"), ("/gone", "blkio")):
-        files = machine(tmp_path, mounts, f"8:pids:/x\n7:blkio:{own}\n0::/\n")
-        found = control_groups.find(("blkio", "io"), **files)
-        assert found == Controller("blkio", 1, tmp_path / expected)
+    for box, expected in (("/a box", "blkio/a box"), ("/", "blkio"), ("/gone", "blkio")):
+        own = f"8:pids:/x\n7:blkio:{box}\n4:memory:/docker/1f/ours\n1:cpu,cpuacct:/\n0::/\n"
+        machine.shows(mounts, own)
+        assert parents(["io", "memory", "cpu"]) == {
+            "io": Parent(1, machine.tree / expected),
+            "memory": Parent(1, machine.tree / "memory/ours"),
+            "cpu": Parent(1, machine.tree / "cpu,cpuacct"),
+        }
+    machine.shows(mounts, "4:memory:/docker/1fours2\n")
+    assert parents(["memory"]) == {"memory": Parent(1, machine.tree / "memory")}
 
 
-def test_version_2_is_found_where_it_has_the_controller(tmp_path: Path) -> None:
-    files = machine(tmp_path, "cgroup2 ROOT cgroup2 rw 0 0\n", "0::/user.slice\n")
-    (tmp_path / "cgroup.controllers").write_text("cpuset cpu memory\n")
-    assert control_groups.find(("blkio", "io"), **files) is None
-    (tmp_path / "cgroup.controllers").write_text("cpuset cpu io memory\n")
-    found = control_groups.find(("blkio", "io"), **files)
-    assert found == Controller("io", 2, tmp_path)
+def test_version_2_has_one_group_for_all_controllers(machine: Machine) -> None:
+    """As systemd lays them out: our own group and those around it pass on different ones."""
+    machine.group("", {"controllers": "cpu io memory pids", "subtree_control": "cpu memory"})
+    machine.group(
+        "user.slice",
+        {"controllers": "cpu memory", "subtree_control": "memory", "procs": "", "type": "domain"},
+    )
+    machine.group(
+        "user.slice/session.scope",
+        {"controllers": "memory", "subtree_control": "", "procs": "1\n2\n", "type": "domain"},
+    )
+    machine.shows(VERSION_2_ALONE, "0::/user.slice/session.scope\n")
+    assert parents(["memory"]) == {"memory": Parent(2, machine.tree / "user.slice")}
+    assert parents(["memory", "cpu"]) == dict.fromkeys(("memory", "cpu"), Parent(2, machine.tree))
+    at_root = Parent(2, machine.tree, enable=("io",))
+    assert parents(["memory", "io"]) == {"memory": at_root, "io": at_root}
+    with pytest.raises(MachineLimit, match="no control groups with the controller 'rdma'"):
+        parents(["memory", "rdma"])
 
 
-def test_limits_are_written_as_each_version_has_them(tmp_path: Path) -> None:
-    limits = {"read_iops": 150, "write_bps": 20 << 20}
-    io_limits.apply(Controller("blkio", 1, tmp_path), tmp_path, "7:3", limits)
-    assert (tmp_path / "blkio.throttle.read_iops_device").read_text() == "7:3 150"
-    assert (tmp_path / "blkio.throttle.write_bps_device").read_text() == "7:3 20971520"
-    assert not (tmp_path / "blkio.throttle.write_iops_device").exists()
-    io_limits.apply(Controller("io", 2, tmp_path), tmp_path, "7:3", limits)
-    assert (tmp_path / "io.max").read_text() == "7:3 riops=150 wbps=20971520"
-    with pytest.raises(StorageUnavailable, match="cannot be written"):
-        io_limits.apply(Controller("io", 2, tmp_path), tmp_path / "gone", "7:3", limits)
+def test_a_group_that_holds_processes_itself_passes_no_controllers_on(machine: Machine) -> None:
+    shown = {"controllers": "cpu io memory", "subtree_control": "", "type": "domain"}
+    machine.group("", {**shown, "procs": "1\n"})
+    machine.shows(VERSION_2_ALONE, "0::/\n")
+    with pytest.raises(MachineLimit, match=r"can pass on io, memory: each holds processes itself"):
+        parents(["memory", "io"])
+    machine.group("", {**shown, "procs": ""})
+    assert parents(["memory"]) == {"memory": Parent(2, machine.tree, enable=("memory",))}
+
+
+def test_a_machine_with_both_versions_has_a_group_in_each(machine: Machine) -> None:
+    machine.group("memory", {})
+    machine.group("unified", {"controllers": "io cpu", "subtree_control": "io"})
+    mounts = (
+        "35 31 0:32 / ROOT/memory rw - cgroup cgroup rw,memory\n"
+        "41 31 0:38 / ROOT/unified rw - cgroup2 cgroup2 rw\n"
+    )
+    machine.shows(mounts, "4:memory:/\n0::/\n")
+    in_version_2 = Parent(2, machine.tree / "unified", enable=("cpu",))
+    assert parents(["memory", "io", "cpu"]) == {
+        "memory": Parent(1, machine.tree / "memory"),
+        "io": in_version_2,
+        "cpu": in_version_2,
+    }
+
+
+def _made(machine: Machine) -> dict[str, dict[str, str]]:
+    """The files of each group that is made for all limits."""
+    entry = ledger.new_entry(ledger.new_id())
+    try:
+        for group in control_groups.make(entry, LIMITS):
+            assert group.name == f"assay-{entry.entry.id}"
+        noted = [str(resource) for resource in entry.entry.resources]
+        found = {}
+        for group in map(Path, noted):
+            files = {file.name: file.read_text() for file in sorted(group.iterdir())}
+            found[str(group.parent.relative_to(machine.tree))] = files
+        return found
+    finally:
+        entry.remove()
+
+
+def test_all_limits_of_version_2_are_set_on_one_group(machine: Machine) -> None:
+    root = machine.group("", {"controllers": "cpu io memory", "subtree_control": "cpu memory"})
+    machine.shows(VERSION_2_ALONE, "0::/\n")
+    assert _made(machine) == {
+        ".": {
+            "cpu.max": "50000 100000",
+            "io.max": "7:3 riops=150 wbps=20971520",
+            "memory.max": "67108864",  # this kernel does not count swap: no memory.swap.max
+        }
+    }
+    assert (root / "cgroup.subtree_control").read_text() == "+io"
+
+
+def test_limits_of_version_1_are_set_on_a_group_of_each_controller(machine: Machine) -> None:
+    mounts = ""
+    for name in ("blkio", "cpu", "memory"):
+        machine.group(name, {})
+        mounts += f"32 31 0:29 / ROOT/{name} rw - cgroup cgroup rw,{name}\n"
+    machine.shows(mounts, "3:blkio:/\n2:cpu:/\n1:memory:/\n")
+    assert _made(machine) == {
+        "blkio": {
+            "blkio.throttle.read_iops_device": "7:3 150",
+            "blkio.throttle.write_bps_device": "7:3 20971520",
+        },
+        "cpu": {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"},
+        "memory": {"memory.limit_in_bytes": "67108864"},
+    }
+
+
+def test_a_limit_that_the_kernel_lacks_is_named(machine: Machine) -> None:
+    machine.group("", {"controllers": "io", "subtree_control": "io"})
+    machine.shows(VERSION_2_ALONE, "0::/\n")
+    entry = ledger.new_entry(ledger.new_id())
+    limit = GroupLimit("io", version_1=(), version_2=(("absent/io.max", "7:3 riops=1"),))
+    try:
+        with pytest.raises(MachineLimit, match=r"'7:3 riops=1' cannot be written to .*io.max: No"):
+            control_groups.make(entry, (limit,))
+    finally:
+        entry.remove()
+
+
+HUGE_PAGES = GroupLimit(
+    "hugetlb",
+    version_1=(("hugetlb.2MB.limit_in_bytes", "0"),),
+    version_2=(("hugetlb.2MB.max", "0"),),
+)
+"""A controller that little else uses: it is with version 2 where all others are with version 1."""
+
+
+def test_a_program_is_in_the_group_of_this_kernels_version_2() -> None:
+    try:
+        parent = parents([HUGE_PAGES.controller])[HUGE_PAGES.controller]
+    except MachineLimit as error:
+        pytest.skip(error.message)
+    if parent.version == 1 or not (parent.folder / "cgroup.subtree_control").is_file():
+        pytest.skip("this machine has the controller hugetlb in version 1")
+    place = Path(f"/var/tmp/assay-group-test-{os.getpid()}")
+    place.mkdir(mode=0o755)
+    try:
+        facts = StorageFacts("here", "here", str(place))
+        with server_directory(facts, group_limits=(HUGE_PAGES,)) as directory:
+            (group,) = directory.control_groups
+            assert group.parent == parent.folder
+            assert (group / "hugetlb.2MB.max").read_text() == "0\n"
+            said = programs.run(["sh", "-c", "cat /proc/self/cgroup; id -u"], directory)
+            assert f"0::/{group.name}\n" in said or f"/{group.name}\n" in said
+            assert said.endswith(f"{directory.run.stat().st_uid}\n")
+        assert not group.exists()
+    finally:
+        place.rmdir()  # also asserts that everything in it was removed
+        for controller in parent.enable:
+            (parent.folder / "cgroup.subtree_control").write_text(f"-{controller}")

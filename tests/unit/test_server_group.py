@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from assay.errors import MachineLimit, SystemDied
 from assay.experiment import ServerMachine
-from assay.provision import hierarchies, process, programs, server_group
+from assay.provision import process, programs, server_group
 from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.leftovers import clear_leftovers
@@ -138,38 +137,3 @@ def test_the_group_of_a_killed_assay_is_removed_at_the_next_start(here: StorageF
         assert stranger.is_dir(), "a group of this form that nobody noted is not ours"
     finally:
         stranger.rmdir()
-
-
-def test_the_group_around_us_whose_groups_may_have_limits_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As systemd lays them out: version 2 alone, our own group holds processes."""
-    tree = tmp_path / "tree"
-    own = tree / "user.slice" / "session.scope"
-    own.mkdir(parents=True)
-    for folder, controlled in ((tree, "cpu memory"), (tree / "user.slice", "memory"), (own, "")):
-        (folder / "cgroup.subtree_control").write_text(controlled)
-    (tmp_path / "mounts").write_text(f"30 23 0:26 / {tree} rw - cgroup2 cgroup2 rw,nsdelegate\n")
-    (tmp_path / "own").write_text("0::/user.slice/session.scope\n")
-    monkeypatch.setattr(hierarchies, "_MOUNTS", tmp_path / "mounts")
-    monkeypatch.setattr(hierarchies, "_OWN", tmp_path / "own")
-    found = hierarchies.parents(["memory", "cpu"])
-    assert found["memory"] == hierarchies.Parent(2, tree / "user.slice")
-    assert found["cpu"] == hierarchies.Parent(2, tree)
-    with pytest.raises(MachineLimit, match="controller 'io'"):
-        hierarchies.parents(["io"])
-
-
-def test_the_limits_of_both_versions_are_written_as_the_kernel_reads_them() -> None:
-    written = {
-        (controller, version): dict(server_group._limits(controller, version, LIMITED))
-        for controller in ("memory", "cpu")
-        for version in (1, 2)
-    }
-    assert json.loads(json.dumps(written[("memory", 2)])) == {
-        "memory.max": "67108864",
-        "memory.swap.max": "0",
-    }
-    assert written[("cpu", 2)] == {"cpu.max": "50000 100000"}
-    assert written[("cpu", 1)] == {"cpu.cfs_period_us": "100000", "cpu.cfs_quota_us": "50000"}
-    assert list(written[("memory", 1)]) == ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"]

@@ -53,11 +53,12 @@ class Pool:
         self,
         planned: PlannedRun,
         stage: Callable[[str], None],
-        on_directory: OnDirectory = lambda _: None,
+        on_directory: OnDirectory | None = None,
     ) -> PooledSystem:
-        """The deployment of this run. If it is not up, it is brought up, in a directory with which
-        ``on_directory`` is called first. The first time that a system is up on a storage, the
-        durability of its commits is measured; ``stage`` gets the name of what is being done."""
+        """The deployment of this run. If it is not up, it is brought up; before that
+        ``on_directory`` is called with a directory on its storage. The first time that a system is
+        up on a storage, the durability of its commits is measured; ``stage`` gets the name of what
+        is being done."""
         place = _place(planned)
         if place not in self._up:
             cell = planned.cell

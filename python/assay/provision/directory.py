@@ -17,9 +17,10 @@ from pathlib import Path
 from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.experiment.values import ServerMachine
 from assay.files.text_file import shown_if_not_utf8
-from assay.provision import ledger, server_group
+from assay.provision import control_groups, ledger, server_group
 from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
+from assay.provision.group_limits import GroupLimit
 from assay.provision.resources import Directory, TaggedProcesses
 from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.systems.protocol import ServerDirectory
@@ -35,10 +36,10 @@ def server_directory(
     machine: ServerMachine = WHOLE_MACHINE,
     *,
     raw_device: Path | None = None,
-    control_groups: tuple[Path, ...] = (),
+    group_limits: tuple[GroupLimit, ...] = (),
 ) -> Iterator[ServerDirectory]:
-    """A `ServerDirectory` on the storage, owned by the servers' user, with the control groups of
-    the storage and those with the limits of ``machine``.
+    """A `ServerDirectory` on the storage, owned by the servers' user, with control groups that
+    have the limits of the storage (``group_limits``) and those of ``machine``.
 
     At the end every process that still carries the directory's tag is killed and everything below
     is removed. Raises `SystemUnderTestError` if the directory cannot be made, reached or removed.
@@ -52,7 +53,8 @@ def server_directory(
         for path in (root, run):
             entry.add(Directory(str(path)))
             _make(path, user)
-        groups = server_group.make(entry, machine)
+        limits = (*group_limits, *server_group.limits_of(machine))
+        groups = control_groups.make(entry, limits)
         entry.add(TaggedProcesses())  # behind the groups: undone before them
         directory = ServerDirectory(
             root=root,
@@ -60,7 +62,7 @@ def server_directory(
             run=run,
             storage=storage,
             raw_device=raw_device,
-            control_groups=(*control_groups, *groups),
+            control_groups=groups,
         )
         directory.plain_root.symlink_to(root)
         yield directory

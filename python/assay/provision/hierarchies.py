@@ -1,21 +1,36 @@
-"""Takes the name of a controller (``memory``, ``cpu``); returns the control group in which groups
-with limits of it can be made.
+"""Takes the names of controllers (``cpu``, ``io``, ``memory``); returns the control groups in which
+a group with limits of them can be made.
 
-Version 1 has a tree of groups for each controller, version 2 one for all; a machine may have both.
-New groups are made within our own one, so that the limits of a container hold for them as well.
+Version 1 has a tree of groups for each controller, or for a few together; version 2 has one for
+all; a machine may have both. New groups are made within our own one where the kernel allows it, so
+that the limits of a container hold for them as well.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import MachineLimit
 
+PROCESSES = "cgroup.procs"
+"""The file of a group that lists its processes; one that writes 0 there enters the group."""
+ENABLED = "cgroup.subtree_control"
+"""Version 2: the controllers that the groups within a group have."""
+_AVAILABLE = "cgroup.controllers"
+_TYPE = "cgroup.type"
+"""Every group of version 2 has this file, but for the root of the whole tree."""
+
 _MOUNTS = Path("/proc/self/mountinfo")
 _OWN = Path("/proc/self/cgroup")
+_NAMES_OF_VERSION_1: Mapping[str, str] = {"io": "blkio"}
+
+_HINT = (
+    "run assay as root; or, with systemd: systemd-run --user --scope -p Delegate=yes assay …; in a "
+    "container: with --privileged"
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +40,8 @@ class Parent:
     version: int
     """Of control groups: 1 or 2."""
     folder: Path
+    enable: tuple[str, ...] = ()
+    """Version 2: controllers that its groups have only once they are written to `ENABLED`."""
 
 
 @dataclass(frozen=True)
@@ -36,31 +53,24 @@ class _Mount:
     """Of version 1."""
 
 
-def parents(controllers: Iterable[str]) -> Mapping[str, Parent]:
-    """Where a group of each controller can be made. Raises `MachineLimit` with the fix where the
-    machine has none, or does not let us."""
+def parents(controllers: Collection[str]) -> Mapping[str, Parent]:
+    """Where a group of each controller can be made; it is the same group for all controllers of
+    version 2. Raises `MachineLimit` with the fix where the machine has none, or does not let us
+    make one. Changes nothing."""
     mounts, own = _mounts(_MOUNTS.read_text()), _own_groups(_OWN.read_text())
-    found = {}
+    found: dict[str, Parent] = {}
     for controller in controllers:
-        parent = _of_version_1(controller, mounts, own) or _of_version_2(controller, mounts, own)
-        if parent is None:
-            raise MachineLimit(
-                f"this machine has no control groups with the controller {controller!r}, which "
-                "limit memory and processors",
-                hint=_HINT,
-            )
+        if (parent := _of_version_1(controller, mounts, own)) is not None:
+            found[controller] = parent
+    rest = tuple(controller for controller in controllers if controller not in found)
+    if rest:
+        found.update(dict.fromkeys(rest, _of_version_2(rest, mounts, own)))
+    for parent in found.values():
         if not os.access(parent.folder, os.W_OK):
             raise MachineLimit(
                 f"no control group can be made in {parent.folder}: permission denied", hint=_HINT
             )
-        found[controller] = parent
     return found
-
-
-_HINT = (
-    "run assay as root; or, with systemd: systemd-run --user --scope -p Delegate=yes assay …; in a "
-    "container: with --privileged"
-)
 
 
 def _mounts(text: str) -> list[_Mount]:
@@ -71,8 +81,14 @@ def _mounts(text: str) -> list[_Mount]:
         kind, _, options = (*behind.split(" "), "", "")[:3]
         if kind in ("cgroup", "cgroup2"):
             version = 1 if kind == "cgroup" else 2
-            found.append(_Mount(version, root, Path(point), frozenset(options.split(","))))
+            controllers = frozenset(options.split(","))
+            found.append(_Mount(version, _plain(root), Path(_plain(point)), controllers))
     return found
+
+
+def _plain(word: str) -> str:
+    """Decodes a blank, which is an octal number in the table of mounts."""
+    return word.replace("\\040", " ")
 
 
 def _own_groups(text: str) -> dict[str, str]:
@@ -88,38 +104,61 @@ def _own_groups(text: str) -> dict[str, str]:
 def _of_version_1(
     controller: str, mounts: Iterable[_Mount], own: Mapping[str, str]
 ) -> Parent | None:
+    name = _NAMES_OF_VERSION_1.get(controller, controller)
     for mount in mounts:
-        if mount.version == 1 and controller in mount.controllers:
-            return Parent(1, _own_folder(mount, own.get(controller, "/")))
+        if mount.version == 1 and name in mount.controllers:
+            return Parent(1, _own_folder(mount, own.get(name, "/")))
     return None
 
 
 def _of_version_2(
-    controller: str, mounts: Iterable[_Mount], own: Mapping[str, str]
-) -> Parent | None:
-    """The nearest group around us whose groups may have limits of the controller: one that holds
-    processes cannot be it."""
-    for mount in mounts:
-        if mount.version != 2:
-            continue
-        folder = _own_folder(mount, own.get("", "/"))
-        for group in (folder, *folder.parents):
-            if not group.is_relative_to(mount.point):
-                break
-            if controller in _words(group / "cgroup.subtree_control"):
-                return Parent(2, group)
-    return None
+    controllers: Collection[str], mounts: Iterable[_Mount], own: Mapping[str, str]
+) -> Parent:
+    """The nearest group around us whose groups have all of the controllers, or else the nearest
+    where they can be enabled: a group that holds processes itself cannot pass controllers on."""
+    wanted = set(controllers)
+    around = [group for mount in mounts if mount.version == 2 for group in _around_us(mount, own)]
+    for group in around:
+        if wanted <= _words(group / ENABLED):
+            return Parent(2, group)
+    for group in around:
+        is_root = not (group / _TYPE).exists()
+        if wanted <= _words(group / _AVAILABLE) and (is_root or not _words(group / PROCESSES)):
+            return Parent(2, group, enable=tuple(sorted(wanted - _words(group / ENABLED))))
+    missing = wanted.difference(*(_words(group / _AVAILABLE) for group in around))
+    if missing:
+        raise MachineLimit(
+            "this machine has no control groups with the controller "
+            f"{' and '.join(map(repr, sorted(missing)))}",
+            hint="see /proc/cgroups; a container must be given the host's control groups",
+        )
+    raise MachineLimit(
+        f"no control group around this process can pass on {', '.join(sorted(wanted))}: each holds "
+        "processes itself",
+        hint=_HINT,
+    )
+
+
+def _around_us(mount: _Mount, own: Mapping[str, str]) -> Iterable[Path]:
+    """Our own group and those around it, as far as they are mounted."""
+    folder = _own_folder(mount, own.get("", "/"))
+    for group in (folder, *folder.parents):
+        if not group.is_relative_to(mount.point):
+            return
+        yield group
 
 
 def _own_folder(mount: _Mount, path: str) -> Path:
     """Our group's folder; in a container only a part of the tree may be mounted."""
-    inside = path.removeprefix(mount.root.rstrip("/")).lstrip("/")
-    folder = mount.point / inside
+    try:
+        folder = mount.point / Path(path).relative_to(mount.root)
+    except ValueError:
+        return mount.point
     return folder if folder.is_dir() else mount.point
 
 
-def _words(file: Path) -> list[str]:
+def _words(file: Path) -> set[str]:
     try:
-        return file.read_text().split()
+        return set(file.read_text().split())
     except OSError:
-        return []
+        return set()

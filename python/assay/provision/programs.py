@@ -19,8 +19,8 @@ from typing import Any
 
 from assay.errors import SystemMissing, SystemRefused
 from assay.provision import process_tags
-from assay.provision.control_groups import PROCESSES
 from assay.provision.directory import identity_of
+from assay.provision.hierarchies import PROCESSES
 from assay.provision.identity import ProcessIdentity
 from assay.systems.protocol import ServerDirectory
 from assay.text.reasons import with_log
@@ -109,26 +109,19 @@ def command(
         allowed = open_files if most == resource.RLIM_INFINITY else min(open_files, most)
         words = [prlimit, f"--nofile={allowed}:", "--", *words]
     setpriv = _dying_with_us()
+    options = [] if setpriv is None else ["--pdeathsig", if_we_die.name.removeprefix("SIG")]
     if not directory.control_groups:
-        if setpriv is not None:
-            words = [setpriv, "--pdeathsig", if_we_die.name.removeprefix("SIG"), "--", *words]
-        return words
-    if setpriv is None:
-        raise SystemMissing(
-            "a server in a control group is started with setpriv, which is not installed",
-            hint="apt-get install util-linux",
-        )
+        return [setpriv, *options, "--", *words] if setpriv is not None else words
     uid, gid = owner(directory)
-    drop = (
-        []
-        if as_ourselves or uid == os.geteuid()
-        else [
-            f"--reuid={uid}",
-            f"--regid={gid}",
-            "--clear-groups",
-        ]
-    )
-    words = [setpriv, *drop, "--pdeathsig", if_we_die.name.removeprefix("SIG"), "--", *words]
+    if not as_ourselves and uid != os.geteuid():
+        if setpriv is None:
+            raise SystemMissing(
+                "a server in a control group is started with setpriv, which is not installed",
+                hint="apt-get install util-linux",
+            )
+        options += [f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
+    if setpriv is not None:
+        words = [setpriv, *options, "--", *words]
     members = [str(group / PROCESSES) for group in directory.control_groups]
     return ["/bin/sh", "-c", _ENTER_GROUPS, "sh", *members, "--", *words]
 

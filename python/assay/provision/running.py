@@ -196,7 +196,7 @@ def directory_on(
         prepared.facts,
         machine,
         raw_device=kind.raw_device(prepared) if isinstance(kind, RawDevice) else None,
-        control_groups=kind.control_groups(prepared) if isinstance(kind, LimitsProcesses) else (),
+        group_limits=kind.group_limits(prepared) if isinstance(kind, LimitsProcesses) else (),
     )
 
 
@@ -206,12 +206,12 @@ def running_system(
     storage: StorageChoice,
     *,
     connections: int | None,
-    on_directory: OnDirectory = lambda _: None,
+    on_directory: OnDirectory | None = None,
 ) -> Iterator[RunningSystem]:
     """The system up on the storage, or the one of the choice's URL; see `assay.provision.stage`.
 
-    ``on_directory`` is called with the directory that was made for the system on its storage,
-    before the system is started in it.
+    Before that, ``on_directory`` is called with a directory on the storage like that of the system,
+    but with the memory and the processors of the whole machine.
     """
     made = RunningSystem(system, connections)
     with ExitStack() as stack:
@@ -219,8 +219,10 @@ def running_system(
             kind: Storage = registry.storage(storage.kind)
             prepared = stack.enter_context(kind.prepare(storage))
             made.storage, made.prepared = kind, prepared
+            if on_directory is not None:
+                with directory_on(kind, prepared) as directory:
+                    on_directory(directory)
             made._directory = stack.enter_context(directory_on(kind, prepared, system.machine))
-            on_directory(made._directory)
         stack.callback(made.stop)
         made.start()
         yield made

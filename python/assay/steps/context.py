@@ -118,15 +118,15 @@ class RunState:
     def bring_up(self) -> None:
         self.context.progress.stage(f"provision {self.planned.cell.system.label}")
         stage = self.context.progress.stage
-        self.pooled = self.context.pool.acquire(self.planned, stage, self._probe)
+        is_first = self.planned.cell.storage.name not in self.context.known.probed
+        on_directory = self._probe if self.context.probe_s and is_first else None
+        self.pooled = self.context.pool.acquire(self.planned, stage, on_directory)
         pass_over_logs(self.pooled.deployment)
         self.context.store.provisioned(self.pooled.deployment)
 
     def _probe(self, directory: ServerDirectory) -> None:
         """Probes a storage of the experiment before its first use."""
         context, name = self.context, directory.storage.name
-        if not context.probe_s or name in context.known.probed:
-            return
         context.known.probed.add(name)
         context.progress.stage(f"probe {name}")
         context.store.probed(probe(directory, context.probe_s))

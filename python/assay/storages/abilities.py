@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, Protocol, runtime_checkable
 
 from assay.experiment.values import StorageChoice
+from assay.provision.group_limits import GroupLimit
 from assay.storages.protocol import PreparedStorage
 
 
@@ -47,11 +48,11 @@ class RawDevice(Protocol):
 
 @runtime_checkable
 class LimitsProcesses(Protocol):
-    """It limits processes, not a device: servers are started in its control groups. A system that
-    works in the client's own process is refused."""
+    """It limits processes, not a device: servers are started in a control group that has its
+    limits. A system that works in the client's own process is refused."""
 
-    def control_groups(self, prepared: PreparedStorage) -> tuple[Path, ...]:
-        """The folders of the control groups."""
+    def group_limits(self, prepared: PreparedStorage) -> tuple[GroupLimit, ...]:
+        """The limits of the control group."""
         ...
 
 

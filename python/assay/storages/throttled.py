@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.errors import ArgumentError, StorageUnavailable
+from assay.errors import ArgumentError, MachineLimit, StorageUnavailable
 from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
-from assay.provision import control_groups
-from assay.provision.control_groups import Controller
+from assay.provision.group_limits import GroupLimit
+from assay.provision.hierarchies import Parent, parents
 from assay.storages.block import io_limits
 from assay.storages.block.file_systems import FS, MOUNT
 from assay.storages.block.io_limits import LIMITS
@@ -41,7 +41,7 @@ _HELP: Mapping[str, str] = {
 @dataclass(frozen=True)
 class _Made:
     node: Path
-    group: Path
+    limit: GroupLimit
 
 
 class Throttled:
@@ -86,21 +86,17 @@ class Throttled:
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
         limits = self._limits(choice)
         with file_system_on_image(self, choice) as (image, facts):
-            controller = _need_controller()
-            group = control_groups.make(image.entry, controller)
-            io_limits.apply(controller, group, device_number(image.loop.node), limits)
-            about = {
-                "limits": limits,
-                "control_groups_version": controller.version,
-            }
+            about = {"limits": limits, "control_groups_version": _need_controller().version}
             facts = replace(facts, label_notes=(self.label_note,), facts={**facts.facts, **about})
-            yield PreparedStorage(facts, _Made(image.loop.node, group))
+            node = image.loop.node
+            limit = io_limits.group_limit(device_number(node), limits)
+            yield PreparedStorage(facts, _Made(node, limit))
 
     def device_node(self, prepared: PreparedStorage) -> Path:
         return _made(prepared).node
 
-    def control_groups(self, prepared: PreparedStorage) -> tuple[Path, ...]:
-        return (_made(prepared).group,)
+    def group_limits(self, prepared: PreparedStorage) -> tuple[GroupLimit, ...]:
+        return (_made(prepared).limit,)
 
     def size_bytes(self, choice: StorageChoice) -> int:
         return size_bytes(values(self, choice)[SIZE.name])
@@ -123,15 +119,12 @@ def _made(prepared: PreparedStorage) -> _Made:
     return made
 
 
-def _need_controller() -> Controller:
-    found = control_groups.find(("blkio", "io"))
-    if found is None:
-        raise StorageUnavailable(
-            "this machine has no control groups that limit devices: expected the controller "
-            "blkio (version 1) or io (version 2)",
-            hint="see /proc/cgroups; a container must be given the host's control groups",
-        )
-    return found
+def _need_controller() -> Parent:
+    """Where a group that limits devices can be made. Nothing is made."""
+    try:
+        return parents(["io"])["io"]
+    except MachineLimit as error:
+        raise StorageUnavailable(error.message, hint=error.hint) from error
 
 
 THROTTLED = Throttled()

@@ -51,7 +51,7 @@ impl Socket {
         }
     }
 
-    /// Tells the other side that no more bytes follow.
+    /// Ends this direction: no more bytes follow.
     ///
     /// # Errors
     /// If the connection is gone.

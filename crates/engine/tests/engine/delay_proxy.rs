@@ -178,7 +178,7 @@ fn what_a_server_said_before_it_left_arrives() {
             Ok(_) => assert_eq!(said, b"too many sessions"),
         }
         assert_eq!(said, b"too many sessions");
-        // Nobody listens behind the socket any more: the next client is told so.
+        // Nobody listens behind the socket any more: the next client finds its connection ended.
         let mut other = connect(delaying);
         let ended = other.read_to_end(&mut said);
         assert!(
