@@ -10,6 +10,7 @@ import click
 
 from assay import registry
 from assay.cli import rows
+from assay.cli.erase_option import erase_option, refuse_unused_erase
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
@@ -48,8 +49,9 @@ COLUMNS = (
     required=True,
     help="Storage with a block device of its own.",
 )
+@erase_option
 @format_option(tuple(rows.FORMS))
-def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> int:
+def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, form: str) -> int:
     """Measure whether commits are flushed to the device before they are answered.
 
     One client commits 50 small transactions with pauses between, and the flushes
@@ -65,7 +67,8 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
       assay durability --on 'postgresql[fsync=off]' --storage 'loop[fs=xfs]'
     """
     choices = settings.system_choices(systems)
-    places = storage_words.storage_choices(storages)
+    places = storage_words.storage_choices(storages, may_erase=erase)
+    refuse_unused_erase(places, erase)
     storage_words.check_choices(choices, places)
     _refuse_what_cannot_be_measured(choices, places)
     available = look_for(choices)

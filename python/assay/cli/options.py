@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from assay import env_vars, registry
+from assay.cli.erase_option import erase_option
 from assay.cli.live import LINE_EVERY_S
 from assay.cli.numbers import Number
 from assay.experiment.settings import ORDERS
@@ -131,11 +132,7 @@ _EXPERIMENT_OPTIONS = (
         help="Storages, each as KIND, KIND[key=value,…] or KIND:DIRECTORY, with NAME= before it if "
         "you like; see `assay list storages --detail`. [default: here]",
     ),
-    click.option(
-        "--erase",
-        is_flag=True,
-        help="Destroy what is on the devices of the storages (device:, raw:).",
-    ),
+    erase_option,
     click.option(
         "--only",
         multiple=True,

@@ -9,6 +9,7 @@ import click
 
 from assay import registry
 from assay.cli import rows
+from assay.cli.erase_option import erase_option, refuse_unused_erase
 from assay.cli.numbers import Number
 from assay.cli.options import format_option
 from assay.cli.outcome import say
@@ -43,11 +44,7 @@ COLUMNS = (
     show_default=True,
     help="About how long to measure each storage.",
 )
-@click.option(
-    "--erase",
-    is_flag=True,
-    help="Let storages on block devices destroy what is on the device.",
-)
+@erase_option
 @format_option(tuple(rows.FORMS))
 def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str) -> None:
     """Measure how many reads, writes and flushes storages do per second.
@@ -65,6 +62,7 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
       assay probe --format json
     """
     choices = storage_choices(words, may_erase=erase) or (StorageChoice(),)
+    refuse_unused_erase(choices, erase)
     for choice in choices:
         registry.storage(choice.kind).check(choice)
     if not fio.is_installed():

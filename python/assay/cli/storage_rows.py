@@ -36,7 +36,7 @@ def storage_option_rows() -> list[Row]:
 def _options(name: str, storage: Storage) -> list[Row]:
     missing = storage.unavailable_levels() if isinstance(storage, Inspectable) else {}
     reason = storage.why_unavailable() if isinstance(storage, Inspectable) else None
-    about = f"{_what(storage)} Not available: {reason}" if reason else _what(storage)
+    about = f"{_what(storage)}. Not available: {reason}" if reason else _what(storage)
     rows: list[Row] = [{"storage": name, "what": about}]
     for spec in storage.option_specs:
         not_here = [
@@ -51,7 +51,9 @@ def _options(name: str, storage: Storage) -> list[Row]:
                 "default": spec.default,
                 "values": ", ".join(level for level in spec.levels if level)
                 or (spec.quantity.expected if spec.quantity else ""),
-                "what": f"{spec.help} Not here: {'; '.join(not_here)}." if not_here else spec.help,
+                "what": f"{spec.help} Not here: {'; '.join(not_here)}"
+                if not_here
+                else _as_title(spec.help),
             }
         )
     return rows
@@ -60,4 +62,9 @@ def _options(name: str, storage: Storage) -> list[Row]:
 def _what(storage: object) -> str:
     """The first line of the docstring of its module, without the name."""
     text = getdoc(getmodule(type(storage))) or ""
-    return text.partition("\n")[0].rpartition("`: ")[2]
+    return _as_title(text.partition("\n")[0].rpartition("`: ")[2])
+
+
+def _as_title(text: str) -> str:
+    """As in the other lists: a capital first, no full stop at the end."""
+    return (text[:1].upper() + text[1:]).removesuffix(".")

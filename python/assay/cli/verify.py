@@ -8,12 +8,13 @@ from collections import Counter
 import click
 
 from assay.cli import rows
+from assay.cli.erase_option import erase_option, refuse_unused_erase
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.cli.streams import status_at_least
 from assay.conformance.requirement import Finding
 from assay.conformance.verify import verify
-from assay.errors import RunFailed, SystemUnderTestError
+from assay.errors import ArgumentError, RunFailed, SystemUnderTestError
 from assay.experiment import settings, storage_words
 from assay.experiment.values import StorageChoice
 from assay.install.in_use import in_use
@@ -32,8 +33,9 @@ COLUMNS = ("system", "requirement", "result", "reason")
     multiple=True,
     help="Storage for the data of private servers.  [default: here]",
 )
+@erase_option
 @format_option(tuple(rows.FORMS))
-def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> int:
+def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, form: str) -> int:
     """Try what every system with the same capabilities must do.
 
     SYSTEM is a name or a URL, as for --on. Types and their limits, texts, errors,
@@ -51,7 +53,12 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
       assay verify mysql://me@db/scratch
     """
     choices = settings.system_choices(systems)
-    [storage] = storage_words.storage_choices(storages) or (StorageChoice(),)
+    storage, *others = _storages(storages, erase)
+    if others:
+        raise ArgumentError(
+            f"expected one storage, found {1 + len(others)}",
+            hint="`assay verify` once for each storage",
+        )
     storage_words.check_choices(choices, [storage])
     available = look_for(choices)
     available.refuse_missing()
@@ -82,6 +89,12 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], form: str) -> i
     with status_at_least(status):
         rows.write(found, COLUMNS, form, sys.stdout)
     return status
+
+
+def _storages(words: tuple[str, ...], erase: bool) -> tuple[StorageChoice, ...]:
+    choices = storage_words.storage_choices(words, may_erase=erase) or (StorageChoice(),)
+    refuse_unused_erase(choices, erase)
+    return choices
 
 
 def _row(label: str, finding: Finding) -> rows.Row:

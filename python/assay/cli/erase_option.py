@@ -1,0 +1,29 @@
+"""The option ``--erase`` of commands that are given storages: which devices may be destroyed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from assay.errors import ArgumentError
+from assay.experiment.storage_words import erased_devices
+from assay.experiment.values import StorageChoice
+
+
+def erase_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    return click.option(
+        "--erase",
+        is_flag=True,
+        help="Destroy what is on the devices of the storages (device:, raw:).",
+    )(function)
+
+
+def refuse_unused_erase(storages: Iterable[StorageChoice], erase: bool) -> None:
+    """Raises `ArgumentError` where no device would be erased."""
+    if erase and not erased_devices(storages):
+        raise ArgumentError(
+            "--erase does not apply: none of the storages is on a device of yours",
+            hint="leave --erase out",
+        )

@@ -1,0 +1,55 @@
+"""What is said of storages on the command line: their list, and what may be erased."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from assay.cli.program import run_program
+from block_devices import HAS_LOOP_DEVICES, done, loop_device
+
+
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [("list workloads", "title"), ("list storages", "what"), ("list storages --detail", "what")],
+)
+def test_descriptions_in_lists_are_titles(
+    words: str, column: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program([*words.split(), "--format", "json"]) == 0
+    titles = [row[column] for row in json.loads(capsys.readouterr().out)]
+    assert len(titles) > 5
+    assert [one for one in titles if not one or one[0].islower() or one.endswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["verify null", "probe here tmpfs", "durability --on sqlite --storage loop[size=16M]"],
+)
+def test_erase_without_a_device_is_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program([*words.split(), "--erase"]) == 2
+    said = "error: --erase does not apply: none of the storages is on a device of yours"
+    assert said in capsys.readouterr().err
+
+
+def test_one_system_is_verified_on_one_storage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["verify", "null", "--storage", "here,tmpfs"]) == 2
+    assert "error: expected one storage, found 2" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
+@pytest.mark.parametrize("words", ["verify null --storage", "durability --on sqlite --storage"])
+def test_a_device_is_erased_only_if_that_is_asked_for(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with loop_device(tmp_path / "disk") as node:
+        done("mkfs.ext4", "-q", "-F", "-L", "photos", node)
+        asked = [*words.split(), f"device[fs=ext2]:{node}"]
+        assert run_program(asked) == 2
+        assert "would be erased; it holds ext4 labelled 'photos'" in capsys.readouterr().err
+        assert done("blkid", "--match-tag", "LABEL", "-o", "value", node).strip() == "photos"
+        assert run_program([*asked, "--erase"]) == 0
+        found = done("blkid", "-p", "--match-tag", "TYPE", "-o", "value", node).strip()
+        assert found == "ext2"
