@@ -71,6 +71,13 @@ def test_each_flaw_has_its_warning(
     assert judged(invented.changed(run, part, **values)) == expected
 
 
+def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: RunRecord) -> None:
+    limited = invented.changed(run, "deployment", memory_limit_bytes=2**28)
+    for size_bytes, expected in ((2**27, ["fits-in-memory"]), (2**29, [])):
+        changed = invented.changed(limited, "dataset", size_on_disk_bytes=size_bytes)
+        assert judged(changed) == ("valid", expected)
+
+
 def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: RunRecord) -> None:
     changed = invented.changed(
         run, "deployment",

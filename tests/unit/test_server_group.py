@@ -137,3 +137,42 @@ def test_the_group_of_a_killed_assay_is_removed_at_the_next_start(here: StorageF
         assert stranger.is_dir(), "a group of this form that nobody noted is not ours"
     finally:
         stranger.rmdir()
+
+
+ENTERS = """
+import sys
+from pathlib import Path
+from assay.experiment import ServerMachine
+from assay.provision import client_group
+from assay.provision.deployment import StorageFacts
+from assay.provision.directory import server_directory
+
+def groups():
+    return Path("/proc/self/cgroup").read_text()
+
+def used(folder):
+    files = (folder / "memory.usage_in_bytes", folder / "memory.current")
+    return next(int(file.read_text()) >> 20 for file in files if file.exists())
+
+before = groups()
+taken = [bytearray(b"x" * (80 << 20))]
+with server_directory(
+    StorageFacts("here", "here", sys.argv[1]), ServerMachine(memory_bytes=64 << 20)
+) as directory:
+    [group] = directory.control_groups
+    with client_group.within([group]):
+        assert groups().count(group.name) == 1, groups()
+        taken.append(bytearray(b"x" * (20 << 20)))
+        assert 20 <= used(group) < 40, used(group)
+    assert groups() == before, groups()
+"""
+
+
+@needs_groups
+def test_this_process_is_in_a_group_for_a_block_with_what_it_takes_there(
+    here: StorageFacts,
+) -> None:
+    """80 MB that it had before fit beside a limit of 64 MB, and the group is removed behind it."""
+    words = [sys.executable, "-c", ENTERS, here.directory]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert ended.returncode == 0, ended.stderr

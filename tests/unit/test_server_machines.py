@@ -85,7 +85,8 @@ def test_what_is_no_level_is_refused(given: dict[str, str], expected: str) -> No
 @pytest.mark.parametrize(
     ("on", "given", "expected"),
     [
-        ("sqlite", {"memory": "64MB"}, "--memory does not apply to tpcb.tpcb-like: only a server"),
+        ("duckdb", {"memory": "64MB"}, "--memory does not apply to tpcb.tpcb-like: only a server"),
+        ("sqlite", {"cpus": "1"}, "--cpus does not apply to tpcb.tpcb-like: only a server"),
         ("postgresql://u@h/d", {"cpus": "1"}, "--cpus does not apply"),
         ("sqlite", {"rtt": "1ms"}, "--rtt does not apply"),
     ],
@@ -100,19 +101,21 @@ def test_levels_that_no_system_can_have_are_refused_before_the_first_run(
 
 def test_a_library_beside_a_server_is_refused_with_the_reason() -> None:
     experiment, workload = words.experiment(
-        words.Words("tpcb", on=("postgresql,sqlite",), memory="64MB")
+        words.Words("tpcb", on=("postgresql,sqlite,duckdb",), memory="64MB")
     )
     reasons = [why_refused(workload, run) for run in plan(experiment, workload).runs]
     assert reasons == [
         None,
-        "sqlite memory=64MB: it runs in the client's own process: a limit of memory or processors "
-        "would limit the client, too",
+        None,
+        "duckdb memory=64MB: it runs in the client's own process, and its memory has no bound: a "
+        "limit would end the client",
     ]
 
 
 def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:
     url = SystemChoice("postgresql", url="postgresql://u@h/d")
-    assert machines.why_not_limited(url) is not None
+    assert machines.why_memory_not_limited(url) is not None
+    assert machines.why_cpus_not_limited(url) is not None
     assert machines.why_not_moved(url) is None
     assert machines.why_refused(url) is None, "nothing is asked of it"
     assert ServerMachine().words == ()

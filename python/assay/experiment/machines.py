@@ -11,7 +11,7 @@ from typing import Any, Final
 from assay import _engine, registry
 from assay.errors import ArgumentError
 from assay.experiment.values import Experiment, ServerMachine, SystemChoice
-from assay.systems.abilities import capabilities_of
+from assay.systems.abilities import BoundedInProcess, capabilities_of
 from assay.text.quantities import CPUS, MEMORY_BYTES, RTT_S, Quantity
 
 NOT_LIMITED = "none"
@@ -76,21 +76,39 @@ def systems_on_machines(experiment: Experiment) -> list[SystemChoice]:
 
 def why_refused(choice: SystemChoice) -> str | None:
     """Why the system cannot be given its machine; None: it can."""
-    if choice.machine.is_limited and (reason := why_not_limited(choice)):
-        return f"{choice.label}: {reason}"
-    if choice.machine.rtt_s and (reason := why_not_moved(choice)):
-        return f"{choice.label}: {reason}"
+    machine = choice.machine
+    asked = (
+        (machine.memory_bytes is not None, why_memory_not_limited),
+        (machine.cpus is not None, why_cpus_not_limited),
+        (bool(machine.rtt_s), why_not_moved),
+    )
+    for is_asked, why_not in asked:
+        if is_asked and (reason := why_not(choice)):
+            return f"{choice.label}: {reason}"
     return None
 
 
-def why_not_limited(choice: SystemChoice) -> str | None:
-    """Why memory and processors of the system cannot be limited; None: they can."""
+def why_memory_not_limited(choice: SystemChoice) -> str | None:
+    """Why the memory of the system cannot be limited; None: it can."""
     if choice.url is not None:
-        return "Assay does not start it, so its memory and processors cannot be limited"
+        return "Assay does not start it, so its memory cannot be limited"
+    if _has_own_processes(choice):
+        return None
+    if isinstance(registry.system(choice.name), BoundedInProcess):
+        return None
+    return (
+        "it runs in the client's own process, and its memory has no bound: a limit would end the "
+        "client"
+    )
+
+
+def why_cpus_not_limited(choice: SystemChoice) -> str | None:
+    """Why the processors of the system cannot be limited; None: they can."""
+    if choice.url is not None:
+        return "Assay does not start it, so its processors cannot be limited"
     if not _has_own_processes(choice):
         return (
-            "it runs in the client's own process: a limit of memory or processors would limit the "
-            "client, too"
+            "it runs in the client's own process: a limit of processors would limit the client, too"
         )
     return None
 

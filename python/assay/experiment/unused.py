@@ -86,8 +86,12 @@ def _caches_can_be_set(_experiment: Experiment, _workload: Workload, test: Test)
     return bool(test.drives) and not test.overlaps and not is_set_by_steps
 
 
-def _starts_a_server(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
-    return any(machines.why_not_limited(system) is None for system in experiment.systems)
+def _memory_can_be_limited(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
+    return any(machines.why_memory_not_limited(system) is None for system in experiment.systems)
+
+
+def _cpus_can_be_limited(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
+    return any(machines.why_cpus_not_limited(system) is None for system in experiment.systems)
 
 
 def _has_a_connection(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
@@ -99,6 +103,10 @@ def _in_driving(field: str) -> Callable[[Experiment], bool]:
 
 
 _NO_CLIENTS_THAT_RUN_SCRIPTS = "its clients run no scripts"
+_NO_MEMORY_OF_OURS = (
+    "only a server that Assay starts can be limited, or a library in the client's own process that "
+    "bounds its memory"
+)
 _NO_SERVER_OF_OURS = (
     "only a server that Assay starts can be limited, not a running one nor a library in the "
     "client's own process"
@@ -158,10 +166,12 @@ _SETTINGS = (
         "its clients run no scripts, or its own steps say when the server is restarted",
     ),
     _Setting(
-        "memory", "memory", lambda asked: bool(asked.memory_bytes), _starts_a_server,
-        _NO_SERVER_OF_OURS,
+        "memory", "memory", lambda asked: bool(asked.memory_bytes), _memory_can_be_limited,
+        _NO_MEMORY_OF_OURS,
     ),
-    _Setting("cpus", "cpus", lambda asked: bool(asked.cpus), _starts_a_server, _NO_SERVER_OF_OURS),
+    _Setting(
+        "cpus", "cpus", lambda asked: bool(asked.cpus), _cpus_can_be_limited, _NO_SERVER_OF_OURS
+    ),
     _Setting(
         "rtt", "rtt", lambda asked: bool(asked.rtts_s), _has_a_connection,
         "its systems run in the client's own process",

@@ -76,13 +76,19 @@ def _of_dataset(run: Evidence) -> Iterator[tuple[Kind, str]]:
     dataset = run.dataset
     if dataset is None:
         return
-    size_bytes, memory_bytes = dataset.size_on_disk_bytes, memory_of(run.machine)
+    size_bytes, memory_bytes = dataset.size_on_disk_bytes, _memory_of_system(run)
     if size_bytes and memory_bytes and size_bytes < memory_bytes:
         yield Kind.FITS_IN_MEMORY, f"{units.size(size_bytes)} of {units.size(memory_bytes)}"
     if dataset.source == "synthetic":
         yield Kind.SYNTHETIC_DATA, dataset.description
     if skipped := dataset.skipped_items:
         yield Kind.INPUT_SKIPPED, units.counted(skipped, "item")
+
+
+def _memory_of_system(run: Evidence) -> int:
+    """Bytes: this machine's, or the limit that the system was given."""
+    limit = run.deployment.memory_limit_bytes if run.deployment else None
+    return min((size for size in (limit, memory_of(run.machine)) if size), default=0)
 
 
 def _of_cache(run: Evidence) -> Iterator[tuple[Kind, str]]:

@@ -9,7 +9,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,10 @@ class PooledSystem:
     def resource_failure(self) -> str | None:
         """Why its storage or its memory limit has failed it, or None."""
         return self._running.resource_failure()
+
+    def in_its_memory(self, sessions: int) -> AbstractContextManager[None]:
+        """A block in which this process has the memory limit of a system that works in it."""
+        return self._running.in_its_memory(sessions)
 
     def load(
         self,

@@ -20,7 +20,7 @@ from assay.errors import (
     says_disk_is_full,
 )
 from assay.experiment.values import ServerMachine, StorageChoice, SystemChoice
-from assay.provision import page_cache, server_group
+from assay.provision import client_group, page_cache, server_group
 from assay.provision.delay import delayed
 from assay.provision.deployment import Deployment
 from assay.provision.directory import WHOLE_MACHINE, server_directory
@@ -29,10 +29,14 @@ from assay.provision.process import has_stopped_cleanly, why_out_of_memory
 from assay.storages.abilities import CrashReport as StorageCrashReport
 from assay.storages.abilities import LimitsProcesses, RawDevice
 from assay.storages.protocol import PreparedStorage, Storage
-from assay.systems.abilities import CrashReport, ReachedByUrl, Restartable
+from assay.systems.abilities import BoundedInProcess, CrashReport, ReachedByUrl, Restartable
 from assay.systems.protocol import ServerDirectory, System
+from assay.text.sizes import size_word
+from assay.text.units import counted
 
 OnDirectory = Callable[[ServerDirectory], None]
+_CLIENT_BYTES = 32 << 20
+"""What the clients may take in this process while they work, beside the system in it."""
 
 
 class RunningSystem:
@@ -136,6 +140,27 @@ class RunningSystem:
         """Of its commits, also after a restart."""
         self._durability = found
         self._deployment = replace(self.deployment, durability=found)
+
+    @contextlib.contextmanager
+    def in_its_memory(self, sessions: int) -> Iterator[None]:
+        """While the block runs, this process has the memory limit of a system that works in it;
+        that of a server is its own. Raises `ArgumentError` where it is too little for so many
+        sessions: the kernel would end this process."""
+        limit, system = self.deployment.memory_limit_bytes, self.system
+        directory = self._directory if self.deployment.is_embedded else None
+        if limit is None or directory is None or not isinstance(system, BoundedInProcess):
+            yield
+            return
+        needed = system.most_memory_bytes(self.deployment, sessions) + _CLIENT_BYTES
+        needed = -(-needed >> 20) << 20
+        if needed > limit:
+            raise ArgumentError(
+                f"{self.choice.label}: {counted(sessions, 'session')} may need "
+                f"{size_word(needed)} of this process, and its limit is {size_word(limit)}",
+                hint=f"--memory {size_word(needed)} or more, a smaller buffer, or fewer clients",
+            )
+        with client_group.within(directory.control_groups):
+            yield
 
     def _drop_page_cache(self) -> None:
         """Pages of its files that others have read or written would be memory beyond its limit."""

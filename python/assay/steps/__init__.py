@@ -7,6 +7,8 @@ Each kind of step is a module here: a class with its fields, ``read`` (from a wo
 
 from __future__ import annotations
 
+import contextlib
+
 from assay import registry
 from assay.plan import PlannedRun
 from assay.steps import conclusion
@@ -16,9 +18,19 @@ from assay.steps.context import Context, RunState
 def take_all(context: Context, planned: PlannedRun) -> str | None:
     """Executes the steps of the run's test until its system is lost. Raises `SystemUnderTestError`
     or `RunFailed` where a step cannot be executed."""
-    state, store = RunState(context, planned), context.store
+    state = RunState(context, planned)
     if any(step.needs_system for step in state.test.steps):
         state.bring_up()
+    with contextlib.ExitStack() as limited:
+        if state.pooled is not None:
+            limited.enter_context(state.pooled.in_its_memory(planned.cell.clients))
+        _take(state)
+    return conclusion.reason(state)
+
+
+def _take(state: RunState) -> None:
+    """The steps, and the consistency checks after them."""
+    context, store = state.context, state.context.store
     position = 0
     for position, step in enumerate(state.test.steps, 1):
         store.begin_step(position - 1, step.do, step.name)
@@ -33,7 +45,6 @@ def take_all(context: Context, planned: PlannedRun) -> str | None:
         checks = len(state.checks)
         conclusion.ask_rules(state)
         _end(context, conclusion.why_step_failed(state, None, state.checks[checks:]))
-    return conclusion.reason(state)
 
 
 def _end(context: Context, reason: str | None) -> None:

@@ -86,6 +86,16 @@ class WorksInProcess(Protocol):
 
 
 @runtime_checkable
+class BoundedInProcess(Protocol):
+    """A library in the client's own process that bounds its memory, so that the process can be
+    limited to a size in which it will not be killed (``--memory``)."""
+
+    def most_memory_bytes(self, deployment: Deployment, sessions: int) -> int:
+        """The most memory that it takes with so many sessions, the page cache left out."""
+        ...
+
+
+@runtime_checkable
 class TakesRawDevice(Protocol):
     """Its data can be on a block device without a file system: `ServerDirectory.raw_device`."""
 
@@ -250,6 +260,7 @@ ABILITIES: tuple[type, ...] = (
     SessionLimit,
     Restartable,
     WorksInProcess,
+    BoundedInProcess,
     TakesRawDevice,
     SpreadsSchema,
     Sized,

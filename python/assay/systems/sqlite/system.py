@@ -38,6 +38,7 @@ BUSY_TIMEOUT = OptionSpec(
 )
 
 _LEAST_BUFFER_BYTES = 64 << 10
+_SESSION_BYTES = 1 << 20
 
 FILE_NAME = "assay.db"
 
@@ -106,6 +107,11 @@ class Sqlite:
         """``cache_size``: each session has a buffer of its own, of this size."""
         pages = int(deployment.settings["cache_size"])
         return -pages << 10 if pages < 0 else pages * int(deployment.settings["page_size"])
+
+    def most_memory_bytes(self, deployment: Deployment, sessions: int) -> int:
+        """A session has its buffer, a sorter may have as much again, and its statements and schema
+        take some 100 KiB."""
+        return sessions * (2 * (self.buffer_bytes(deployment) or 0) + _SESSION_BYTES)
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         return {

@@ -1,0 +1,31 @@
+"""A library in the client's process has the memory limit of that process."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.errors import MachineLimit
+from assay.experiment import ServerMachine
+from assay.provision import server_group
+from commands import Assay
+
+MB = 1 << 20
+
+
+def test_a_run_on_a_library_has_its_limit_and_too_many_sessions_are_refused(assay: Assay) -> None:
+    """The kernel would end this process."""
+    try:
+        server_group.refuse_impossible(ServerMachine(64 * MB))
+    except MachineLimit as error:
+        pytest.skip(error.message)
+    ended = assay(
+        "run", "tpcb", "--on", "sqlite", "--memory", "96MB,64MB", "--clients", "8",
+        "--transactions", "20", "--format", "json",
+    )  # fmt: skip
+    enough, little = ended.runs
+    assert enough.state == "done", ended.err
+    assert enough.deployment is not None
+    assert enough.deployment.memory_limit_bytes == 96 * MB
+    assert little.state == "failed"
+    assert "8 sessions may need 72MB of this process, and its limit is 64MB" in little.reason
+    assert ended.status == 2
