@@ -14,10 +14,12 @@ from assay.experiment import Experiment
 from assay.experiment.words import Words, experiment
 from assay.judge import judge_run
 from assay.plan import plan
+from assay.plan.drives import drives
 from assay.provision import page_cache
 from assay.report.build import build
 from assay.storages.mounts import mount_of
 from commands import Assay
+from step_workloads import HEAD, folder_of
 
 BYTES = 3 * 1024 * 1024 + 17
 
@@ -49,9 +51,58 @@ def test_a_state_that_there_is_not_is_refused(given: dict[str, Any], message: st
         asked(**given)
 
 
-def test_a_test_that_restarts_its_system_sets_the_cache_itself() -> None:
-    with pytest.raises(ArgumentError, match=r"--cache does not apply to glidemon\.aggregate-cold"):
-        asked("glidemon.aggregate-cold", cache="cold")
+def test_a_test_that_restarts_its_system_sets_the_cache_itself(tmp_path: Path) -> None:
+    test = (
+        'scripts = ["read.sql"]\npasses = 1\nsteps = [{do="load"}, {do="restart"}, {do="drive"}]\n'
+    )
+    folder = folder_of(tmp_path / "w", test)
+    with pytest.raises(ArgumentError, match=r"--cache does not apply to w\.t: "):
+        asked(str(folder), cache="cold")
+    (tmp_path / "w" / "workload.toml").write_text(HEAD + f'cache = ["cold"]\n{test}')
+    with pytest.raises(ExperimentError, match="the caches of this test cannot be set"):
+        asked(str(folder))
+
+
+def test_a_test_may_say_in_which_states_it_is_run(tmp_path: Path) -> None:
+    folder = folder_of(
+        tmp_path / "w",
+        'scripts = ["read.sql"]\npasses = 1\ncache = ["cold", "warm"]\n'
+        '[tests.load]\ntitle = "L"\nhelp = "Loads"\nsteps = [{do = "load"}]\n',
+    )
+
+    def states(**given: Any) -> list[str]:
+        words = Words(f"{folder}.t,load", on=("sqlite",), **given)
+        return [f"{run.cell.test} {run.cell.cache}" for run in plan(*experiment(words)).runs]
+
+    assert states() == ["t cold", "t warm", "load as-is"]
+    assert states(cache="warm,as-is") == ["t warm", "t as-is", "load as-is"]
+
+
+def test_a_measurement_with_cold_caches_begins_with_the_first_transaction() -> None:
+    """Ramp-up and warm-up would warm them. Where no other state is asked for they are refused."""
+    words = Words("tpcb.select-only", on=("sqlite",), cache="cold,warm", ramp_up=1.0)
+    planned, workload = experiment(words)
+    cold, warm = plan(planned, workload).runs
+    (first,) = drives(workload, cold)
+    for driving in (cold.cell.driving, first.run.cell.driving):
+        assert (driving.ramp_up_s, driving.warm_up_s) == (0, 0)
+    assert (warm.cell.driving.ramp_up_s, warm.cell.driving.warm_up_s) == (1, 2)
+    with pytest.raises(
+        ArgumentError, match=r"--warm-up does not apply to tpcb\.select-only: .* cold"
+    ):
+        asked(cache="cold", warm_up=5.0)
+    assert asked(cache="cold", warm_up=0.0).driving["warm_up_s"] == 0
+
+
+def test_the_warm_up_of_a_step_is_left_out_as_well(tmp_path: Path) -> None:
+    test = (
+        'scripts = ["read.sql"]\nduration_s = 1\n'
+        'steps = [{do="load"}, {do="drive", warm_up_s=3}, {do="drive", name="b", warm_up_s=4}]\n'
+    )
+    words = Words(str(folder_of(tmp_path / "w", test)), on=("sqlite",), cache="cold")
+    planned, workload = experiment(words)
+    (run,) = plan(planned, workload).runs
+    assert [one.run.cell.driving.warm_up_s for one in drives(workload, run)] == [0, 0]
 
 
 def test_an_experiment_file_has_the_same_levels(tmp_path: Path) -> None:
@@ -98,7 +149,8 @@ def test_a_cold_run_reads_from_storage_and_a_warm_one_does_not(assay: Assay) -> 
     assert cold.driven.cache_state.done == ("restarted", "its files dropped")
     read_bytes = cold.driven.embedded_read_bytes
     assert read_bytes is not None and read_bytes > 500_000, "1.1 MB of accounts, from the device"
-    assert warm.driven.embedded_read_bytes == 0
+    read_bytes = warm.driven.embedded_read_bytes
+    assert read_bytes is not None and read_bytes < 200_000, "of this process, its programs included"
     state = warm.driven.cache_state
     assert state.file_bytes is not None and state.file_bytes > 1_000_000
     assert state.cached_bytes == state.file_bytes

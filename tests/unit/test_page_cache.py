@@ -40,8 +40,8 @@ def test_what_remains_in_memory_is_counted_in_whole_pages() -> None:
 @pytest.mark.parametrize("storage", ["here", "tmpfs"])
 def test_a_cold_start_says_what_remained_in_the_page_cache(assay: Assay, storage: str) -> None:
     ended = assay(
-        "run", "glidemon.aggregate-cold", "--on", "sqlite", "--storage", storage,
-        "--set", "scale=0.001",
+        "run", "glidemon.aggregate", "--on", "sqlite", "--storage", storage,
+        "--cache", "cold", "--set", "scale=0.001",
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs

@@ -316,6 +316,13 @@ def test_the_beginning_is_compared_with_the_seconds_in_which_transactions_began(
     assert Kind.SHORT_WARM_UP.id not in warned
 
 
+def test_that_cold_caches_fill_during_the_measurement_is_no_short_warm_up(tmp_path: Path) -> None:
+    cold = {"cache_state": {"cache": "cold", "done": ["restarted"]}}
+    slow_start = {"intervals": seconds([10] * 4 + [100] * 16)}
+    warned = kinds(experiment(tmp_path, CLOSED, **open_loop(**slow_start, **cold)))
+    assert Kind.SHORT_WARM_UP.id not in warned
+
+
 def test_where_the_latency_limit_skipped_the_missing_ones_it_is_named(tmp_path: Path) -> None:
     limited = dataclasses.replace(OPEN, latency_limit_s=1e-9)
     outcomes = {**OUTCOMES, "scheduled": 2000, "ok": 1390, "skipped": 600, "late": 0}

@@ -180,9 +180,9 @@ system  version       reached by               connection limit  settings asked
 sqlite  sqlite 1.2.3  in the client's process
 
 Storages
-storage  kind  file system  device     size
-───────────────────────────────────────────
-here     here  ext4         /dev/sda1  1 TB
+storage  kind  file system  device     size  mount options
+──────────────────────────────────────────────────────────
+here     here  ext4         /dev/sda1  1 TB  rw
 
 How the clients were driven
 test    protocol  arrival  passes

@@ -51,6 +51,15 @@ def test_each_step_is_on_record_in_its_order(tmp_path: Path) -> None:
     assert run.driven.outcomes.ok == 14, "the last step that drove is the run's"
 
 
+def test_a_restart_may_remove_the_files_from_the_page_cache(tmp_path: Path) -> None:
+    for keys, is_dropped in (("", False), ("drop_page_cache=true", True)):
+        declared = steps(f"load; restart {keys}; drive")
+        folder = folder_of(tmp_path / f"t{is_dropped}", PLAIN + declared)
+        (run,) = ran(folder, "sqlite").runs
+        assert run.deployment is not None
+        assert (run.deployment.page_cache_kept_bytes is not None) == is_dropped
+
+
 def test_objects_of_a_ddl_step_are_gone_for_the_next_run(tmp_path: Path) -> None:
     declared = steps('load; ddl script="index.sql"; drive')
     runs = ran(folder_of(tmp_path, PLAIN + declared), "sqlite", repetitions=2).runs
@@ -145,7 +154,7 @@ def test_scripts_are_compiled_once_for_all_runs(
         monkeypatch.setattr(_engine, name, counted(name))
     runs = ran(folder_of(tmp_path, PLAIN), "null", repetitions=6).runs
     assert [run.state for run in runs] == ["done"] * 6
-    assert calls == {"script_warnings": 1}
+    assert calls == {"script_warnings": 1, "statements": 1}
 
 
 @pytest.mark.parametrize("system", ["sqlite"])

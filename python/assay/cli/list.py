@@ -17,8 +17,9 @@ from assay.cli.outcome import say
 from assay.cli.storage_rows import storage_option_rows, storage_rows
 from assay.cli.system_rows import system_rows
 from assay.errors import ArgumentError
+from assay.experiment import AS_IS
 from assay.files.paths import is_folder
-from assay.workload.values import Workload
+from assay.workload.values import Test, Workload
 
 WHAT = ("systems", "workloads", "storages", "runs", "datasets")
 SYSTEM_COLUMNS = ("system", "available", "version", "driver", "urls", "verified")
@@ -131,8 +132,12 @@ def _tests(workload: Workload) -> Iterator[rows.Row]:
             "parameters": {
                 parameter.name: parameter.default for parameter in workload.parameters_of(test)
             },
-            "driving": test.driving.described(),
+            "driving": {**test.driving.described(), **_caches(test)},
         }
+
+
+def _caches(test: Test) -> dict[str, str]:
+    return {} if test.caches == (AS_IS,) else {"cache": ", ".join(test.caches)}
 
 
 def _series(workload: Workload) -> Iterator[rows.Row]:

@@ -213,7 +213,8 @@ _EXPERIMENT_OPTIONS = (
         "--warm-up",
         type=Number(quantities.WAIT_S),
         metavar="S",
-        help="Seconds of work before the measurement. [default: the test's]",
+        help="Seconds of work before the measurement; none with --cache cold. [default: the "
+        "test's]",
     ),
     click.option(
         "--ramp-up",
@@ -288,9 +289,10 @@ _EXPERIMENT_OPTIONS = (
         "--cache",
         metavar="STATE,…",
         help="State of the caches when a measurement begins, each a cell. cold: the server was "
-        "stopped, its files left the page cache, and it was started; cold-machine: so did all "
-        "files of the machine (root); warm: its files were read, and a test that changes no data "
-        "was run once; as-is: as the run before left it. [default: as-is]",
+        "stopped, its files left the page cache, and it was started; there is no ramp-up and no "
+        "warm-up. cold-machine: so did all files of the machine (root). warm: its files were read, "
+        "and a test that changes no data was run once. as-is: as the run before left it. "
+        "[default: the test's; as-is]",
     ),
     click.option(
         "--per-statement",

@@ -10,7 +10,6 @@ from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import machines, quick, settings, storage_words
 from assay.experiment.values import (
-    AS_IS,
     PROTOCOLS,
     Experiment,
     Scalar,
@@ -73,9 +72,11 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
 
 
 def _caches(top: Section) -> tuple[str, ...]:
-    """``cache = ["cold", "warm"]``."""
+    """``cache = ["cold", "warm"]``; empty: not said."""
+    if "cache" not in top:
+        return ()
     with _placed(top, "cache"):
-        return settings.caches(top.texts("cache", (AS_IS,)))
+        return settings.caches(top.texts("cache"))
 
 
 def _machines(top: Section) -> dict[str, Any]:

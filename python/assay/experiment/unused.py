@@ -14,7 +14,7 @@ from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import machines
 from assay.experiment.storage_words import erased_devices
-from assay.experiment.values import Experiment, StorageChoice
+from assay.experiment.values import COLD_CACHES, Experiment, StorageChoice
 from assay.workload.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
 
@@ -64,6 +64,18 @@ def _steps_say(test: Test, field: str) -> bool:
     return any(field in drive.driving_changes for drive in test.drives)
 
 
+def _before_the_measurement(field: str) -> Callable[[Experiment, Workload, Test], bool]:
+    """As `_drives_with`, where not every measurement begins with cold caches."""
+    drives_with = _drives_with(field)
+
+    def means_something(experiment: Experiment, workload: Workload, test: Test) -> bool:
+        is_left_out = all(cache in COLD_CACHES for cache in experiment.caches or test.caches)
+        is_none = not experiment.driving.get(field)
+        return drives_with(experiment, workload, test) and (is_none or not is_left_out)
+
+    return means_something
+
+
 def _reads_input(_experiment: Experiment, workload: Workload, test: Test) -> bool:
     reads = registry.row_source(workload.data_source).reads_input
     return bool(reads) and test.loads
@@ -82,8 +94,7 @@ def _erases(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
 
 
 def _caches_can_be_set(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
-    is_set_by_steps = any(step.needs == "restart" for step in test.steps)
-    return bool(test.drives) and not test.overlaps and not is_set_by_steps
+    return test.caches_can_be_set
 
 
 def _memory_can_be_limited(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
@@ -113,7 +124,7 @@ _NO_SERVER_OF_OURS = (
 )
 _NO_INPUT = "its rows are not read from files"
 _DRIVING = (
-    ("transactions", "transactions"), ("warm_up", "warm_up_s"), ("ramp_up", "ramp_up_s"),
+    ("transactions", "transactions"),
     ("arrival", "arrival"), ("think_time", "think_time"), ("keying_time", "keying_time"),
     ("latency_limit", "latency_limit_s"), ("retries", "retries"),
     ("reconnect", "reconnect_patience_s"), ("isolation", "isolation"),
@@ -139,6 +150,13 @@ _SETTINGS = (
         _Setting(option, key, _in_driving(key), _drives_with(key), _NO_CLIENTS_THAT_RUN_SCRIPTS)
         for option, key in _DRIVING
     ),
+    *(
+        _Setting(
+            option, key, _in_driving(key), _before_the_measurement(key),
+            "its clients run no scripts, or it would warm the caches that are to be cold",
+        )
+        for option, key in (("warm_up", "warm_up_s"), ("ramp_up", "ramp_up_s"))
+    ),
     _Setting(
         "offered_rate", "offered_rate_per_s", lambda asked: bool(asked.offered_rates_per_s),
         _drives_with("offered_rate_per_s"), _NO_CLIENTS_THAT_RUN_SCRIPTS,
@@ -162,7 +180,7 @@ _SETTINGS = (
         _NO_INPUT,
     ),
     _Setting(
-        "cache", "cache", lambda asked: asked.caches != Experiment.caches, _caches_can_be_set,
+        "cache", "cache", lambda asked: bool(asked.caches), _caches_can_be_set,
         "its clients run no scripts, or its own steps say when the server is restarted",
     ),
     _Setting(

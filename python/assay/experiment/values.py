@@ -107,6 +107,8 @@ CACHES = (AS_IS, WARM, COLD, COLD_MACHINE)
 or the run before left it. Warm: the files of the data were read and, where the test changes no
 data, the test was run once unmeasured. Cold: the system was stopped, its files left the page cache,
 and it was started again. Cold-machine: all else left the machine's page cache as well."""
+COLD_CACHES = (COLD, COLD_MACHINE)
+"""With these a measurement begins with the first transaction: ramp-up and warm-up are left out."""
 RECONNECT_PATIENCE_S = 60.0
 STOPS = ("passes", "transactions", "queue", "duration_s")
 
@@ -272,8 +274,8 @@ class Experiment:
     """Fields of `Driving` set here, which override the test: field → level."""
     offered_rates_per_s: tuple[float, ...] = ()
     """Levels of the offered rate; empty: the test's own."""
-    caches: tuple[str, ...] = (AS_IS,)
-    """Levels of `CACHES`."""
+    caches: tuple[str, ...] = ()
+    """Levels of `CACHES`; empty: each test's own default."""
     title: str = ""
     reproduces: str = ""
     is_quick: bool = False

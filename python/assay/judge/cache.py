@@ -3,7 +3,7 @@ its storage, page cache left out."""
 
 from __future__ import annotations
 
-from assay.experiment import WARM
+from assay.experiment import COLD_CACHES, WARM
 from assay.judge.evidence import Evidence
 from assay.observation import Observation
 
@@ -13,8 +13,17 @@ _IN_MEMORY = ("tmpfs", "ramfs")
 
 
 def is_to_be_warm(run: Evidence) -> bool:
+    return _asked(run) == WARM
+
+
+def is_to_be_cold(run: Evidence) -> bool:
+    """Its throughput grows while the caches fill, which is what is measured."""
+    return _asked(run) in COLD_CACHES
+
+
+def _asked(run: Evidence) -> str | None:
     state = run.driven.cache_state if run.driven else None
-    return state is not None and state.cache == WARM
+    return None if state is None else state.cache
 
 
 def read_per_transaction(run: Evidence) -> float | None:

@@ -179,7 +179,7 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
         # The time that passes take is their result, not the length of a sample.
         if measured_ns < kinds.SHORTEST_S * 1e9 and set(run.driving.stop) != {"passes"}:
             yield Kind.SHORT_MEASUREMENT, units.short_duration(measured_ns / 1e9)
-        if run.driving.duration_s:
+        if run.driving.duration_s and not cache.is_to_be_cold(run):
             yield from _of_warm_up(observation, name, measured_ns)
 
 

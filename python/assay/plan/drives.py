@@ -60,6 +60,7 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
     parameters = parameters_of(workload, run, step)
     known = workload.with_defaults(parameters)
     paced = pace.resolved(cell.driving.changed(step.driving_changes), known)
+    paced = pace.on_cache(paced, cell.cache)
     clients = _clients(step.clients, known, cell.clients)
     if step.is_one_client:
         paced = replace(paced, transactions=_together(paced, clients))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.errors import ArgumentError
-from assay.experiment import Driving, Experiment, Scalar
+from assay.experiment import COLD_CACHES, Driving, Experiment, Scalar
 from assay.text.quantities import DRIVING, shown
 from assay.workload.declared_drives import OF_GROUPS
 from assay.workload.driving import NO_PAUSE, PAUSE_FORMS, PAUSES, is_pause, pause
@@ -54,6 +54,11 @@ def resolved(asked: Driving, parameters: Mapping[str, Scalar]) -> Driving:
         values[name] = value
     values["latency_limit_s"] = values["latency_limit_s"] or None
     return replace(asked, **values)
+
+
+def on_cache(found: Driving, cache: str) -> Driving:
+    """The driving where the caches are so: nothing warms cold ones before the measurement."""
+    return replace(found, ramp_up_s=0.0, warm_up_s=0.0) if cache in COLD_CACHES else found
 
 
 def check(what: str, order: str, found: Driving) -> None:

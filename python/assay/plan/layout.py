@@ -16,7 +16,7 @@ from assay.experiment.machines import systems_on_machines
 from assay.plan import client_counts, fingerprint
 from assay.plan.client_counts import ClientCount
 from assay.plan.drives import drives
-from assay.plan.driving import driving
+from assay.plan.driving import driving, on_cache
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.workload.values import Test, Workload
 
@@ -75,7 +75,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
         factors = [
             *_parameter_levels(experiment, workload, test),
             experiment.offered_rates_per_s or (None,),
-            experiment.caches,
+            _caches(experiment, test),
             systems_on_machines(experiment),
             experiment.storages,
         ]
@@ -153,8 +153,13 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
         for clients in client_counts.levels(experiment, test, known):
             for rate_per_s in experiment.offered_rates_per_s or (None,):
                 driven = driving(experiment, test, parameters, rate_per_s)
-                for cache in experiment.caches:
-                    yield Levels(parameters, clients, driven, cache)
+                for cache in _caches(experiment, test):
+                    yield Levels(parameters, clients, on_cache(driven, cache), cache)
+
+
+def _caches(experiment: Experiment, test: Test) -> tuple[str, ...]:
+    """A test whose caches cannot be set is run once, not once for each state."""
+    return (experiment.caches if test.caches_can_be_set else ()) or test.caches
 
 
 def _parameter_levels(

@@ -105,11 +105,19 @@ def _storages_table(runs: Iterable[RunRecord]) -> Table:
         for run in runs
         if run.deployment and (storage := run.deployment.storage)
     )
-    titles = (
-        "storage", "kind", "file system", "device", "size", "mount options", "scheduler",
-        "write cache",
-    )  # fmt: skip
-    return _table("storages", "Storages", titles, rows)
+    titles = ("storage", "kind", "file system", "device", "size")
+    of_devices = ("mount options", "scheduler", "write cache")
+    known = [
+        place
+        for place, title in enumerate((*titles, *of_devices))
+        if title in titles or any(row[place] != "-" for row in rows)
+    ]
+    return _table(
+        "storages",
+        "Storages",
+        [(*titles, *of_devices)[place] for place in known],
+        [[row[place] for place in known] for row in rows],
+    )
 
 
 def _driving_table(runs: Sequence[RunRecord]) -> Table | None:

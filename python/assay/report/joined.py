@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
 from assay.report import aggregates, cell_runs, field_path, notes
-from assay.report.cell_runs import TEST, CellRuns
+from assay.report.cell_runs import CACHE, TEST, CellRuns
 from assay.report.pivot import PivotColumn, pivot_rows, table_row, value_columns
 from assay.report.published import Published
 from assay.report.series import Series, SeriesColumn
@@ -30,6 +30,8 @@ def table(
         return None
     every = [cell for found in by_test.values() for cell in found]
     shared = _shared(by_test, every)
+    if any(column.cache for column in series.columns):
+        shared = [factor for factor in shared if factor != CACHE]
     labels = [series.rows, *(factor for factor in shared if factor != series.rows)]
     columns = [_column(column) for column in series.columns]
     ours = pivot_rows(every, labels, columns, [series.rows])
@@ -63,7 +65,7 @@ def _column(column: SeriesColumn) -> PivotColumn:
     return PivotColumn(
         column.title,
         aggregates.median(key, column.unit),
-        {TEST: column.test},
+        {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
         column.unit if field_path.unit(column.key) == "ns" else "",
     )
 

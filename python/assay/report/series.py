@@ -11,6 +11,7 @@ tests, as in some papers: one column per task, one row per size.
       { title = "init load", test = "load", key = "elapsed_ns", unit = "min" },
       { title = "1 select", test = "select", key = "transactions.one.latency.mean_ns" },
       { title = "memory", test = "update", key = "samples.resident_bytes" },
+      { title = "first", test = "select", cache = "cold", key = "elapsed_ns" },
     ]
 
 ``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path (`assay.report.field_path`).
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.experiment import CACHES
 from assay.files.toml_file import Section
 from assay.text.units import TIME_UNITS
 
@@ -34,6 +36,8 @@ class SeriesColumn:
     key: str
     unit: str = "s"
     """The unit of a time."""
+    cache: str | None = None
+    """Only the runs with the caches in this state; None: all of them."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,7 @@ def _column(section: Section) -> SeriesColumn:
         test=section.text("test"),
         key=section.text("key"),
         unit=section.choice("unit", TIME_UNITS, "s"),
+        cache=section.choice("cache", CACHES) if "cache" in section else None,
     )
     section.done()
     return column

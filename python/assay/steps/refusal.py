@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from assay import capabilities, registry
-from assay.experiment import COLD, COLD_MACHINE, machines
+from assay.experiment import COLD_CACHES, machines
 from assay.plan import PlannedRun
 from assay.systems.abilities import capabilities_of
 from assay.workload.values import Workload
@@ -31,7 +31,7 @@ def why_refused(workload: Workload, run: PlannedRun) -> str | None:
         return f"{choice.label}: {workload.name} has no {language} statements for {unspoken[0]}"
     lacking = capabilities.missing(test.all_needs, choice.label, had)
     needs = set(test.all_needs)
-    if run.cell.cache in (COLD, COLD_MACHINE):
+    if run.cell.cache in COLD_CACHES:
         lacking = lacking or capabilities.missing(("restart",), choice.label, had)
         needs.add("restart")
     if lacking is None and choice.url is not None and "restart" in needs:

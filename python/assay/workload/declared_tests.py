@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from assay.capabilities import CAPABILITIES
-from assay.experiment.values import PROTOCOLS, STOPS, Driving
+from assay.experiment.values import AS_IS, CACHES, PROTOCOLS, STOPS, Driving
 from assay.files.toml_file import Section
 from assay.text import quantities
 from assay.text.nearest import did_you_mean
@@ -50,6 +50,7 @@ def _test(name: str, section: Section, known: Known) -> Test:
         mix=scripts.mix,
         clients=section.wholes("clients", quantities.CLIENTS, (1,)),
         driving=Driving(**driving.read(section, known.parameters)),
+        caches=_caches(section),
         protocol=section.choice("protocol", PROTOCOLS, "prepared"),
         data=section.choice("data", DATA, "loaded"),
         changes_data=section.boolean("changes_data", True),
@@ -129,6 +130,21 @@ def _by_default(clients: int | str | None, known: Mapping[str, Parameter]) -> in
     return int(known[clients].default) if isinstance(clients, str) else clients or 0
 
 
+def _caches(section: Section) -> tuple[str, ...]:
+    """``cache = ["cold", "warm"]``."""
+    found = section.texts("cache", (AS_IS,))
+    for place, word in enumerate(found):
+        if word not in CACHES or word in found[:place]:
+            raise section.error(
+                f"unknown state of the cache {word!r}"
+                if word not in CACHES
+                else f"{word} is given twice",
+                "cache",
+                hint=did_you_mean(word, CACHES) if word not in CACHES else None,
+            )
+    return found
+
+
 def _needs(section: Section) -> tuple[str, ...]:
     needs = section.texts("needs", (), may_be_empty=True)
     for name in needs:
@@ -157,6 +173,13 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
     for drive in test.drives:
         _refuse_idle(section, test, drive)
         _refuse_incomparable(section, test, drive)
+    if "cache" in section and not test.caches_can_be_set:
+        raise section.error(
+            "the caches of this test cannot be set: it drives no clients, or its own steps say "
+            "when the system is restarted",
+            "cache",
+            hint="leave cache out",
+        )
     if test.overlaps and test.driving.transactions is None:
         raise section.error(
             "clients that overlap end by a count", hint="give transactions, of each client"

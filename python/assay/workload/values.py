@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from assay import registry
 from assay.dialects.protocol import Table
-from assay.experiment.values import Driving
+from assay.experiment.values import AS_IS, Driving
 from assay.registry import unknown
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.schema import Schema
@@ -75,6 +75,8 @@ class Test:
     clients: tuple[int, ...] = (1,)
     driving: Driving = field(default_factory=Driving)
     """Numbers may be names of parameters."""
+    caches: tuple[str, ...] = (AS_IS,)
+    """Levels of `CACHES`."""
     protocol: str = "prepared"
     data: str = "loaded"
     """``loaded``, or ``empty``: the tables are created without rows."""
@@ -121,6 +123,13 @@ class Test:
     def overlaps(self) -> bool:
         """Whether clients start one after the other and end by counts, not by time."""
         return any(step.staggers_clients for step in self.steps)
+
+    @property
+    def caches_can_be_set(self) -> bool:
+        """Whether the caches can be made cold or warm before the clients begin: not where its own
+        steps restart the system."""
+        has_restart = any(step.needs == "restart" for step in self.steps)
+        return bool(self.drives) and not self.overlaps and not has_restart
 
     @property
     def has_clients(self) -> bool:
