@@ -1,17 +1,19 @@
 """An experiment of 20 cells that is killed at a random point (kill -9) has 20 cells, each once,
 when its file has been run again; and nothing of it is left on the machine.
 
-Each case runs an experiment file of its own: tpcb on SQLite and, where it is installed, PostgreSQL,
-on a directory and on a tmpfs, in randomized order. In every second case its transactions change the
-data, which are restored for each run. The process is killed once or twice, at times
-drawn from the time that the whole experiment takes; then the file is run again to its end. Runs
-that had ended before a kill must be the same ones afterwards (same number, same beginning). Looked
-for at the end: processes, mounts, loop devices, control groups, files and directories, entries of
-the clean-up ledger.
+Each case runs an experiment file of its own: tpcb on PostgreSQL in a control group (`--memory`), or
+on SQLite and PostgreSQL, on a directory, a tmpfs, a loop device and a modelled disk, as far as this
+machine has them, in randomized order. In two cases out of three the transactions change the data,
+which are restored for each run. The process is killed once or twice, at times drawn from the time
+that the whole experiment takes; then the file is run again to its end. Runs that had ended before a
+kill must be the same ones afterwards (same number, same beginning). Looked for at the end:
+processes, mounts, loop devices, control groups, files and directories, entries of the clean-up
+ledger.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -22,13 +24,16 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 import psutil
 
-from assay import registry
-from assay.errors import SystemMissing
+from assay import env_vars, registry
+from assay.errors import MachineLimit, SystemMissing
+from assay.experiment import ServerMachine, storage_words
+from assay.provision import server_group
 from assay.systems.abilities import Findable
 from proofs._proof import Found
 
@@ -36,7 +41,6 @@ CASES = 30
 SHORT = 3
 
 _CELLS = 20
-_TESTS = ("select-only", "simple-update")
 _AGAIN = 1 / 3
 """Share of the cases that are killed a second time."""
 _PATIENCE_S = 600.0
@@ -44,45 +48,103 @@ _PATIENCE_S = 600.0
 _CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """What an experiment is of."""
+
+    test: str
+    systems: tuple[str, ...]
+    storages: tuple[str, ...]
+    memory: str = "none"
+
+    def text(self) -> str:
+        """The experiment file."""
+        clients = list(range(1, 1 + _CELLS // (len(self.systems) * len(self.storages))))
+        return (
+            f'workload = "tpcb"\ntest = "{self.test}"\norder = "randomized"\n'
+            f"storages = {list(self.storages)}\nsystems = {list(self.systems)}\n"
+            f'clients = {clients}\nmemory = "{self.memory}"\n'
+            "[drive]\ntransactions = 20\n"
+        )
+
+
+def _kinds() -> list[_Kind]:
+    """As far as this machine has what they need."""
+    on_devices = ("loop[fs=ext4,size=256M]", "modelled[profile=nvme,size=256M]")
+    if storage_words.unavailable(storage_words.storage_choices(on_devices)):
+        on_devices = ()
+    storages = ("here", "tmpfs", *on_devices)
+    if not _is_here("postgresql"):
+        return [_Kind(test, ("sqlite",), storages) for test in ("select-only", "simple-update")]
+    memory = "256MB" if _can_limit_memory() else "none"
+    return [
+        _Kind("select-only", ("postgresql",), storages, memory),
+        _Kind("simple-update", ("postgresql",), storages, memory),
+        _Kind("simple-update", ("sqlite", "postgresql"), on_devices or storages),
+    ]
+
+
+def _can_limit_memory() -> bool:
+    try:
+        server_group.refuse_impossible(ServerMachine(memory_bytes=256_000_000))
+    except MachineLimit:
+        return False
+    return True
+
+
 def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
     """Kills this many experiments."""
     del patience_s  # an experiment takes as long as its servers take to start
     outcomes: Counter[str] = Counter()
     faults = []
-    took_s: dict[str, float] = {}
+    took_s: dict[_Kind, float] = {}
+    kinds = _kinds()
     for number in range(first, first + cases):
-        test = _TESTS[number % 2 if cases > SHORT else 0]
-        if test not in took_s:
-            with _folder(test) as folder:
+        kind = kinds[number % len(kinds) if cases > SHORT else 0]
+        if kind not in took_s:
+            with _folder(kind) as folder:
                 began_s = time.monotonic()
                 wrong = _run(folder) + _wrong(folder, {}, 0, set())
-                took_s[test] = time.monotonic() - began_s
+                took_s[kind] = time.monotonic() - began_s
             if wrong:
-                return Found(cases, outcomes, ["\n".join([f"{test}, not killed:", *wrong])])
-        outcome, wrong = _case(Random(f"interrupted/{seed}/{number}"), test, took_s[test])
-        outcomes[outcome] += 1
+                return Found(cases, outcomes, ["\n".join([f"{kind}, not killed:", *wrong])])
+        found, wrong = _case(Random(f"interrupted/{seed}/{number}"), kind, took_s[kind])
+        outcomes.update(found)
+        print(f"case {number}: {', '.join(found)}", *wrong, sep="\n", file=sys.stderr, flush=True)
         if wrong:
             again = f"python -m proofs interrupted_experiments --first {number} --cases 1"
             faults.append("\n".join([again, *wrong]))
     return Found(cases, outcomes, faults)
 
 
-def _case(random: Random, test: str, whole_s: float) -> tuple[str, list[str]]:
-    """How far the experiment was when it was killed, and what was wrong in the end."""
-    with _folder(test) as folder:
+def _case(random: Random, kind: _Kind, whole_s: float) -> tuple[list[str], list[str]]:
+    """How far the experiment was when it was killed and what there was of it, and what was wrong in
+    the end."""
+    with _folder(kind) as folder:
         ended: dict[int, int] = {}
-        marks: set[str] = set()
+        there: dict[str, set[str]] = {}
         interruptions = 0
         for _ in range(2 if random.random() < _AGAIN else 1):
             was_killed = _run_and_kill(folder, random.uniform(0, whole_s))
             ended = _ended(folder)
-            marks |= {path.stem for path in (folder / "state").rglob("*.json")}
+            there |= _in_ledger(folder)
             interruptions += was_killed and _is_unfinished(folder)
-        outcome = f"killed when {_share(len(ended))} of the cells had ended"
+        outcomes = [f"killed when {_share(len(ended))} of the cells had ended"]
         if not interruptions:
-            outcome = "killed before the first or after the last run"
+            outcomes = ["killed before the first or after the last run"]
+        outcomes += [f"with a {kind}" for kind in sorted(set().union(*there.values()))]
         wrong = [] if _is_finished(folder) else _run(folder)
-        return outcome, wrong + _wrong(folder, ended, interruptions, marks)
+        return outcomes, wrong + _wrong(folder, ended, interruptions, set(there))
+
+
+def _in_ledger(folder: Path) -> dict[str, set[str]]:
+    """Mark of what the killed process has left → kinds of resources."""
+    return {
+        path.stem: {
+            one["kind"].replace("_", " ") for one in json.loads(path.read_text())["resources"]
+        }
+        for path in (folder / "state").rglob("*.json")
+    }
 
 
 def _share(ended: int) -> str:
@@ -92,22 +154,15 @@ def _share(ended: int) -> str:
 class _folder:  # noqa: N801  (used as a statement)
     """A folder in which the experiment file is, and everything that Assay makes."""
 
-    def __init__(self, test: str) -> None:
-        self._test = test
+    def __init__(self, kind: _Kind) -> None:
+        self._text = kind.text()
 
     def __enter__(self) -> Path:
         self.path = Path(tempfile.mkdtemp(prefix="proof-", dir="/tmp"))
         self.path.chmod(0o711)  # a server of another user must pass through
         (self.path / "tmp").mkdir()
         (self.path / "tmp").chmod(0o1777)
-        systems = ["sqlite", *(["postgresql"] if _is_here("postgresql") else [])]
-        clients = list(range(1, 1 + _CELLS // (2 * len(systems))))
-        (self.path / "experiment.toml").write_text(
-            f'workload = "tpcb"\ntest = "{self._test}"\norder = "randomized"\n'
-            f'storages = ["here", "tmpfs"]\nsystems = {systems}\nclients = {clients}\n'
-            "[drive]\ntransactions = 20\n",
-            "utf-8",
-        )
+        (self.path / "experiment.toml").write_text(self._text, "utf-8")
         return self.path
 
     def __exit__(self, *_error: object) -> None:
@@ -135,6 +190,7 @@ def _started(folder: Path) -> subprocess.Popen[bytes]:
                 **os.environ,
                 "TMPDIR": str(folder / "tmp"),
                 "XDG_STATE_HOME": str(folder / "state"),
+                env_vars.PROBE_SECONDS.name: "0.5",
             },
         )
 
@@ -219,10 +275,11 @@ def _wrong_record(folder: Path, ended: dict[int, int], interruptions: int) -> It
 
 def _left(folder: Path, marks: set[str]) -> Iterator[str]:
     """Everything of the experiment that is still there."""
-    for process in psutil.process_iter(["pid", "cmdline", "cwd"]):
-        words = [*(process.info["cmdline"] or ()), process.info["cwd"] or ""]
+    for process in psutil.process_iter(["pid", "cmdline", "cwd", "environ"]):
+        environment = (process.info["environ"] or {}).values()
+        words = [*(process.info["cmdline"] or ()), process.info["cwd"] or "", *environment]
         if process.pid != os.getpid() and any(str(folder) in word for word in words):
-            yield f"process {process.pid}: {' '.join(words)}"
+            yield f"process {process.pid}: {' '.join(process.info['cmdline'] or ())}"
     for line in Path("/proc/self/mountinfo").read_text("utf-8").splitlines():
         if str(folder) in line:
             yield f"mount {line}"

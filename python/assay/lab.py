@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from assay import __version__, _engine
-from assay.drive.prepare import Compiled, check_limits
 from assay.errors import (
     ArgumentError,
     AssayError,
@@ -19,22 +20,19 @@ from assay.experiment import Experiment
 from assay.install.in_use import in_use
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
-from assay.load.prepare import check_rows
 from assay.plan import PlannedRun, only, plan
 from assay.plan.content import content_of
 from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
+from assay.preflight import preflight, refuse_missing
 from assay.progress import Progress
-from assay.provision import server_group
 from assay.provision.full_storage import name_full_storage
 from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
-from assay.report import check_declarations
 from assay.resuming import Request, begin
 from assay.row_sources.protocol import ReadsFiles, opened
-from assay.steps import cache, take_all
-from assay.steps.availability import look_for_systems
+from assay.steps import take_all
 from assay.steps.context import Context, Known
 from assay.steps.refusal import why_refused
 from assay.text.reasons import with_more
@@ -57,6 +55,21 @@ class ExperimentResult:
     """Runs that cannot be done as asked: a name or a value that their system refuses."""
     rescue: Path | None = None
     """The file that holds the runs where the record was locked for too long."""
+
+    @classmethod
+    def of(cls, experiment_id: int, ended: Mapping[int, int], rescue: Path | None) -> Self:
+        """``ended``: position of each run → its exit code."""
+
+        def with_code(exit_code: int) -> tuple[int, ...]:
+            return tuple(position for position, how in ended.items() if how == exit_code)
+
+        return cls(
+            experiment_id,
+            failed_positions=with_code(RunFailed.exit_code),
+            not_run_positions=with_code(SystemUnderTestError.exit_code),
+            mistaken_positions=with_code(YouError.exit_code),
+            rescue=rescue,
+        )
 
     @property
     def exit_code(self) -> int:
@@ -81,19 +94,21 @@ def run(
 ) -> ExperimentResult:
     """Runs an experiment, from the question to the record.
 
-    1. Read the workload, plan every run, compile every script and row expression; check that this
-       machine has enough threads and open files for the clients, and every system of the runs.
-    2. Read the input data. The user's mistakes are reported up to here.
+    1. Read the workload, plan every run, compile every script and row expression; look for the
+       systems and storages of the runs, and for enough threads and open files for their clients.
+    2. Read the input data. The user's mistakes are reported up to here. Remove what a process that
+       was killed has left behind.
     3. Record the plan, before anything is started; or find it in the record, where the last
        experiment of the same file is unfinished.
 
     Then for each run that has not ended, in its order:
 
     4. Provision: make the storage, probe it for about ``probe_s`` seconds if this is its first use,
-       and start the system on it. A run whose test needs what the system lacks is refused instead,
-       which is not a failure.
+       start the system on it, and measure the durability of its commits if this is the first time.
+       A run whose test needs what the system lacks is refused instead, which is not a failure.
     5. Take the steps that its test declares, in order (`assay.steps`). Most tests have two: load
-       (fill the system with the data set and count it) and drive (run the clients and measure).
+       (fill the system with the data set and count it) and drive (bring the caches into the state
+       that is asked for, run the clients and measure).
     6. Check: compare the answers with the expected ones, and run the consistency checks.
     7. Record the run with its verdict.
 
@@ -102,43 +117,35 @@ def run(
     case.
     """
     workload = workload_of(experiment)
-    check_declarations(workload)
     planned = plan(experiment, workload)
     if request.command is None:
         planned = only.narrowed(planned, request.only)
-    chosen = only.chosen(planned, request.only)
-    compiled = Compiled(workload)
-    expressible = [one for one in chosen if why_refused(workload, one) is None]
-    for warning in compiled.check(expressible):
+    found = preflight(workload, planned, request.only)
+    for warning in found.warnings:
         progress.warning(warning)
-    check_limits(workload, planned.runs, loading.sessions)
-    check_rows(workload, planned.runs)
-    cache.check(planned.runs)
-    available = look_for_systems(workload, expressible)
-    available.refuse_missing()
-    for server_machine in dict.fromkeys(run.cell.system.machine for run in expressible):
-        server_group.refuse_impossible(server_machine)
+    refuse_missing(workload, found, loading.sessions)
     rows = opened(workload, experiment, progress)
     read = rows.input_fingerprint if isinstance(rows, ReadsFiles) else ""
-    build = {"assay": __version__, **json.loads(_engine.build_info())}
-    content = content_of(experiment, workload, read, available.versions, __version__)
+    content = content_of(
+        experiment, workload, read, found.available.versions, __version__, loading.sessions
+    )
     planned = content.in_plan(planned)
     for cleared in clear_leftovers():
         progress.warning(cleared.sentence())
     facts = {
         "machine": machine(),
         "workload": workload.for_record(),
-        "build": build,
+        "build": {"assay": __version__, **json.loads(_engine.build_info())},
         "content": content.for_record(),
     }
     record = Store(records, waiting=progress.stage, warning=progress.warning)
-    with in_use(available.places), record as store:
+    with in_use(found.available.places), record as store:
         begun = begin(store, planned, request, facts, progress)
         experiment_id, ended = begun.experiment_id, begun.ended
         with Pool(planned, loading, begun.runs) as pool:
             known = Known(begun.questions)
             context = Context(
-                workload, compiled, rows, store, pool, progress, known, probe_s=probe_s
+                workload, found.compiled, rows, store, pool, progress, known, probe_s=probe_s
             )
             _keep_disputes(context, ended)
             try:
@@ -152,17 +159,8 @@ def run(
         store.end_experiment()
         for difference in context.known.questions.differences():
             progress.warning(f"{difference}: which is right is not known, all are invalid")
-
-    def ended_with(exit_code: int) -> tuple[int, ...]:
-        return tuple(position for position, how in ended.items() if how == exit_code)
-
-    return ExperimentResult(
-        experiment_id,
-        failed_positions=ended_with(RunFailed.exit_code),
-        not_run_positions=ended_with(SystemUnderTestError.exit_code),
-        mistaken_positions=ended_with(YouError.exit_code),
-        rescue=None if store.path == records else store.path,
-    )
+    rescue = None if store.path == records else store.path
+    return ExperimentResult.of(experiment_id, ended, rescue)
 
 
 def _keep_disputes(context: Context, ended: dict[int, int]) -> None:

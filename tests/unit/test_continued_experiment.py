@@ -14,10 +14,15 @@ import pytest
 
 from assay.check.questions import ComparedAnswer
 from assay.errors import ArgumentError
-from assay.plan import Plan
+from assay.experiment import Experiment, SystemChoice
+from assay.experiment.storage_words import storage_choices
+from assay.plan import Plan, plan
+from assay.plan.content import content_of
 from assay.record import Store
 from assay.record.continuing import Continued
+from assay.workload import reader
 
+TPCB = reader.read("tpcb")
 COMMAND = {"file": "/somewhere/experiment.toml"}
 OTHER_MACHINE = {**invented.MACHINE, "kernel": "6.2.0"}
 
@@ -157,6 +162,45 @@ def test_another_order_or_cell_of_the_file_keeps_what_has_ended(path: Path) -> N
         assert found is not None and (sorted(found.kept), found.superseded) == ([4], 1)
     assert rows(path, "SELECT position, id, superseded FROM runs ORDER BY position") == [
         (0, 6, 0), (1, 5, 0), (2, 4, 0), (3, 3, 0), (4, 1, 0), (5, 2, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ({"caches": ("as-is", "cold")}, {"caches": ("as-is", "warm")}),
+        ({"memory_bytes": (None, 1 << 30)}, {"memory_bytes": (None, 1 << 31)}),
+        ({"cpus": (None, 2.0)}, {"cpus": (None, 1.0)}),
+        ({"rtts_s": (0.0, 0.001)}, {"rtts_s": (0.0, 0.002)}),
+        ({"storages": ("here", "loop[size=1G]")}, {"storages": ("here", "loop[size=2G]")}),
+        (
+            {"storages": ("here", "modelled[profile=scsi-15k]")},
+            {"storages": ("here", "modelled[profile=nvme]")},
+        ),
+        ({"clients": (1, 2)}, {"clients": (1, 4)}),
+        ({"parameters": {"scale": (1, 2)}}, {"parameters": {"scale": (1, 3)}}),
+    ],
+)
+def test_a_changed_level_of_a_factor_does_only_its_cells_anew(
+    tmp_path: Path, before: dict[str, Any], now: dict[str, Any]
+) -> None:
+    def planned(levels: dict[str, Any]) -> Plan:
+        if "storages" in levels:
+            levels = {"storages": storage_choices(levels["storages"])}
+        whole = plan(Experiment("tpcb", ("select-only",), (SystemChoice("null"),), **levels), TPCB)
+        return content_of(whole.experiment, TPCB, "", {"null": "1"}, "0.1").in_plan(whole)
+
+    path, first, other = tmp_path / "records.sqlite", planned(before), planned(now)
+    assert len(first.runs) == len(other.runs) == 2
+    with killed(path) as store:
+        begin(store, first)
+        for run in first.runs:
+            invented.write_run(store, run, 5 * invented.S)
+    with Store(path) as store:
+        found = go_on(store, other)
+    assert found is not None and (sorted(found.kept), found.superseded) == ([0], 1)
+    assert rows(path, "SELECT position, state FROM runs WHERE NOT superseded ORDER BY 1") == [
+        (0, "done"), (1, "planned"),
     ]  # fmt: skip
 
 

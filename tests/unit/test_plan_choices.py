@@ -145,11 +145,16 @@ def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_pa
     one = asked(systems=(A,), storages=(HERE,), feed=str(feed))
 
     def contents(
-        experiment: Experiment = one, text: str = "", read: str = "", **versions: str
+        experiment: Experiment = one,
+        text: str = "",
+        read: str = "",
+        load_sessions: int | None = None,
+        **versions: str,
     ) -> str:
         workload = replace(TPCB, texts={**TPCB.texts, "more": text})
         known = {"a": "1.0", "b": "1.0", **versions}
-        content = content_of(experiment, workload, read, known, versions.get("assay", "0.1"))
+        assay = versions.get("assay", "0.1")
+        content = content_of(experiment, workload, read, known, assay, load_sessions)
         (run,) = content.in_plan(plan(experiment, workload)).runs
         return run.content
 
@@ -165,6 +170,11 @@ def test_the_content_of_a_run_changes_with_all_that_determines_its_result(tmp_pa
         contents(replace(one, seed=2)),
         contents(replace(one, systems=(replace(A, settings={"x": "1"}),))),
         contents(replace(one, storages=(replace(HERE, options={"size": "1G"}),))),
+        contents(replace(one, caches=("cold",))),
+        contents(replace(one, memory_bytes=(1 << 30,))),
+        contents(replace(one, cpus=(1.0,))),
+        contents(replace(one, rtts_s=(0.001,))),
+        contents(load_sessions=2),
     ]  # fmt: skip
     feed.write_text("SELECT 2")
     others.append(contents())

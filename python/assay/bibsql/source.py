@@ -45,6 +45,15 @@ class BibSource(RowSource):
     def check_input(self, paths: Sequence[str]) -> None:
         files_of(paths)
 
+    def about_bytes(
+        self, workload: Workload, paths: Sequence[str], parameters: Mapping[str, Scalar]
+    ) -> int | None:
+        del workload
+        if not paths:
+            return None
+        read = sum(file.stat().st_size for file in files_of(paths))
+        return read * int(parameters.get("replicas", 1))
+
     def refuse_update(self, workload: Workload) -> str | None:
         data: Declared = workload.data
         return None if data.update else "no [data.update] says how rows follow files"

@@ -12,19 +12,17 @@ import click
 from assay.cli import rows
 from assay.cli.options import Grouped, experiment_options, format_option, records_option
 from assay.cli.outcome import say
-from assay.drive.prepare import Compiled
+from assay.data_size import DataSize, data_sizes
+from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment import AS_IS, SystemChoice
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.files import paths
-from assay.load.prepare import check_rows
-from assay.plan import Plan, PlannedRun, only, plan
+from assay.plan import Plan, PlannedRun, plan
+from assay.preflight import preflight
 from assay.record import Store
-from assay.record.estimates import Earlier, Unfinished
-from assay.row_sources.protocol import row_source
-from assay.steps import cache
-from assay.steps.availability import look_for_systems, one_line
-from assay.steps.refusal import why_refused
+from assay.record.estimates import Unfinished
+from assay.steps.availability import one_line
 from assay.systems.sourced import URL
 from assay.text.units import counted, duration, size
 
@@ -58,8 +56,10 @@ def command(words: command_line.Words, form: str, records: Path) -> None:
     same cell in the record file took on average; without any, ramp-up, warm-up and
     measurement of a run that ends by time, not counting provision and load.
     state: `refused` (the system lacks what the test needs; the others are run),
-    `not installed` (`assay run` ends before the first run), or that of a run which
-    has ended in the experiment of FILE.toml that `assay run` would continue.
+    `not installed` or `unavailable` (this machine lacks the system, the storage,
+    the memory or the processors: `assay run` ends before the first run), or that of
+    a run which has ended in the experiment of FILE.toml that `assay run` would
+    continue.
 
     \b
     Example:
@@ -69,17 +69,15 @@ def command(words: command_line.Words, form: str, records: Path) -> None:
     """
     experiment, workload = command_line.experiment(words)
     whole = plan(experiment, workload)
-    runs = only.chosen(whole, patterns(words))
-    row_source(workload).check_input(experiment.input_paths)
-    check_rows(workload, runs)
-    cache.check(runs)
-    refusals = {run.position: why_refused(workload, run) for run in runs}
-    expressible = [run for run in runs if refusals[run.position] is None]
-    for warning in Compiled(workload).check(expressible):
+    checked = preflight(workload, whole, patterns(words))
+    runs, available = checked.runs, checked.available
+    for warning in checked.warnings:
         click.echo(f"warning: {warning}", err=True)
-    available = look_for_systems(workload, expressible)
-    missing = {label: one_line(error) for label, error in available.missing.items()}
-    runnable = [run for run in expressible if run.cell.system.label not in missing]
+    missing = {
+        run.position: error
+        for run in runs
+        if run.position not in checked.refusals and (error := available.why_missing(run))
+    }
     before = _before(records, words, whole)
     ended = before.unfinished.states if before.unfinished else {}
     found = [
@@ -103,8 +101,8 @@ def command(words: command_line.Words, form: str, records: Path) -> None:
             "url": run.cell.system.url_without_password,
             "url_origins": dict(run.cell.system.url_origins),
             **_not_run(
-                refusals[run.position],
-                missing.get(run.cell.system.label),
+                checked.refusals.get(run.position),
+                missing.get(run.position),
                 ended.get(run.position),
             ),
         }
@@ -116,17 +114,20 @@ def command(words: command_line.Words, form: str, records: Path) -> None:
     for system in experiment.systems:
         if elsewhere := _from_elsewhere(system):
             say(f"{system.label}: {system.url_without_password}; {elsewhere}")
-    for reason in dict.fromkeys(filter(None, refusals.values())):
+    for reason in dict.fromkeys(checked.refusals.values()):
         say(f"refused: {reason}")
-    for label, reason in missing.items():
-        say(f"{label} is not installed, so `assay run` would not begin: {reason}")
+    for label, error in available.by_name().items():
+        state = _state_without(error)
+        say(f"{label} is {state}, so `assay run` would not begin: {one_line(error)}")
     if before.unfinished:
         say(
             f"`assay run` would continue experiment {before.unfinished.experiment_id}, in which "
             f"{len(ended)} of {counted(len(whole.runs), 'run')} have ended (--new begins another)"
         )
-    left = [run for run in runnable if run.position not in ended]
-    for line in (*_time(left, before), *_space(left, before)):
+    not_done = {*checked.refusals, *missing, *ended}
+    left = [run for run in runs if run.position not in not_done]
+    sizes = data_sizes(workload, left, experiment.input_paths, before.sizes)
+    for line in (*_time(left, before), *_space(sizes)):
         say(line)
 
 
@@ -134,13 +135,14 @@ def command(words: command_line.Words, form: str, records: Path) -> None:
 class _Before:
     """What the record file says of the plan's cells."""
 
-    earlier: Mapping[str, Earlier] = field(default_factory=dict)
+    elapsed_s: Mapping[str, float] = field(default_factory=dict)
+    sizes: Mapping[int, int] = field(default_factory=dict)
     unfinished: Unfinished | None = None
 
     def about_s(self, run: PlannedRun) -> float | None:
         """How long the run takes, as far as it is known."""
-        known = self.earlier.get(run.cell.fingerprint)
-        return round(known.elapsed_s, 1) if known else run.cell.driving.planned_s
+        known_s = self.elapsed_s.get(run.cell.fingerprint)
+        return run.cell.driving.planned_s if known_s is None else round(known_s, 1)
 
 
 def _before(records: Path, words: command_line.Words, whole: Plan) -> _Before:
@@ -149,7 +151,8 @@ def _before(records: Path, words: command_line.Words, whole: Plan) -> _Before:
     with Store(records, must_exist=True) as store:
         command = command_of(words)
         return _Before(
-            store.earlier(run.cell.fingerprint for run in whole.runs),
+            store.elapsed_s(run.cell.fingerprint for run in whole.runs),
+            store.sizes_on_disk(whole.runs),
             store.unfinished(command, whole) if command else None,
         )
 
@@ -158,7 +161,7 @@ def _time(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
     known_s = [one for run in left if (one := before.about_s(run)) is not None]
     if not known_s:
         return
-    measured = sum(run.cell.fingerprint in before.earlier for run in left)
+    measured = sum(run.cell.fingerprint in before.elapsed_s for run in left)
     said = f"{counted(len(left), 'run')}, about {duration(sum(known_s))}"
     if not measured:
         said += " of ramp-up and measurement"
@@ -169,30 +172,39 @@ def _time(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
     yield said
 
 
-def _space(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
-    """Of each storage, what the data of all its systems took at most: they are up at once."""
-    largest: dict[str, dict[str, int]] = {}
-    for run in left:
-        known = before.earlier.get(run.cell.fingerprint)
-        if known and known.size_on_disk_bytes is not None and run.cell.storage_name:
-            systems = largest.setdefault(run.cell.storage_name, {})
-            label = run.cell.system.label
-            systems[label] = max(systems.get(label, 0), known.size_on_disk_bytes)
-    for storage, systems in largest.items():
+def _space(sizes: Sequence[DataSize]) -> Iterator[str]:
+    """Of each storage, the data of all its systems: they are there at the same time."""
+    of_storages: dict[str, list[DataSize]] = {}
+    for one in sizes:
+        of_storages.setdefault(one.storage.name, []).append(one)
+    for storage, found in of_storages.items():
+        measured = [one.system for one in found if one.is_measured]
+        from_rows = [one.system for one in found if not one.is_measured]
+        origins = []
+        if measured:
+            origins.append(f"{', '.join(measured)} as measured before")
+        if from_rows:
+            origins.append(f"{', '.join(from_rows)} by the text of its rows, without indexes")
         yield (
-            f"space on {storage}: about {size(sum(systems.values()))} of data, as earlier runs of "
-            f"{', '.join(systems)} took; copies of the data may take as much again"
+            f"space on {storage}: about {size(sum(one.bytes for one in found))} of data "
+            f"({'; '.join(origins)}), and as much again where it is copied"
         )
 
 
-def _not_run(refusal: str | None, missing: str | None, ended: str | None) -> rows.Row:
+def _state_without(error: SystemUnderTestError) -> str:
+    return "not installed" if isinstance(error, SystemMissing) else "unavailable"
+
+
+def _not_run(
+    refusal: str | None, missing: SystemUnderTestError | None, ended: str | None
+) -> rows.Row:
     """The state of a run, which is empty for one that would be executed."""
     if ended is not None:
         return {"state": ended, "reason": ""}
     if refusal is not None:
         return {"state": "refused", "reason": refusal, "about_s": None}
     if missing is not None:
-        return {"state": "not installed", "reason": missing, "about_s": None}
+        return {"state": _state_without(missing), "reason": one_line(missing), "about_s": None}
     return {"state": "", "reason": ""}
 
 

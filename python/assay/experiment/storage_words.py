@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from assay import env_vars, registry
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
 from assay.experiment.settings import key_and_values, split
 from assay.experiment.values import Experiment, StorageChoice, SystemChoice
 from assay.storages.abilities import ErasesDevice, Labelled, LimitsProcesses, RawDevice, SizeChosen
@@ -90,15 +90,27 @@ def check_storage_kind(kind: str) -> None:
 
 def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]) -> None:
     """Raises `ArgumentError` for the first invalid option or setting that can be found before
-    anything is started, and for a system that cannot be on one of the storages."""
+    anything is started, and for a system that cannot be on one of the storages. What this machine
+    cannot have is no mistake: see `unavailable`."""
     choices = list(storages)
     for system in systems:
         registry.system(system.name).check(system)
         if system.url is None:
             for storage in choices:
                 _check_pair(system, storage)
-    for storage in choices:
-        registry.storage(storage.kind).check(storage)
+    unavailable(choices)
+
+
+def unavailable(storages: Iterable[StorageChoice]) -> dict[str, SystemUnderTestError]:
+    """Why this machine cannot have some of the storages, by their names. Raises `ArgumentError` for
+    one that no machine can have as it is written."""
+    found: dict[str, SystemUnderTestError] = {}
+    for storage in storages:
+        try:
+            registry.storage(storage.kind).check(storage)
+        except StorageUnavailable as error:
+            found[storage.name] = error
+    return found
 
 
 def erased_devices(storages: Iterable[StorageChoice]) -> dict[str, Path]:

@@ -1,11 +1,12 @@
 """Takes what determines the results of an experiment's runs; returns the plan with a fingerprint of
 it in each run: runs of equal content need not be repeated.
 
-The content of a run is its cell (test, system with its options and settings, storage with its
-options, clients, parameters, protocol, driving), its repetition and its seed, the text of all
-scripts and files of the workload, the files that rows are read from, the version of the system's
-programs, and that of Assay. Not part of it are the machine, whose changes are said instead, and the
-version of a server that is named by its URL.
+The content of a run is its cell (test, system with its options and settings, its memory,
+processors and round-trip time, storage with its options, clients, cache, parameters, protocol,
+driving), its repetition and its seed, the text of all scripts and files of the workload, the files
+that rows are read from, the sessions that load them, the version of the system's programs, and that
+of Assay. Not part of it are the machine, whose changes are said instead, the probe of a storage,
+and the version of a server that is named by its URL.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ class Content:
     """Digest of the files that rows are read from; empty: none are read."""
     assay: str
     """Version of Assay."""
+    load_sessions: int | None = None
+    """As ``--load-sessions`` says; None: as many as Assay chooses."""
     systems: Mapping[str, str] = field(default_factory=dict)
     """Label of each system → version of its programs, where they are on this machine."""
 
@@ -67,6 +70,7 @@ def content_of(
     input_fingerprint: str,
     versions: Mapping[str, str],
     assay: str,
+    load_sessions: int | None = None,
 ) -> Content:
     """``versions``: of the systems, by their labels; ``assay``: of this program."""
     feed = experiment.feed
@@ -76,5 +80,6 @@ def content_of(
         statements=hashlib.sha256(statements.encode()).hexdigest() if feed is not None else "",
         input=input_fingerprint,
         assay=assay,
+        load_sessions=load_sessions,
         systems=dict(versions),
     )

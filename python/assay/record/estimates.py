@@ -1,27 +1,20 @@
-"""Takes the cells of a plan; returns what their earlier runs took, and which of its runs have ended
-in the experiment that would be continued."""
+"""Takes the runs of a plan; returns what earlier ones took, and which of them have ended in the
+experiment that would be continued."""
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from assay.plan import Plan
+from assay.plan import Plan, PlannedRun
 from assay.record import continuing
+from assay.record.document import json_text, storable
 from assay.record.runs_again import ENDED, Runs
 
 _LATEST = 5
-"""So many of a cell's runs count."""
-
-
-class Earlier(NamedTuple):
-    """What earlier runs of a cell took."""
-
-    elapsed_s: float
-    """On average, with provision and load."""
-    size_on_disk_bytes: int | None
-    """Of the data, at most; None: it was not measured."""
+"""So many earlier runs count."""
 
 
 class Unfinished(NamedTuple):
@@ -32,21 +25,50 @@ class Unfinished(NamedTuple):
     """Position in the plan of each run that has ended → its state."""
 
 
-def earlier(connection: sqlite3.Connection, cells: Iterable[str]) -> dict[str, Earlier]:
-    """By the fingerprint of the cell; those that were never done are left out."""
+def elapsed_s(connection: sqlite3.Connection, cells: Iterable[str]) -> dict[str, float]:
+    """How long the runs of a cell took on average, with provision and load; by the fingerprint of
+    the cell. Those that were never done are left out."""
     found = {}
     for cell in dict.fromkeys(cells):
         runs = connection.execute(
-            "SELECT ended_unix_ns - begun_unix_ns, "
-            "(SELECT max(json_extract(document, '$.size_on_disk_bytes')) FROM datasets "
-            "WHERE run_id = runs.id) "
-            "FROM runs WHERE cell_fingerprint = ? AND state = 'done' ORDER BY id DESC LIMIT ?",
+            "SELECT ended_unix_ns - begun_unix_ns FROM runs "
+            "WHERE cell_fingerprint = ? AND state = 'done' ORDER BY id DESC LIMIT ?",
             (cell, _LATEST),
         ).fetchall()
         if runs:
-            sizes = [size for _, size in runs if size is not None]
-            elapsed_s = sum(elapsed_ns for elapsed_ns, _ in runs) / len(runs) / 1e9
-            found[cell] = Earlier(elapsed_s, max(sizes, default=None))
+            found[cell] = sum(elapsed_ns for (elapsed_ns,) in runs) / len(runs) / 1e9
+    return found
+
+
+_SIZES = """
+SELECT json_extract(cell, '$.system.options'),
+       json_extract(document, '$.size_on_disk_bytes') AS size_bytes
+FROM runs JOIN experiments ON experiments.id = experiment_id
+          JOIN datasets ON datasets.run_id = runs.id
+WHERE test = ? AND system = ? AND runs.parameters = ? AND experiments.workload = ?
+      AND size_bytes IS NOT NULL
+ORDER BY runs.id DESC LIMIT ?
+"""
+
+
+def sizes_on_disk(connection: sqlite3.Connection, runs: Iterable[PlannedRun]) -> dict[int, int]:
+    """Bytes of the data that the same system was filled with for the same test and parameters, on
+    any storage and at most; by the position of the run. Those that were never loaded are left
+    out."""
+    asked: dict[str, int | None] = {}
+    found = {}
+    for run in runs:
+        cell = run.cell
+        place = (cell.test, cell.system.name, json_text(cell.parameters), storable(cell.workload))
+        options = dict(cell.system.options)
+        key = json_text([place, options])
+        if key not in asked:
+            rows = connection.execute(_SIZES, (*place, _LATEST)).fetchall()
+            known = [size for given, size in rows if json.loads(given or "{}") == options]
+            asked[key] = max(known, default=None)
+        size_bytes = asked[key]
+        if size_bytes is not None:
+            found[run.position] = size_bytes
     return found
 
 

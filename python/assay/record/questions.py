@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.errors import SystemUnderTestError
-from assay.plan import Plan
+from assay.plan import Plan, PlannedRun
 from assay.record import estimates, reading
-from assay.record.estimates import Earlier, Unfinished
+from assay.record.estimates import Unfinished
 from assay.record.file import RecordIsLocked, reading_errors
 from assay.record.read_only import open_for_reading
 from assay.record.records import ExperimentRecord, RunRecord, RunSummary
@@ -52,10 +52,16 @@ class Questions(ABC):
         """``latest``, ``3``, ``experiment 3``: that experiment; ``run 17``: with that run only."""
         return self._read(lambda connection: reading.find(connection, self.path, reference))
 
-    def earlier(self, cells: Iterable[str]) -> dict[str, Earlier]:
-        """What earlier runs of these cells took, by fingerprint."""
+    def elapsed_s(self, cells: Iterable[str]) -> dict[str, float]:
+        """How long earlier runs of these cells took, by fingerprint."""
         asked = tuple(cells)
-        return self._read(lambda connection: estimates.earlier(connection, asked))
+        return self._read(lambda connection: estimates.elapsed_s(connection, asked))
+
+    def sizes_on_disk(self, runs: Iterable[PlannedRun]) -> dict[int, int]:
+        """How many bytes of data earlier runs of the same test had in the same system, by the
+        position of each run."""
+        asked = tuple(runs)
+        return self._read(lambda connection: estimates.sizes_on_disk(connection, asked))
 
     def unfinished(self, command: Mapping[str, Any], plan: Plan) -> Unfinished | None:
         """The command's last experiment, if it would be continued."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,6 +36,13 @@ class Generated(RowSource):
             if used not in seen:
                 seen.add(used)
                 workload.schema.check(parameters)
+
+    def about_bytes(
+        self, workload: Workload, paths: Sequence[str], parameters: Mapping[str, Scalar]
+    ) -> int | None:
+        del paths
+        source = workload.source_for(parameters, int(parameters.get("data_seed", 1)), None)
+        return sum(int(table["bytes"]) for table in measure(source))
 
     def open(self, workload: Workload, experiment: Experiment, listener: Listener) -> GeneratedRows:
         del experiment, listener

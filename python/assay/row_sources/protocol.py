@@ -126,6 +126,14 @@ class RowSource(ABC):
         """Raises `InputError` for a file or folder of ``--input`` that cannot be read."""
         del paths
 
+    def about_bytes(
+        self, workload: Workload, paths: Sequence[str], parameters: Mapping[str, Scalar]
+    ) -> int | None:
+        """About how many bytes the rows of a run have as text, before anything is read or made;
+        ``paths``: those of ``--input``. None: that is not known beforehand."""
+        del workload, paths, parameters
+        return None
+
     def refuse_update(self, workload: Workload) -> str | None:
         """Why the rows cannot follow changes of their input (the step ``update``); None: they can,
         and what `open` gives is `UpdatesRows`."""

@@ -1,5 +1,5 @@
-"""Takes planned runs; returns where this machine has the systems that they need, and why it
-has not the others."""
+"""Takes planned runs; returns where this machine has the systems and storages that they need, and
+why it has not the others."""
 
 from __future__ import annotations
 
@@ -7,39 +7,76 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from assay import registry
-from assay.errors import SystemMissing, SystemUnderTestError
-from assay.experiment import SystemChoice
+from assay.errors import MachineLimit, StorageUnavailable, SystemMissing, SystemUnderTestError
+from assay.experiment import SystemChoice, storage_words
 from assay.plan import PlannedRun
+from assay.provision import server_group
 from assay.systems.abilities import Findable, Found, NeedsLibrary
 from assay.workload.values import Workload
 
 
 @dataclass(frozen=True)
 class Availability:
-    """What was found of the systems of some runs."""
+    """What was found of the systems and storages of some runs."""
 
     missing: Mapping[str, SystemUnderTestError]
-    """By the label of the system."""
+    """By the label of the system, also where this machine has not what the system is to be
+    given."""
     places: tuple[str, ...]
     """Of the programs that will be started."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of the same, by the label of the system."""
+    storages: Mapping[str, SystemUnderTestError] = field(default_factory=dict)
+    """Those that cannot be made, by their names."""
+
+    def why_missing(self, run: PlannedRun) -> SystemUnderTestError | None:
+        """Why the run cannot be executed on this machine; None: it can."""
+        return self.missing.get(run.cell.system.label) or self.storages.get(run.cell.storage_name)
+
+    def by_name(self) -> dict[str, SystemUnderTestError]:
+        """Every system and storage that is missing, as it is shown."""
+        storages = {f"the storage {name}": error for name, error in self.storages.items()}
+        return {**self.missing, **storages}
 
     def refuse_missing(self) -> None:
-        """Raises `SystemUnderTestError` with every system that is missing."""
-        if len(self.missing) == 1:
-            raise next(iter(self.missing.values()))
-        if self.missing:
-            lines = [f"- {label}: {one_line(error)}" for label, error in self.missing.items()]
-            raise SystemMissing(
-                f"{len(lines)} systems cannot be run on this machine:\n" + "\n".join(lines),
-                hint="install them, or leave them out",
+        """Raises `SystemUnderTestError` with every system and storage that is missing."""
+        found = self.by_name()
+        if len(found) == 1:
+            raise next(iter(found.values()))
+        if found:
+            lines = [f"- {label}: {one_line(error)}" for label, error in found.items()]
+            kind = StorageUnavailable if not self.missing else SystemMissing
+            raise kind(
+                f"{_counted(len(self.missing), len(self.storages))} on this machine:\n"
+                + "\n".join(lines),
+                hint="install them, or leave them out"
+                if not self.storages
+                else "leave them out: `assay plan` shows which runs need them",
             )
 
 
+def _counted(systems: int, storages: int) -> str:
+    if not storages:
+        return f"{systems} systems cannot be run"
+    if not systems:
+        return f"{storages} storages cannot be made"
+    return f"{systems + storages} systems and storages cannot be had"
+
+
 def look_for_systems(workload: Workload, runs: Iterable[PlannedRun]) -> Availability:
-    """The systems of the runs, which are those that are not refused; see `look_for`."""
-    return look_for(run.cell.system for run in runs if _needs_system(workload, run))
+    """The systems and storages of the runs, which are those that are not refused; see
+    `look_for`."""
+    needed = [run for run in runs if _needs_system(workload, run)]
+    found = look_for(run.cell.system for run in needed)
+    storages = {
+        run.cell.storage.name: run.cell.storage for run in needed if run.cell.system.url is None
+    }
+    return Availability(
+        {**_beyond_machine(run.cell.system for run in needed), **found.missing},
+        found.places,
+        found.versions,
+        storage_words.unavailable(storages.values()),
+    )
 
 
 def look_for(choices: Iterable[SystemChoice]) -> Availability:
@@ -69,6 +106,17 @@ def one_line(error: SystemUnderTestError) -> str:
 
 def _needs_system(workload: Workload, run: PlannedRun) -> bool:
     return any(step.needs_system for step in workload.test(run.cell.test).steps)
+
+
+def _beyond_machine(choices: Iterable[SystemChoice]) -> dict[str, SystemUnderTestError]:
+    """The systems that are to be given more memory or processors than this machine can give."""
+    found: dict[str, SystemUnderTestError] = {}
+    for choice in {choice.label: choice for choice in choices}.values():
+        try:
+            server_group.refuse_impossible(choice.machine)
+        except MachineLimit as error:
+            found[choice.label] = error
+    return found
 
 
 def _found(choice: SystemChoice) -> Found | SystemUnderTestError | None:

@@ -1,0 +1,60 @@
+"""Takes a plan; returns what is known of its runs before anything is started: their compiled
+scripts, which of them are refused, and what of this machine they lack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from assay.drive.prepare import Compiled, check_limits
+from assay.load.prepare import check_rows
+from assay.plan import Plan, PlannedRun, only
+from assay.plan.only import Patterns
+from assay.report import check_declarations
+from assay.row_sources.protocol import row_source
+from assay.steps import cache
+from assay.steps.availability import Availability, look_for_systems
+from assay.steps.refusal import why_refused
+from assay.workload.values import Workload
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """What was found, without a mistake of the user."""
+
+    runs: tuple[PlannedRun, ...]
+    """Those of the plan that were chosen."""
+    compiled: Compiled
+    warnings: tuple[str, ...]
+    """About probable mistakes in scripts."""
+    refusals: Mapping[int, str]
+    """Position of each run that its system refuses → why."""
+    available: Availability
+    """The systems and storages of all others."""
+
+
+def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
+    """``patterns``: those of ``--only``. Nothing is started, read or written.
+
+    Raises `YouError` for the first mistake in the workload, a script, a row expression or an
+    option.
+    """
+    check_declarations(workload)
+    runs = only.chosen(plan, patterns)
+    row_source(workload).check_input(plan.experiment.input_paths)
+    check_rows(workload, runs)
+    cache.check(runs)
+    refusals = {
+        run.position: reason for run in runs if (reason := why_refused(workload, run)) is not None
+    }
+    expressible = [run for run in runs if run.position not in refusals]
+    compiled = Compiled(workload)
+    warnings = compiled.check(expressible)
+    return Preflight(runs, compiled, warnings, refusals, look_for_systems(workload, expressible))
+
+
+def refuse_missing(workload: Workload, found: Preflight, load_sessions: int | None) -> None:
+    """Raises `SystemUnderTestError` where this machine lacks a system or a storage of any run, or
+    allows too few threads or open files for their clients."""
+    found.available.refuse_missing()
+    check_limits(workload, found.runs, load_sessions)
