@@ -234,7 +234,7 @@ def disk_model_reference() -> str:
 
 def disk_model_seconds(path: str | PathLike[str], from_ns: int, to_ns: int) -> str:
     """What ended in each second of a period (nanoseconds since 1970), by the account of a modelled
-    disk: ``seconds``, and the number of ``lost`` rows. `EngineError` where it is no account."""
+    disk: a list of `AccountedSecond`, as JSON. `EngineError` where it is no account."""
 
 def explain(document: str) -> str:
     """The instruction list of a `DriveDocument`'s scripts."""

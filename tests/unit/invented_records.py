@@ -402,7 +402,7 @@ def probe(name: str, flushes_per_s: float, reads_per_s: float = 1000.0) -> Probe
 
 def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) -> int:
     """One complete run; ``changes``: probes (by the name of the storage), site, dataset,
-    observation, checks, samples, warnings, end."""
+    observation, checks, samples, storage_requests, warnings, end."""
     cell = run.cell
     run_id = store.begin_run(run)
     if cell.storage.name in changes.get("probes", {}):
@@ -412,6 +412,7 @@ def write_run(store: Store, run: PlannedRun, elapsed_ns: int, **changes: Any) ->
     store.driving(drive_document(cell))
     store.observed(report_of(cell, elapsed_ns, **changes.get("observation", {})))
     store.sampled(changes.get("samples", samples()))
+    store.accounted(changes.get("storage_requests", ()))
     store.checked(changes.get("checks", checks()))
     store.end_run(
         *changes.get("end", ("done",)),

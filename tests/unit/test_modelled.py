@@ -17,7 +17,15 @@ import pytest
 from assay.errors import ArgumentError
 from assay.experiment.values import StorageChoice
 from assay.provision.leftovers import clear_leftovers
-from assay.storages.abilities import Accounted, Fault, FaultInjection, Fills, OwnDevice, PowerCut
+from assay.storages.abilities import (
+    Accounted,
+    Fault,
+    FaultInjection,
+    Fills,
+    OwnDevice,
+    PowerCut,
+    RawDevice,
+)
 from assay.storages.modelled import MODELLED
 
 HANG_S = 60
@@ -111,7 +119,6 @@ def test_a_flush_takes_the_time_of_the_disk_and_is_accounted_for(reachable: Path
         assert after.written_bytes - before.written_bytes >= 20 * 8192
         # Half a revolution of 4 ms each at least: a disk without delays needs a hundredth.
         assert took_s > 20 * 0.002
-        time.sleep(0.5)  # the file is written now and then
         found = MODELLED.seconds(prepared, began_ns, time.time_ns())
         flushes = [second for second in found if second.operation == "flush"]
         assert sum(second.count for second in flushes) >= 20
@@ -194,6 +201,30 @@ def test_what_a_killed_assay_left_goes_at_the_next_start(reachable: Path) -> Non
         child.kill()
     cleared = clear_leftovers()
     assert cleared and not any(one.remaining for one in cleared)
+
+
+@can_be_had
+def test_without_a_file_system_it_is_a_raw_disk(reachable: Path) -> None:
+    assert isinstance(MODELLED, RawDevice)
+    choice = _choice(reachable, profile="nvme", fs="none")
+    assert MODELLED.is_raw(choice)
+    assert not MODELLED.is_raw(_choice(reachable, profile="nvme"))
+    with MODELLED.prepare(choice) as prepared:
+        node = MODELLED.raw_device(prepared)
+        assert (
+            node is not None
+            and node.stat().st_rdev == MODELLED.device_node(prepared).stat().st_rdev
+        )
+        facts = prepared.facts
+        assert (facts.file_system, facts.size_bytes) == ("raw", MODELLED.size_bytes(choice))
+        # The log of a system is in the directory, so that flushes of the disk are not its commits.
+        assert Path(facts.directory).is_dir() and not facts.is_own_device
+        assert facts.label_notes == ("modelled",)
+        _write(node, b"r" * 8192, is_flushed=True)
+        assert _read_directly(MODELLED.device_node(prepared)) == b"r" * 4096
+    assert not node.exists()
+    with pytest.raises(ArgumentError, match="has no mount options"):
+        MODELLED.check(_choice(reachable, fs="none", mount="noatime"))
 
 
 def test_an_impossible_disk_is_refused_before_anything_is_made(tmp_path: Path) -> None:

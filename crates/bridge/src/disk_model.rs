@@ -59,9 +59,9 @@ pub fn disk_model_seconds(
     from_ns: u64,
     to_ns: u64,
 ) -> PyResult<String> {
-    let account = py.detach(move || account::read(&path)).map_err(refused)?;
-    let seconds = account::seconds(&account, Some(Period { from_ns, to_ns }));
-    Ok(json!({"seconds": seconds, "lost": account.lost}).to_string())
+    let period = Period { from_ns, to_ns };
+    let found = py.detach(move || account::seconds(&path, period));
+    Ok(json!(found.map_err(refused)?).to_string())
 }
 
 fn refused(error: DiskError) -> PyErr {

@@ -275,21 +275,20 @@ fn main() {
         (Pattern::WriteAndFlush, 1),
         (Pattern::SequentialRead, 1),
     ];
-    // What the way costs, without delays.
-    let floor = Served::start("profile=none");
-    for (pattern, depth) in cases {
-        floor.measured_per_s(pattern, depth);
-        let measured = floor.measured_per_s(pattern, depth);
-        println!(
-            "| none | {} | {depth} | | {measured:.0} | | | |",
-            pattern.name()
-        );
-    }
-    drop(floor);
-    for profile in MODELS {
-        if !given.is_empty() && !given.iter().any(|name| name == profile) {
-            continue;
+    let is_asked = |profile: &str| given.is_empty() || given.iter().any(|name| name == profile);
+    if is_asked("none") {
+        // What the way costs, without delays.
+        let floor = Served::start("profile=none");
+        for (pattern, depth) in cases {
+            floor.measured_per_s(pattern, depth);
+            let measured = floor.measured_per_s(pattern, depth);
+            println!(
+                "| none | {} | {depth} | | {measured:.0} | | | |",
+                pattern.name()
+            );
         }
+    }
+    for profile in MODELS.into_iter().filter(|profile| is_asked(profile)) {
         let model = format!("profile={profile}");
         let served = Served::start(&model);
         let way_us = served.calibrate();

@@ -3,7 +3,8 @@
 //! Reads go through the loop device at two depths, each taking as long as the disk is modelled: the way costs
 //! more when the processors sleep between requests than when they never do, and more again when many requests
 //! share them. What a read took beyond its modelled time is the cost. It is measured without subtraction, then
-//! again with it, as earlier answers mean more load; a third round says what is left.
+//! again with it, as earlier answers mean more load; a third round says what is left. A round has several parts,
+//! of which the middle half counts: other programs disturb some of them by milliseconds.
 //!
 //! This is a process of its own. If the one that serves the disk read it itself and were killed, that read
 //! would keep its descriptor of the mount open, and the kernel would wait for an answer for ever.
@@ -22,9 +23,9 @@ use crate::error::DiskError;
 use crate::model::random::Random;
 
 const DEPTHS: [u64; 2] = [1, 16];
-const ROUND: Duration = Duration::from_millis(200);
-/// Also on a slow disk the mean is one of several reads.
-const LEAST_READS: u64 = 8;
+const PARTS: u64 = 12;
+/// On a slow disk a part is one read of each thread.
+const PART: Duration = Duration::from_millis(16);
 const READ_BYTES: usize = 8192;
 /// What `O_DIRECT` needs with any sectors.
 const ALIGNMENT: usize = 4096;
@@ -45,6 +46,8 @@ struct Found {
     measured_ns: f64,
     modelled_ns: f64,
     under_way: f64,
+    /// By how much measured times were longer than modelled ones, in the middle half of the parts.
+    beyond_ns: f64,
 }
 
 /// Measures, has the disk subtract, and returns for each depth what the way costs, what the model and the
@@ -63,7 +66,7 @@ pub fn calibrate(places: &Places) -> Result<Value, DiskError> {
         for (index, depth) in DEPTHS.into_iter().enumerate() {
             let found = measured(&mut control, &places.device, depth, round)?;
             last[index] = found;
-            let beyond_ns = found.measured_ns - found.modelled_ns;
+            let beyond_ns = found.beyond_ns;
             match round {
                 0 => costs_ns[index] = beyond_ns.max(0.0),
                 // Not without bound: a model that is faster than the way would never be reached.
@@ -103,45 +106,75 @@ fn measured(
     let mut disk = open(device).map_err(failed())?;
     let size_bytes = disk.seek(SeekFrom::End(0)).map_err(failed())?;
     let pages = (size_bytes / READ_BYTES as u64).max(1);
-    let before = control.counters()?;
+    let mut parts = Vec::new();
+    for part in 0..PARTS {
+        let before = control.counters()?;
+        let seed = (((round * PARTS) + part) << 32) | (depth << 16);
+        let (count, total) = part_of_round(&disk, pages, seed, depth).map_err(failed())?;
+        let after = control.counters()?;
+        let counted =
+            |name: &str| after[name].as_f64().unwrap_or(0.0) - before[name].as_f64().unwrap_or(0.0);
+        let ended = counted("reads").max(1.0);
+        let measured_ns = total.as_nanos() as f64 / count.max(1) as f64;
+        let modelled_ns = counted("modelled_ns") / ended;
+        parts.push(Found {
+            reads: ended,
+            measured_ns,
+            modelled_ns,
+            under_way: counted("under_way") / ended,
+            beyond_ns: measured_ns - modelled_ns,
+        });
+    }
+    let reads: f64 = parts.iter().map(|part| part.reads).sum();
+    let mean = |of: fn(&Found) -> f64| {
+        let sum: f64 = parts.iter().map(|part| of(part) * part.reads).sum();
+        sum / reads
+    };
+    Ok(Found {
+        reads,
+        measured_ns: mean(|part| part.measured_ns),
+        modelled_ns: mean(|part| part.modelled_ns),
+        under_way: mean(|part| part.under_way),
+        beyond_ns: middle_half(parts.iter().map(|part| part.beyond_ns).collect()),
+    })
+}
+
+/// The mean of the middle half of values.
+fn middle_half(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let outside = values.len() / 4;
+    let middle = &values[outside..values.len() - outside];
+    middle.iter().sum::<f64>() / middle.len() as f64
+}
+
+/// How many reads there were, and how long they took together.
+fn part_of_round(
+    disk: &File,
+    pages: u64,
+    seed: u64,
+    depth: u64,
+) -> std::io::Result<(u64, Duration)> {
     let took = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..depth)
-            .map(|number| {
-                let disk = &disk;
-                scope.spawn(move || {
-                    reads(disk, pages, (round << 32) | (depth << 16) | number, depth)
-                })
-            })
+            .map(|number| scope.spawn(move || reads(disk, pages, seed | number)))
             .collect();
         let ended = threads.into_iter().map(ScopedJoinHandle::join);
         ended
             .map(|read| read.expect("reading does not panic"))
             .collect::<std::io::Result<Vec<_>>>()
-    });
-    let took = took.map_err(failed())?;
-    let after = control.counters()?;
-    let count: u64 = took.iter().map(|(count, _)| count).sum();
-    let total: Duration = took.iter().map(|(_, total)| total).sum();
-    let counted =
-        |name: &str| after[name].as_f64().unwrap_or(0.0) - before[name].as_f64().unwrap_or(0.0);
-    let ended = counted("reads").max(1.0);
-    Ok(Found {
-        reads: ended,
-        measured_ns: total.as_nanos() as f64 / count.max(1) as f64,
-        modelled_ns: counted("modelled_ns") / ended,
-        under_way: counted("under_way") / ended,
-    })
+    })?;
+    let count = took.iter().map(|(count, _)| count).sum();
+    Ok((count, took.iter().map(|(_, total)| total).sum()))
 }
 
 /// One thread's reads: how many, and how long they took together.
-fn reads(disk: &File, pages: u64, seed: u64, depth: u64) -> std::io::Result<(u64, Duration)> {
+fn reads(disk: &File, pages: u64, seed: u64) -> std::io::Result<(u64, Duration)> {
     let mut memory = vec![0_u8; READ_BYTES + ALIGNMENT];
     let skip = memory.as_ptr().align_offset(ALIGNMENT);
     let bytes = &mut memory[skip..skip + READ_BYTES];
     let mut random = Random::new(seed);
-    let least = LEAST_READS.div_ceil(depth);
     let (began, mut count, mut total) = (Instant::now(), 0, Duration::ZERO);
-    while began.elapsed() < ROUND || count < least {
+    while count == 0 || began.elapsed() < PART {
         let sent = Instant::now();
         disk.read_exact_at(bytes, random.below(pages) * READ_BYTES as u64)?;
         total += sent.elapsed();
@@ -210,4 +243,16 @@ impl Control {
 )]
 fn whole(value: f64) -> u64 {
     value.round().clamp(0.0, 4e9) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::middle_half;
+
+    #[test]
+    fn what_disturbed_a_few_parts_is_left_out() {
+        let parts = [50.0, 52.0, 48.0, 50.0, 9000.0, 49.0, 51.0, 7000.0];
+        assert!((middle_half(parts.into()) - 50.75).abs() < 1e-9);
+        assert!((middle_half(vec![7.0]) - 7.0).abs() < 1e-9);
+    }
 }

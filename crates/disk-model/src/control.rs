@@ -9,6 +9,7 @@
 //! {"command": "full", "after_bytes": 1048576}
 //! {"command": "path-cost", "points": [[1, 53000], [14.5, 120000]]}
 //! {"command": "pace", "is_paced": false}
+//! {"command": "account"}
 //! {"command": "stop"}
 //! ```
 //!
@@ -44,6 +45,7 @@ enum Command {
     Full { after_bytes: Option<u64> },
     PathCost { points: PathCost },
     Pace { is_paced: bool },
+    Account,
     Stop,
 }
 
@@ -129,6 +131,10 @@ fn execute(command: Command, device: &Device) -> Result<Value, DiskError> {
         }
         Command::Pace { is_paced } => {
             device.set_paced(is_paced)?;
+            json!({"ok": true})
+        }
+        Command::Account => {
+            device.wait_until_accounted();
             json!({"ok": true})
         }
         Command::Stop => json!({"ok": true}),

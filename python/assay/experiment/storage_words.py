@@ -173,7 +173,7 @@ def _most_room(directory: str | None) -> tuple[Path, int]:
 
 def _check_pair(choice: SystemChoice, storage_choice: StorageChoice) -> None:
     system, storage = registry.system(choice.name), registry.storage(storage_choice.kind)
-    if isinstance(storage, RawDevice):
+    if isinstance(storage, RawDevice) and storage.is_raw(storage_choice):
         if not isinstance(system, TakesRawDevice):
             raise ArgumentError(
                 f"{choice.name} cannot use the storage {storage_choice.name!r}: it keeps its data "

@@ -29,6 +29,7 @@ from assay.provision.deployment import Deployment
 from assay.provision.running import RunningSystem
 from assay.provision.size import allocated_bytes
 from assay.row_sources.request import DataRequest
+from assay.storages.abilities import AccountedSecond
 from assay.systems.abilities import BufferSize
 from assay.systems.protocol import System
 
@@ -80,6 +81,10 @@ class PooledSystem:
     def in_its_memory(self, sessions: int) -> AbstractContextManager[None]:
         """A block in which this process has the memory limit of a system that works in it."""
         return self._running.in_its_memory(sessions)
+
+    def accounted(self, from_unix_ns: int, to_unix_ns: int) -> tuple[AccountedSecond, ...]:
+        """What its storage says of each second of a period; nothing where it keeps no account."""
+        return self._running.accounted(from_unix_ns, to_unix_ns)
 
     def load(
         self,

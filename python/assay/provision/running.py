@@ -26,8 +26,8 @@ from assay.provision.deployment import Deployment
 from assay.provision.directory import WHOLE_MACHINE, server_directory
 from assay.provision.listeners import with_listeners
 from assay.provision.process import has_stopped_cleanly, why_out_of_memory
+from assay.storages.abilities import Accounted, AccountedSecond, LimitsProcesses, RawDevice
 from assay.storages.abilities import CrashReport as StorageCrashReport
-from assay.storages.abilities import LimitsProcesses, RawDevice
 from assay.storages.protocol import PreparedStorage, Storage
 from assay.systems.abilities import BoundedInProcess, CrashReport, ReachedByUrl, Restartable
 from assay.systems.protocol import ServerDirectory, System
@@ -79,6 +79,12 @@ class RunningSystem:
             if died is not None:
                 return died
         return None if self._deployment is None else why_out_of_memory(self._deployment)
+
+    def accounted(self, from_unix_ns: int, to_unix_ns: int) -> tuple[AccountedSecond, ...]:
+        """What its storage says of each second of a period; nothing where it keeps no account."""
+        if not isinstance(self.storage, Accounted) or self.prepared is None:
+            return ()
+        return self.storage.seconds(self.prepared, from_unix_ns, to_unix_ns)
 
     @property
     def reports_its_death(self) -> bool:

@@ -78,6 +78,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
         scripts=measured.scripts if measured else (),
         samples=measured.samples if measured else (),
         open_files=measured.open_files if measured else (),
+        storage_requests=measured.storage_requests if measured else (),
         steps=steps,
         warnings=tuple(
             RunWarning(*values)

@@ -18,6 +18,7 @@ from assay.probe import Probe
 from assay.provision.deployment_facts import DeploymentFacts
 from assay.record.process import ProcessIdentity
 from assay.record.run_samples import OpenFile
+from assay.storages.abilities import AccountedSecond
 from assay.text.reasons import sentence
 
 Document = Mapping[str, Any]
@@ -152,6 +153,8 @@ class StepRecord:
     samples: tuple[TimedSample, ...]
     checks: tuple[Check, ...]
     open_files: tuple[OpenFile, ...] = ()
+    storage_requests: tuple[AccountedSecond, ...] = ()
+    """By the storage's own account, in the measurement; empty where it keeps none."""
 
     @property
     def driven(self) -> Observation | None:
@@ -192,6 +195,8 @@ class RunRecord(RunSummary):
     """(state, Unix time in ns at which it began), in order."""
     open_files: tuple[OpenFile, ...] = ()
     """Those with the most handles first; of the same step as the samples."""
+    storage_requests: tuple[AccountedSecond, ...] = ()
+    """By the storage's own account, in the measurement; of the same step as the samples."""
     steps: tuple[StepRecord, ...] = ()
     calibration: CalibrationRecord | None = None
     """The nearest one of its driver, machine and build; None where there is none."""

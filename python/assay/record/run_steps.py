@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from assay.observation import Observation, Observed, ShapeError, read_observed
 from assay.observation.merging import merge
-from assay.record import run_samples, typed
+from assay.record import run_samples, storage_requests, typed
 from assay.record.document import storable
 from assay.record.file import insert
 from assay.record.records import Document, ScriptRecord, StepRecord
@@ -128,6 +128,7 @@ def _step(
         agents=agents,
         samples=run_samples.samples(connection, place),
         open_files=run_samples.open_files(connection, place),
+        storage_requests=storage_requests.of_step(connection, place),
         checks=typed.checks(_document(connection, "checks", place) or (), f"run {run_id}: checks"),
     )
 

@@ -5,7 +5,7 @@ stages, never while clients are running. The calls are in the order of the stage
 
     begin_experiment, or continue_experiment               every planned run is kept
         begin_run → probed → provisioned
-            begin_step → loaded → driving → observed → sampled, checked → end_step
+            begin_step → loaded → driving → observed → sampled, accounted, checked → end_step
             begin_step → …
         end_run
     end_experiment
@@ -45,6 +45,7 @@ from assay.record import (
     run_samples,
     run_states,
     run_steps,
+    storage_requests,
 )
 from assay.record.continuing import Continued
 from assay.record.document import json_text
@@ -55,6 +56,7 @@ from assay.record.records import CalibrationRecord
 from assay.record.run_states import EndState
 from assay.record.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
+from assay.storages.abilities import AccountedSecond
 
 T = TypeVar("T")
 
@@ -289,6 +291,15 @@ class Store(Questions):
         self._change_step(
             lambda connection, run_id, step: run_samples.keep(connection, run_id, step, taken)
         )
+
+    def accounted(self, seconds: Sequence[AccountedSecond]) -> None:
+        """Writes what a storage with an account of its own says of the measurement."""
+        if seconds:
+            self._change_step(
+                lambda connection, run_id, step: storage_requests.keep(
+                    connection, run_id, step, seconds
+                )
+            )
 
     def checked(self, checks: Sequence[Mapping[str, Any]]) -> None:
         """Writes the result checks: id, title, expected, found, ok and note of each."""

@@ -31,6 +31,7 @@ from assay.report import (
     statements,
     storage_probes,
     storage_ranks,
+    storage_requests,
     tidy,
     timeline,
     times,
@@ -109,6 +110,7 @@ def _test_sections(
                 caches.section(test, found),
                 costs.section(test, found),
                 device.section(test, found),
+                storage_requests.section(test, found),
                 server.section(test, found),
             )
             if section is not None

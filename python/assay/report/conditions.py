@@ -10,7 +10,7 @@ from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import ContinuationRecord
-from assay.report import durability, headroom, modelled_disks
+from assay.report import durability, headroom
 from assay.report.values import Column, Row, Section, Table, text
 from assay.text import units
 
@@ -68,7 +68,6 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
         _storages_table(brought_up),
         durability.table(brought_up),
         _driving_table(brought_up),
-        modelled_disks.table(brought_up),
         headroom.table(brought_up),
     )
     return Section("Setup", (), tuple(table for table in tables if table is not None))

@@ -53,8 +53,16 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         tuple(row for name, facts in disks.items() for row in _rows(name, facts)),
         tuple(dict.fromkeys(_source(facts.model) for facts in disks.values())),
         2,
-        is_detail=True,
     )
+
+
+def path_cost_ns(run: RunRecord) -> int | None:
+    """What the way to the disk costs a read alone; None where its storage is no modelled disk."""
+    facts = run.deployment.storage.facts if run.deployment else {}
+    if "path_cost" not in facts:
+        return None
+    found = msgspec.convert(facts["path_cost"], tuple[_Depth, ...])
+    return min(found, key=lambda one: one.depth).path_cost_ns if found else None
 
 
 def _rows(name: str, facts: _Facts) -> Iterator[Row]:

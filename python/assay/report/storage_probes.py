@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from assay.probe import DEPTHS, Measured, Probe
 from assay.record import RunRecord
+from assay.report import modelled_disks
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
 from assay.text import units
 
@@ -18,11 +19,12 @@ def probes_of(runs: Iterable[RunRecord]) -> dict[str, Probe]:
 
 
 def section(runs: Iterable[RunRecord]) -> Section | None:
-    """None where no storage was to be probed."""
+    """None where no storage was to be probed, and none is modelled."""
+    runs = list(runs)
     found = probes_of(runs)
-    if not found:
-        return None
-    return Section("Storages by probe", (), (_table(found),))
+    tables = (_table(found) if found else None, modelled_disks.table(runs))
+    shown = tuple(table for table in tables if table is not None)
+    return Section("Storages by probe", (), shown) if shown else None
 
 
 def _table(found: dict[str, Probe]) -> Table:

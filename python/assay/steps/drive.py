@@ -50,10 +50,17 @@ class DriveStep(Drive):
         observation, samples = observe(state, self, planned, document)
         observation = replace(observation, cache_state=cached)
         state.observed(self.label, observation)
-        state.context.store.sampled(samples)
+        keep_samples(state, observation, samples)
         titles = {**{script.name: script.title for script in scripts}, **workload.titles}
         if (checks := _checks(state, planned, observation, expected, titles)) is not None:
             state.checked(checks)
+
+
+def keep_samples(state: RunState, observation: Observation, samples: Sequence[TimedSample]) -> None:
+    """Keeps the samples of a drive, and what its storage accounted for in the measurement."""
+    store, from_ns = state.context.store, observation.started_unix_ns
+    store.sampled(samples)
+    store.accounted(state.up().accounted(from_ns, from_ns + observation.elapsed_ns))
 
 
 def _checks(

@@ -38,11 +38,16 @@ class ErasesDevice(Protocol):
 
 @runtime_checkable
 class RawDevice(Protocol):
-    """It has a block device without a file system, for systems that take one
+    """It may have a block device without a file system, for systems that take one
     (`assay.systems.abilities.TakesRawDevice`); what else they write is in the directory."""
 
-    def raw_device(self, prepared: PreparedStorage) -> Path:
-        """The device's node, which the servers' user may read and write."""
+    def is_raw(self, choice: StorageChoice) -> bool:
+        """Whether the choice has no file system."""
+        ...
+
+    def raw_device(self, prepared: PreparedStorage) -> Path | None:
+        """The device's node, which the servers' user may read and write; None: it has a file
+        system."""
         ...
 
 
@@ -141,7 +146,8 @@ class AccountedSecond:
 
     second: int
     """Counted from the beginning of the period."""
-    operation: Literal["read", "write", "flush"]
+    operation: Literal["read", "write", "flush", "lost"]
+    """``lost``: any request that the account has no row of; it has a count alone."""
     count: int
     """Failed ones included."""
     failed: int

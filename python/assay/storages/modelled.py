@@ -1,4 +1,4 @@
-"""`MODELLED`: a file system on a disk of another time, or one that fails on demand.
+"""`MODELLED`: a disk of another time, or one that fails on demand, with or without a file system.
 
 A process serves the disk as a file, with the seeks, rotation, flash, queue and cache of its
 profile; a loop device makes a block device of the file. What is measured on it is labelled
@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from assay import _engine
 from assay.errors import ArgumentError, StorageUnavailable, SystemDied
@@ -22,41 +22,67 @@ from assay.option_spec import OptionSpec
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
+from assay.provision.ledger import HeldEntry
 from assay.provision.resources import Directory, Mount, TaggedProcesses
 from assay.storages.abilities import Account, AccountedSecond, Fault
 from assay.storages.block import loop
 from assay.storages.block.attached_image import make_folder
-from assay.storages.block.file_systems import FS, MOUNT, make_file_system, need_file_system
-from assay.storages.block.machine import need_root
+from assay.storages.block.file_systems import (
+    FS,
+    MOUNT,
+    make_file_system,
+    need_file_system,
+    need_size,
+)
+from assay.storages.block.image import need_known_room, need_room
+from assay.storages.block.machine import need_loop_devices, need_root
 from assay.storages.block.mounted import mount
 from assay.storages.disk_model.options import Model, disk_options, model_of
 from assay.storages.disk_model.process import ServedDisk, served
-from assay.storages.here import usable_directory
-from assay.storages.loop import check_image, file_systems_not_here, why_no_images
+from assay.storages.here import directory_of, usable_directory
+from assay.storages.loop import file_systems_not_here, why_no_images
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
 from assay.storages.protocol import PreparedStorage
+from assay.storages.raw import raw_facts
 from assay.systems.protocol import ServerDirectory
 
 _FUSE = Path("/dev/fuse")
 _BLOCK_BYTES = 4096
+_NO_FS = "none"
+_FS: Final = replace(
+    FS,
+    levels=(*FS.levels, _NO_FS),
+    help=f"The file system; {_NO_FS}: the raw disk, for systems that keep their data on one.",
+)
 
 
 @dataclass(frozen=True)
 class _Handle:
     disk: ServedDisk
     device: Path
+    raw_node: Path | None
 
 
 class Modelled:
     name = "modelled"
     label_note = "modelled"
-    option_specs: tuple[OptionSpec, ...] = (FS, SIZE, MOUNT, *disk_options())
+    option_specs: tuple[OptionSpec, ...] = (_FS, SIZE, MOUNT, *disk_options())
 
     def check(self, choice: StorageChoice) -> None:
         self._model(choice)
+        given = values(self, choice)
+        size = size_bytes(given[SIZE.name])
+        if self.is_raw(choice) and given[MOUNT.name]:
+            raise ArgumentError(
+                f"storage {choice.name!r}: a disk without a file system has no mount options",
+                hint="leave mount out, or choose a file system",
+            )
         _need_fuse(f"storage {choice.name!r}")
-        check_image(self, choice)
+        need_loop_devices(f"storage {choice.name!r}")
+        if not self.is_raw(choice):
+            need_size(need_file_system(given[FS.name]), size, choice.name)
+        need_known_room(choice, size)
 
     def why_unavailable(self) -> str | None:
         try:
@@ -68,7 +94,7 @@ class Modelled:
     def unavailable_levels(self) -> Mapping[str, str]:
         return file_systems_not_here()
 
-    def size_bytes(self, choice: StorageChoice) -> int | None:
+    def size_bytes(self, choice: StorageChoice) -> int:
         return _whole_blocks(size_bytes(values(self, choice)[SIZE.name]))
 
     def _model(self, choice: StorageChoice) -> Model:
@@ -83,9 +109,8 @@ class Modelled:
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
         self.check(choice)
-        model, given = self._model(choice), values(self, choice)
-        file_system = need_file_system(given[FS.name])
-        size = _whole_blocks(size_bytes(given[SIZE.name]))
+        model, size = self._model(choice), self.size_bytes(choice)
+        need_room(directory_of(choice), size, choice.name)
         device_id = ledger.new_id()
         with (
             usable_directory(choice) as base,
@@ -95,28 +120,46 @@ class Modelled:
         ):
             device = loop.attach(entry, disk.file)
             path_cost = disk.calibrate(device.node)
+            about = {
+                "image_in": str(base),
+                "has_direct_io": device.has_direct_io,
+                "model": model.facts(),
+                "path_cost": path_cost,
+            }
             data = directory.root / f"data-{device_id}"
             with _without_pace(disk):
-                make_file_system(file_system, device.node)
-                mount(entry, device.node, file_system, data, given[MOUNT.name])
+                facts, raw_node = self._usable(choice, device.node, data, entry, about)
                 disk.control.set_pace(True)
-                found = facts_of(choice, data)
-                about = {
-                    "image_in": str(base),
-                    "has_direct_io": device.has_direct_io,
-                    "model": model.facts(),
-                    "path_cost": path_cost,
-                }
-                facts = replace(
-                    found,
-                    facts={**found.facts, **about},
-                    is_own_device=True,
-                    label_notes=(self.label_note,),
-                )
-                yield PreparedStorage(facts, _Handle(disk, device.node))
+                facts = replace(facts, label_notes=(self.label_note,))
+                yield PreparedStorage(facts, _Handle(disk, device.node, raw_node))
+
+    def _usable(
+        self,
+        choice: StorageChoice,
+        device: Path,
+        data: Path,
+        entry: HeldEntry,
+        about: Mapping[str, Any],
+    ) -> tuple[StorageFacts, Path | None]:
+        """The disk with its file system mounted on ``data``, or raw: then also its node."""
+        if self.is_raw(choice):
+            make_folder(data)
+            return raw_facts(choice, device, data, entry, about)
+        given = values(self, choice)
+        file_system = need_file_system(given[FS.name])
+        make_file_system(file_system, device)
+        mount(entry, device, file_system, data, given[MOUNT.name])
+        found = facts_of(choice, data)
+        return replace(found, facts={**found.facts, **about}, is_own_device=True), None
 
     def device_node(self, prepared: PreparedStorage) -> Path:
         return _handle(prepared).device
+
+    def is_raw(self, choice: StorageChoice) -> bool:
+        return values(self, choice)[FS.name] == _NO_FS
+
+    def raw_device(self, prepared: PreparedStorage) -> Path | None:
+        return _handle(prepared).raw_node
 
     def cut_power(
         self,
@@ -157,9 +200,11 @@ class Modelled:
     def seconds(
         self, prepared: PreparedStorage, from_unix_ns: int, to_unix_ns: int
     ) -> tuple[AccountedSecond, ...]:
-        account = _handle(prepared).disk.account
-        found = json.loads(_engine.disk_model_seconds(account, from_unix_ns, to_unix_ns))
-        return tuple(AccountedSecond(**second) for second in found["seconds"])
+        disk = _handle(prepared).disk
+        with contextlib.suppress(SystemDied):  # then what it wrote is all there will be
+            disk.control.ask("account")
+        found = json.loads(_engine.disk_model_seconds(disk.account, from_unix_ns, to_unix_ns))
+        return tuple(AccountedSecond(**second) for second in found)
 
     def why_it_died(self, prepared: PreparedStorage) -> str | None:
         return _handle(prepared).disk.process.died("the modelled disk")

@@ -7,7 +7,7 @@ a loop device. What the system writes besides (its log, its catalogue) is in an 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,14 +59,21 @@ class Raw:
                     "image_in": str(image.folder.parent),
                     "has_direct_io": image.loop.has_direct_io,
                 }
-                yield _prepared(choice, image.loop.node, image.folder, image.entry, about)
+                facts, own_node = raw_facts(
+                    choice, image.loop.node, image.folder, image.entry, about
+                )
+                yield PreparedStorage(facts, own_node)
             return
         node = guards.usable_device(choice, device)
         rest = replace(choice, directory=None)
         identity = ledger.new_id()
         with usable_directory(rest) as directory, undone_at_end(identity) as entry:
             guards.erase(node)
-            yield _prepared(choice, node, directory, entry, {})
+            yield PreparedStorage(*raw_facts(choice, node, directory, entry, {}))
+
+    def is_raw(self, choice: StorageChoice) -> bool:
+        del choice
+        return True
 
     def raw_device(self, prepared: PreparedStorage) -> Path:
         node: Path = prepared.handle
@@ -94,10 +101,11 @@ def _device(choice: StorageChoice) -> Path | None:
     return path if is_device or path.is_block_device() else None
 
 
-def _prepared(
-    choice: StorageChoice, node: Path, directory: Path, entry: HeldEntry, about: dict[str, Any]
-) -> PreparedStorage:
-    """The device by a node of ours, which the servers' user may use."""
+def raw_facts(
+    choice: StorageChoice, node: Path, directory: Path, entry: HeldEntry, about: Mapping[str, Any]
+) -> tuple[StorageFacts, Path]:
+    """The device by a node of ours, which the servers' user may use, and what is known of it.
+    ``directory``: for what the system writes besides."""
     user = server_user()
     ours = DeviceNode.marked(entry.entry.id)
     entry.add(ours)
@@ -117,7 +125,7 @@ def _prepared(
             "log_and_catalogue_on": {"file_system": rest.file_system, "device": rest.device},
         },
     )
-    return PreparedStorage(facts, own_node)
+    return facts, own_node
 
 
 RAW_STORAGE = Raw()

@@ -5,7 +5,7 @@ mod row;
 mod seconds;
 mod writer;
 
-pub use reader::{Account, read};
-pub use row::Row;
+pub use reader::{Account, Rows, read};
+pub use row::{Entry, Row};
 pub use seconds::{Period, Second, seconds};
 pub use writer::{Recorder, Writer};

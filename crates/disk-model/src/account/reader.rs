@@ -1,11 +1,16 @@
-//! Takes the file of an account; returns its rows.
+//! Takes the file of an account; gives its rows one by one, or all of them.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::row::{self, Entry, HEADER_BYTES, ROW_BYTES, Row};
+use super::row::{self, HEADER_BYTES, ROW_BYTES, Row};
+
+pub use super::row::Entry;
 use crate::error::DiskError;
+
+/// An account may be larger than the memory.
+const BUFFER_BYTES: usize = 1 << 20;
 
 /// What a file says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,45 +27,111 @@ pub struct Account {
     pub is_cut: bool,
 }
 
+/// The beginning of an account, and then its rows.
+pub struct Rows {
+    file: BufReader<File>,
+    path: PathBuf,
+    /// One instant on the clock of the rows …
+    pub monotonic_ns: u64,
+    /// … and the same since 1970.
+    pub realtime_ns: u64,
+    /// Whether the file ended within a row; known at its end.
+    pub is_cut: bool,
+    number: u64,
+}
+
+impl Rows {
+    /// # Errors
+    ///
+    /// The file cannot be read, or is no account.
+    pub fn open(path: &Path) -> Result<Self, DiskError> {
+        let file = File::open(path).map_err(|error| unreadable(path, error))?;
+        let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact(&mut header).map_err(|error| {
+            if error.kind() == ErrorKind::UnexpectedEof {
+                no_account(
+                    path,
+                    "expected the account of a modelled disk; the file is too short".to_owned(),
+                )
+            } else {
+                unreadable(path, error)
+            }
+        })?;
+        let (monotonic_ns, realtime_ns) =
+            row::decode_header(&header).map_err(|message| no_account(path, message))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            monotonic_ns,
+            realtime_ns,
+            is_cut: false,
+            number: 0,
+        })
+    }
+
+    fn read_next(&mut self) -> Result<Option<Entry>, DiskError> {
+        let mut bytes = [0; ROW_BYTES];
+        let mut filled = 0;
+        while filled < ROW_BYTES {
+            match self.file.read(&mut bytes[filled..]) {
+                Ok(0) => {
+                    self.is_cut = filled > 0;
+                    return Ok(None);
+                }
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(unreadable(&self.path, error)),
+            }
+        }
+        let found = row::decode(&bytes).ok_or_else(|| {
+            no_account(&self.path, format!("row {} has no known kind", self.number))
+        })?;
+        self.number += 1;
+        Ok(Some(found))
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Entry, DiskError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read_next().transpose()
+    }
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> DiskError {
+    DiskError::machine("cannot read the account", path)(error)
+}
+
+fn no_account(path: &Path, message: String) -> DiskError {
+    DiskError::File {
+        path: path.to_owned(),
+        message,
+    }
+}
+
 /// Reads a whole account.
 ///
 /// # Errors
 ///
 /// The file cannot be read, or is no account.
 pub fn read(path: &Path) -> Result<Account, DiskError> {
-    let unreadable = |error| DiskError::machine("cannot read the account", path)(error);
-    let no_account = |message: String| DiskError::File {
-        path: path.to_owned(),
-        message,
-    };
-    let mut file = BufReader::new(File::open(path).map_err(unreadable)?);
-    let mut header = [0; HEADER_BYTES];
-    file.read_exact(&mut header).map_err(|error| {
-        if error.kind() == ErrorKind::UnexpectedEof {
-            no_account("expected the account of a modelled disk; the file is too short".to_owned())
-        } else {
-            unreadable(error)
-        }
-    })?;
-    let (monotonic_ns, realtime_ns) = row::decode_header(&header).map_err(no_account)?;
+    let mut found = Rows::open(path)?;
     let mut account = Account {
-        monotonic_ns,
-        realtime_ns,
+        monotonic_ns: found.monotonic_ns,
+        realtime_ns: found.realtime_ns,
         rows: Vec::new(),
         lost: 0,
         is_cut: false,
     };
-    let mut rest = Vec::new();
-    file.read_to_end(&mut rest).map_err(unreadable)?;
-    let (entries, part) = rest.as_chunks::<ROW_BYTES>();
-    account.is_cut = !part.is_empty();
-    for (number, bytes) in entries.iter().enumerate() {
-        match row::decode(bytes) {
-            Some(Entry::Row(row)) => account.rows.push(row),
-            Some(Entry::Lost(count)) => account.lost += count,
-            None => return Err(no_account(format!("row {number} has no known kind"))),
+    for entry in &mut found {
+        match entry? {
+            Entry::Row(row) => account.rows.push(row),
+            Entry::Lost(count) => account.lost += count,
         }
     }
+    account.is_cut = found.is_cut;
     Ok(account)
 }
 

@@ -39,8 +39,11 @@ pub struct Row {
 }
 
 /// What 48 bytes of the file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
+    /// A request.
     Row(Row),
+    /// So many rows are missing before the next one.
     Lost(u64),
 }
 

@@ -1,10 +1,13 @@
-//! Takes the rows of an account and a period; returns sums for each second and operation.
+//! Takes the file of an account and a period; returns sums for each second and operation.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::Serialize;
 
-use super::reader::Account;
+use super::reader::Rows;
+use super::row::{Entry, Row};
+use crate::error::DiskError;
 use crate::model::Operation;
 
 /// A period in nanoseconds since 1970, without its end.
@@ -21,7 +24,7 @@ pub struct Period {
 pub struct Second {
     /// Counted from the beginning of the period.
     pub second: u64,
-    /// `read`, `write` or `flush`.
+    /// `read`, `write` or `flush`; `lost`: of any kind, without a row.
     pub operation: &'static str,
     /// Requests, failed ones included.
     pub count: u64,
@@ -37,32 +40,64 @@ pub struct Second {
     pub late_ns: u64,
 }
 
-/// The seconds in which something ended, in their order.
-#[must_use]
-pub fn seconds(account: &Account, period: Option<Period>) -> Vec<Second> {
-    let period = period.unwrap_or(Period {
-        from_ns: account.realtime_ns,
-        to_ns: u64::MAX,
-    });
-    let mut found: BTreeMap<(u64, &'static str), Second> = BTreeMap::new();
-    for row in &account.rows {
-        // Both clocks run alike; the monotonic one began later.
-        let end_ns = account.realtime_ns + row.end_ns.saturating_sub(account.monotonic_ns);
-        if end_ns < period.from_ns || end_ns >= period.to_ns {
-            continue;
+/// The seconds in which something ended, in their order, by the account in a file.
+///
+/// # Errors
+///
+/// The file cannot be read, or is no account.
+pub fn seconds(path: &Path, period: Period) -> Result<Vec<Second>, DiskError> {
+    let rows = Rows::open(path)?;
+    let (monotonic_ns, realtime_ns) = (rows.monotonic_ns, rows.realtime_ns);
+    // Both clocks run alike; the monotonic one began later.
+    let since_1970 = |instant_ns: u64| realtime_ns + instant_ns.saturating_sub(monotonic_ns);
+    let mut sums = Sums::of(period);
+    for entry in rows {
+        match entry? {
+            Entry::Row(row) => sums.add(&row, since_1970(row.end_ns)),
+            Entry::Lost(count) => sums.lost(count),
         }
-        let second = (end_ns - period.from_ns) / 1_000_000_000;
+    }
+    Ok(sums.found.into_values().collect())
+}
+
+struct Sums {
+    period: Period,
+    found: BTreeMap<(u64, &'static str), Second>,
+    /// The second of the last row; none where that is outside the period.
+    last: Option<u64>,
+}
+
+impl Sums {
+    fn of(period: Period) -> Self {
+        Self {
+            period,
+            found: BTreeMap::new(),
+            last: None,
+        }
+    }
+
+    fn at(&mut self, second: u64, operation: &'static str) -> &mut Second {
+        self.found.entry((second, operation)).or_insert(Second {
+            second,
+            operation,
+            ..Second::default()
+        })
+    }
+
+    fn add(&mut self, row: &Row, end_ns: u64) {
+        if end_ns < self.period.from_ns || end_ns >= self.period.to_ns {
+            self.last = None;
+            return;
+        }
+        let second = (end_ns - self.period.from_ns) / 1_000_000_000;
+        self.last = Some(second);
         let operation = match row.operation {
             Operation::Read => "read",
             Operation::Write => "write",
             Operation::Flush => "flush",
         };
-        let sums = found.entry((second, operation)).or_insert(Second {
-            second,
-            operation,
-            ..Second::default()
-        });
         let time_ns = row.end_ns.saturating_sub(row.arrival_ns);
+        let sums = self.at(second, operation);
         sums.count += 1;
         sums.failed += u64::from(row.errno != 0);
         sums.bytes += u64::from(row.length);
@@ -70,65 +105,81 @@ pub fn seconds(account: &Account, period: Option<Period>) -> Vec<Second> {
         sums.longest_ns = sums.longest_ns.max(time_ns);
         sums.late_ns += row.end_ns.saturating_sub(row.modelled_end_ns);
     }
-    found.into_values().collect()
+
+    /// Rows without a time are missing where the row before them is.
+    fn lost(&mut self, count: u64) {
+        if let Some(second) = self.last {
+            self.at(second, "lost").count += count;
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Period, seconds};
-    use crate::account::{Account, Row};
+    use crate::account::Row;
+    use crate::account::row;
     use crate::model::Operation;
 
     #[test]
     fn each_second_has_the_sums_of_what_ended_in_it() {
-        let row = |operation, arrival_ns, end_ns, errno| Row {
-            operation,
-            offset: 0,
-            length: if operation == Operation::Flush {
-                0
-            } else {
-                8192
-            },
-            arrival_ns,
-            start_ns: arrival_ns,
-            modelled_end_ns: end_ns - 10,
-            end_ns,
-            errno,
+        let row = |operation, arrival_ns, end_ns, errno| {
+            let row = Row {
+                operation,
+                offset: 0,
+                length: if operation == Operation::Flush {
+                    0
+                } else {
+                    8192
+                },
+                arrival_ns,
+                start_ns: arrival_ns,
+                modelled_end_ns: end_ns - 10,
+                end_ns,
+                errno,
+            };
+            row.encode()
         };
-        let account = Account {
-            monotonic_ns: 1_000,
-            realtime_ns: 5_000_000_000,
-            rows: vec![
-                row(Operation::Write, 1_100, 1_500, 0),
-                row(Operation::Write, 1_200, 900_001_000, 5),
-                row(Operation::Flush, 1_600, 1_100_001_000, 0),
-                row(Operation::Read, 1_700, 3_000_001_000, 0),
-            ],
-            lost: 0,
-            is_cut: false,
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("account");
+        let header = row::header(1_000, 5_000_000_000);
+        let bytes = [
+            header.as_slice(),
+            &row(Operation::Write, 1_100, 1_500, 0),
+            &row(Operation::Write, 1_200, 900_001_000, 5),
+            &row(Operation::Flush, 1_600, 1_100_001_000, 0),
+            &row::lost(7),
+            &row(Operation::Read, 1_700, 3_000_001_000, 0),
+        ];
+        std::fs::write(&path, bytes.concat()).expect("written");
+        let in_period = |from_ns, to_ns| {
+            seconds(&path, Period { from_ns, to_ns })
+                .expect("an account")
+                .iter()
+                .map(|sums| (sums.second, sums.operation, sums.count))
+                .collect::<Vec<_>>()
         };
-        let all = seconds(&account, None);
-        let found: Vec<_> = all
-            .iter()
-            .map(|sums| (sums.second, sums.operation, sums.count))
-            .collect();
-        assert_eq!(found, [(0, "write", 2), (1, "flush", 1), (3, "read", 1)]);
-        let writes = all[0];
+        let all = [
+            (0, "write", 2),
+            (1, "flush", 1),
+            (1, "lost", 7),
+            (3, "read", 1),
+        ];
+        assert_eq!(in_period(5_000_000_000, u64::MAX), all);
+        let part = [(0, "flush", 1), (0, "lost", 7), (0, "write", 1)];
+        assert_eq!(in_period(5_500_000_000, 8_000_000_000), part);
+        assert_eq!(in_period(8_000_000_000, u64::MAX), [(0, "read", 1)]);
+
+        let whole = Period {
+            from_ns: 5_000_000_000,
+            to_ns: u64::MAX,
+        };
+        let writes = seconds(&path, whole).expect("an account")[0];
         assert_eq!(
             (writes.failed, writes.bytes, writes.late_ns),
             (1, 16_384, 20)
         );
         assert_eq!(writes.time_ns, 400 + 899_999_800);
         assert_eq!(writes.longest_ns, 899_999_800);
-        let period = Period {
-            from_ns: 5_500_000_000,
-            to_ns: 8_000_000_000,
-        };
-        let part = seconds(&account, Some(period));
-        let found: Vec<_> = part
-            .iter()
-            .map(|sums| (sums.second, sums.operation, sums.count))
-            .collect();
-        assert_eq!(found, [(0, "flush", 1), (0, "write", 1)]);
     }
 }

@@ -3,9 +3,9 @@
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,6 +24,31 @@ const INTERVAL: Duration = Duration::from_millis(20);
 pub struct Recorder {
     rows: Option<SyncSender<Row>>,
     lost: Arc<AtomicU64>,
+    rounds: Arc<Rounds>,
+}
+
+/// How often the writer has emptied what was recorded into the file.
+#[derive(Debug, Default)]
+struct Rounds {
+    /// None: it has ended.
+    done: Mutex<Option<u64>>,
+    changed: Condvar,
+}
+
+impl Rounds {
+    fn set(&self, done: Option<u64>) {
+        *self.done.lock().unwrap_or_else(PoisonError::into_inner) = done;
+        self.changed.notify_all();
+    }
+}
+
+/// A writer that ends, even by a panic, lets nobody wait.
+struct EndOfRounds(Arc<Rounds>);
+
+impl Drop for EndOfRounds {
+    fn drop(&mut self) {
+        self.0.set(None);
+    }
 }
 
 impl Recorder {
@@ -33,6 +58,19 @@ impl Recorder {
         Self {
             rows: None,
             lost: Arc::default(),
+            rounds: Arc::default(),
+        }
+    }
+
+    /// Returns when all rows that were recorded before are in the file, or never will be.
+    pub fn wait_until_written(&self) {
+        let mut done = (self.rounds.done.lock()).unwrap_or_else(PoisonError::into_inner);
+        let Some(before) = *done else {
+            return;
+        };
+        // The round under way may have passed by what was recorded last.
+        while done.is_some_and(|now| now < before + 2) {
+            done = (self.rounds.changed.wait(done)).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
@@ -73,13 +111,16 @@ impl Writer {
         let recorder = Recorder {
             rows: Some(sender),
             lost: Arc::default(),
+            rounds: Arc::default(),
         };
         let lost = Arc::clone(&recorder.lost);
+        recorder.rounds.set(Some(0));
+        let end = EndOfRounds(Arc::clone(&recorder.rounds));
         let is_finishing = Arc::new(AtomicBool::new(false));
         let wants_end = Arc::clone(&is_finishing);
         let thread = std::thread::Builder::new()
             .name("account".to_owned())
-            .spawn(move || write(file, &receiver, &lost, &wants_end))
+            .spawn(move || write(file, &receiver, &lost, &end.0, &wants_end))
             .map_err(DiskError::machine("cannot start the thread of", path))?;
         let writer = Self {
             thread,
@@ -109,12 +150,13 @@ fn write(
     file: File,
     rows: &Receiver<Row>,
     lost: &AtomicU64,
+    rounds: &Rounds,
     is_finishing: &AtomicBool,
 ) -> std::io::Result<()> {
     let mut file = BufWriter::with_capacity(1 << 18, file);
     file.write_all(&row::header(clock::monotonic_ns(), clock::realtime_ns()))?;
     let mut known_lost = 0;
-    loop {
+    for round in 1.. {
         // Before the rows: what was recorded before the end is among them.
         let is_last = is_finishing.load(Ordering::Acquire);
         while let Ok(row) = rows.try_recv() {
@@ -127,10 +169,12 @@ fn write(
         }
         file.flush()?;
         if is_last {
-            return Ok(());
+            break;
         }
+        rounds.set(Some(round));
         std::thread::sleep(INTERVAL);
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -139,7 +183,7 @@ mod tests {
     use std::sync::mpsc::sync_channel;
 
     use super::super::{Row, read};
-    use super::{Recorder, write};
+    use super::{Recorder, Rounds, write};
     use crate::model::Operation;
 
     #[test]
@@ -148,6 +192,7 @@ mod tests {
         let recorder = Recorder {
             rows: Some(sender),
             lost: Arc::default(),
+            rounds: Arc::default(),
         };
         let row = Row {
             operation: Operation::Flush,
@@ -167,7 +212,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("account");
         let file = std::fs::File::create_new(&path).expect("a file");
-        write(file, &receiver, &lost, &true.into()).expect("written");
+        write(file, &receiver, &lost, &Rounds::default(), &true.into()).expect("written");
         let account = read(&path).expect("an account");
         assert_eq!((account.rows, account.lost), (vec![row; 2], 3));
     }

@@ -406,6 +406,11 @@ impl Device {
         self.counters.read(self.recorder.lost())
     }
 
+    /// Returns when the account has every request that was answered before.
+    pub fn wait_until_accounted(&self) {
+        self.recorder.wait_until_written();
+    }
+
     /// What a power cut could lose now.
     #[must_use]
     pub fn volatile_writes(&self) -> Vec<VolatileWrite> {
