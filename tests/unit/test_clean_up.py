@@ -126,6 +126,28 @@ def test_a_directory_on_which_a_file_system_is_mounted_is_left(
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root mounts")
+def test_a_directory_goes_with_a_file_system_of_ours_that_has_failed(tmp_path: Path) -> None:
+    storage, server = ledger.new_id(), ledger.new_id()
+    point = tmp_path / f"data-{storage}"
+    directory = point / f"assay-{server}"
+    with undone_at_end(storage) as entry:
+        point.mkdir()
+        entry.add(Mount(str(point)))
+        subprocess.run(["mount", "-t", "tmpfs", "none", point], check=True)
+        assert ledger.mount_of(point) == ledger.mount_of(directory) == point
+        assert ledger.mount_of(tmp_path) is None
+        directory.mkdir()
+        (directory / "file").touch()
+        # As ext4 does after an error of its disk.
+        subprocess.run(["mount", "-o", "remount,ro", point], check=True)
+        with pytest.raises(CannotUndo, match="Read-only file system"):
+            Directory(str(directory)).undo(server)
+        with undone_at_end(server) as on_it:
+            on_it.add(Directory(str(directory), str(ledger.mount_of(point))))
+    assert list(point.iterdir()) == []
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root can mount")
 def test_mounts_are_found_whatever_their_path(tmp_path: Path) -> None:
     identity = ledger.new_id()
     folder = tmp_path / f"a blank and a \\ {identity}"

@@ -136,10 +136,12 @@ def test_a_power_cut_loses_what_no_flush_had_reached(reachable: Path) -> None:
         _write(data / "kept", b"l" * 65536, is_flushed=False)
         lost = MODELLED.cut_power(prepared)
         assert lost["lost_bytes"] >= 65536
+        assert MODELLED.why_it_died(prepared) == "the power of the modelled disk is off"
         with pytest.raises(OSError) as caught:
             _read_directly(device)
         assert caught.value.errno == errno.EIO
         MODELLED.restore_power(prepared)
+        assert MODELLED.why_it_died(prepared) is None
         subprocess.run(["umount", data], check=True, timeout=HANG_S)
         subprocess.run(["mount", device, data], check=True, timeout=HANG_S)
         assert (data / "kept").read_bytes() == b"k" * 65536

@@ -49,12 +49,12 @@ def test_requests_are_kept_by_second_and_reported_by_operation(tmp_path: Path) -
     table = next(one for name, one in tables.items() if name.endswith("storage_requests"))
     shown = [[cell.shown for cell in row.cells][-8:] for row in table.rows]
     assert shown == [
-        ["write", "5", "8.19 kB", "2 ms", "3 ms", "1 µs", "50 µs", "0"],
-        ["flush", "20", "-", "3 ms", "9 ms", "1 µs", "50 µs", "1"],
+        ["write", "5.000", "8.19 kB", "2.00 ms", "3.00 ms", "1.00 µs", "50.0 µs", "0"],
+        ["flush", "20.00", "-", "3.00 ms", "9.00 ms", "1.00 µs", "50.0 µs", "1"],
     ]
     assert table.notes[-1].startswith("3 requests missing in the account")
     subtracted = [row.cells[-1].shown for row in tables["modelled_disks"].rows]
-    assert subtracted == ["50 µs", "90 µs"]
+    assert subtracted == ["50.0 µs", "90.0 µs"]
 
 
 def test_a_storage_without_an_account_has_no_such_table(tmp_path: Path) -> None:

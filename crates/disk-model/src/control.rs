@@ -110,7 +110,11 @@ fn converse(stream: UnixStream, device: &Device, stopped: &Sender<()>) {
 
 fn execute(command: Command, device: &Device) -> Result<Value, DiskError> {
     Ok(match command {
-        Command::Counters => json!({"ok": true, "counters": device.counters()}),
+        Command::Counters => json!({
+            "ok": true,
+            "counters": device.counters(),
+            "is_powered": device.is_powered(),
+        }),
         Command::Volatile => json!({"ok": true, "writes": device.volatile_writes()}),
         Command::PowerCut(cut) => json!({"ok": true, "lost": device.power_cut(&cut)?}),
         Command::PowerOn => {

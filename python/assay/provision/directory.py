@@ -47,11 +47,12 @@ def server_directory(
     _refuse_other_encodings(storage.directory)
     user = server_user()
     identity = ledger.new_id()
+    mounted = ledger.mount_of(Path(storage.directory))
     root = Path(storage.directory).resolve() / f"assay-{identity}"
     run = _short_directory() / f"assay-run-{identity}"
     with undone_at_end(identity) as entry:
         for path in (root, run):
-            entry.add(Directory(str(path)))
+            entry.add(Directory(str(path), str(mounted or "") if path == root else ""))
             _make(path, user)
         limits = (*group_limits, *server_group.limits_of(machine))
         groups = control_groups.make(entry, limits)

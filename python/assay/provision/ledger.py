@@ -31,7 +31,7 @@ from typing import Any
 
 from assay import env_vars
 from assay.errors import ArgumentError
-from assay.provision.resources import Resource
+from assay.provision.resources import Mount, Resource
 
 VERSION = 2
 
@@ -102,6 +102,20 @@ _held: dict[str, HeldEntry] = {}
 def held(identity: str) -> HeldEntry | None:
     """The entry of this id, if this process holds it."""
     return _held.get(identity)
+
+
+def mount_of(directory: Path) -> Path | None:
+    """The mount point above the directory, or at it, of a file system that this process has
+    mounted; None: there is none."""
+    held_mounts = (
+        Path(resource.path)
+        for held in _held.values()
+        for resource in held.entry.resources
+        if isinstance(resource, Mount)
+    )
+    resolved = directory.resolve()
+    above = [point for point in held_mounts if resolved.is_relative_to(point.resolve())]
+    return max(above, key=lambda point: len(point.parts), default=None)
 
 
 def new_entry(identity: str) -> HeldEntry:

@@ -176,11 +176,12 @@ class Accounted(Protocol):
 
 @runtime_checkable
 class CrashReport(Protocol):
-    """A process serves it, and it reports whether and why that has stopped."""
+    """It reports whether and why it has stopped: the process that serves it has ended, or its power
+    is off."""
 
     def why_it_died(self, prepared: PreparedStorage) -> str | None:
-        """None while it lives; else how it ended, and the end of its log. Asked twice a second
-        while clients work."""
+        """None while it works; else why not, with the end of its log. Asked twice a second while
+        clients work."""
         ...
 
 

@@ -207,7 +207,11 @@ class Modelled:
         return tuple(AccountedSecond(**second) for second in found)
 
     def why_it_died(self, prepared: PreparedStorage) -> str | None:
-        return _handle(prepared).disk.process.died("the modelled disk")
+        disk = _handle(prepared).disk
+        died = disk.process.died("the modelled disk")
+        if died is None and not disk.control.has_power():
+            return "the power of the modelled disk is off"
+        return died
 
 
 def _need_fuse(what: str) -> None:

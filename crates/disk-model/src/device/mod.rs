@@ -357,6 +357,12 @@ impl Device {
         Ok(())
     }
 
+    /// Whether requests are served at all.
+    #[must_use]
+    pub fn is_powered(&self) -> bool {
+        self.lock().is_powered
+    }
+
     /// Replaces the rules by which requests fail.
     ///
     /// # Errors

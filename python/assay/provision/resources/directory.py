@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.resources.mount import mounted_within
+from assay.provision.resources.mount import is_mounted, mounted_within
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
 
 _PATIENCE_S = 5.0
+_FAILED = (errno.EROFS, errno.EIO)
+"""A file system whose disk fails gives errors from then on, or can only be read."""
+
+
+class _FileSystemFailed(Exception):
+    pass
 
 
 @dataclass(frozen=True)
@@ -18,20 +25,35 @@ class Directory(Resource):
 
     kind = "directory"
     path: str
+    on_mount: str = ""
+    """Where a file system of ours is mounted that it lies on: if that has failed, the directory is
+    gone with it."""
 
     def undo(self, identity: str) -> Undone:
         path = Path(self.path)
         if not path.name.endswith(identity) or path.is_symlink():
             raise CannotUndo("it is not a directory that Assay made")
-        if not path.exists():
-            return NOTHING
-        if mounted := mounted_within(path):
-            raise CannotUndo(f"a file system is mounted at {mounted[0]}")
-        retry(lambda: _remove(path), _PATIENCE_S)
+        try:
+            if not _exists(path):
+                return NOTHING
+            if mounted := mounted_within(path):
+                raise CannotUndo(f"a file system is mounted at {mounted[0]}")
+            retry(lambda: _remove(path), _PATIENCE_S)
+        except _FileSystemFailed as failed:
+            if self.on_mount and is_mounted(Path(self.on_mount)):
+                return NOTHING
+            raise CannotUndo(str(failed)) from None
         return Undone(self.path)
 
     def __str__(self) -> str:
         return self.path
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError as error:
+        raise _FileSystemFailed(str(error)) from error
 
 
 def _remove(path: Path) -> str | None:
@@ -41,5 +63,7 @@ def _remove(path: Path) -> str | None:
         # Of a file within: another has removed it between our looking and our removing.
         return f"{path} is being changed" if path.exists() else None
     except OSError as error:
+        if error.errno in _FAILED:
+            raise _FileSystemFailed(str(error)) from error
         return str(error)
     return None

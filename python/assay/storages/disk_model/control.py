@@ -12,6 +12,7 @@ from assay.errors import Bug, SystemDied
 
 _PATIENCE_S = 60.0
 """A power cut waits until what is durable has been written to the image."""
+_GLANCE_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -20,12 +21,14 @@ class Control:
 
     path: Path
 
-    def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
+    def ask(
+        self, command: str, *, patience_s: float = _PATIENCE_S, **arguments: Any
+    ) -> dict[str, Any]:
         """The answer. Raises `SystemDied` where there is none."""
         line = json.dumps({"command": command, **arguments})
         try:
             with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(_PATIENCE_S)
+                connection.settimeout(patience_s)
                 connection.connect(str(self.path))
                 connection.sendall(f"{line}\n".encode())
                 with connection.makefile("rb") as answers:
@@ -40,6 +43,13 @@ class Control:
         if not answer.pop("ok"):
             raise Bug(f"the modelled disk refused {line}: {answer.get('error')}")
         return answer
+
+    def has_power(self) -> bool:
+        """Whether its power has not been cut; true also where it does not answer at once."""
+        try:
+            return bool(self.ask("counters", patience_s=_GLANCE_S)["is_powered"])
+        except SystemDied:
+            return True
 
     def set_pace(self, is_paced: bool) -> None:
         """Whether requests take their modelled time. A file system is made and taken off without
