@@ -82,9 +82,10 @@ def _ended(observation: Observation, reconnect_patience_s: float | None) -> str 
 
 def is_out_of_space(observation: Observation | OtherReport, died: str | None) -> bool:
     """Whether the reason is a full disk or another resource that ran out, which is neither the
-    system's fault nor the workload's."""
-    if died is not None and says_disk_is_full(died):
-        return True
+    system's fault nor the workload's. What is known of a death counts alone: a disk that is gone
+    gives the same errors as a full one."""
+    if died is not None:
+        return says_disk_is_full(died)
     errors = observation.errors if isinstance(observation, Observation) else ()
     return any(error.class_ == RESOURCES for error in errors)
 

@@ -20,7 +20,7 @@ from assay.errors import (
     says_disk_is_full,
 )
 from assay.experiment.values import ServerMachine, StorageChoice, SystemChoice
-from assay.provision import client_group, page_cache, server_group
+from assay.provision import client_group, failed_storage, page_cache, server_group
 from assay.provision.delay import delayed
 from assay.provision.deployment import Deployment
 from assay.provision.directory import WHOLE_MACHINE, server_directory
@@ -72,12 +72,18 @@ class RunningSystem:
         return None
 
     def resource_failure(self) -> str | None:
-        """Why what the system was given has failed: its storage has died, or the kernel has ended a
-        process at the memory limit (the others may go on, but are nothing to measure)."""
+        """Why what the system was given has failed: its storage has died or takes no more changes,
+        or the kernel has ended a process at the memory limit (the others may go on, but are nothing
+        to measure)."""
         if isinstance(self.storage, StorageCrashReport) and self.prepared is not None:
             died = self.storage.why_it_died(self.prepared)
             if died is not None:
                 return died
+        if self._directory is not None:
+            storage_name = self._directory.storage.name
+            failed = failed_storage.why_failed(self._directory.root, storage_name)
+            if failed is not None:
+                return failed
         return None if self._deployment is None else why_out_of_memory(self._deployment)
 
     def accounted(self, from_unix_ns: int, to_unix_ns: int) -> tuple[AccountedSecond, ...]:
@@ -89,9 +95,7 @@ class RunningSystem:
     @property
     def reports_its_death(self) -> bool:
         """Whether `why_it_died` can ever give a reason."""
-        is_limited = self.deployment.memory_limit_bytes is not None
-        of_storage = isinstance(self.storage, StorageCrashReport)
-        return is_limited or of_storage or isinstance(self.system, CrashReport)
+        return self._directory is not None or isinstance(self.system, CrashReport)
 
     @property
     def is_up(self) -> bool:
