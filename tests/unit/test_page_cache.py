@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import mmap
+import os
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -35,6 +37,37 @@ def test_what_remains_in_memory_is_counted_in_whole_pages() -> None:
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         kept = page_cache.drop(written(Path(folder, "data")))
     assert kept == -(-BYTES // mmap.PAGESIZE) * mmap.PAGESIZE
+
+
+def test_the_image_of_a_loop_device_without_direct_io_is_cached_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_cache, "_SYS_BLOCK", tmp_path)
+    for name, has_direct_io in (("loop3", "0"), ("loop4", "1")):
+        (tmp_path / name / "loop").mkdir(parents=True)
+        (tmp_path / name / "loop" / "dio").write_text(f"{has_direct_io}\n")
+        (tmp_path / name / "loop" / "backing_file").write_text("/images/a b.img\n")
+    assert page_cache.image_below("/dev/loop3") == Path("/images/a b.img")
+    assert page_cache.image_below("/dev/loop4") is None
+    assert page_cache.image_below("/dev/sda1") is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, for a loop device")
+def test_a_block_device_leaves_nothing_in_the_page_cache(tmp_path: Path) -> None:
+    """While it is open: the kernel drops the pages of a device that nobody has open."""
+    image = tmp_path / "image"
+    image.write_bytes(os.urandom(1 << 20))
+    made = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True)
+    if made.returncode != 0:
+        pytest.skip(f"no loop device can be made: {made.stderr}")
+    device = Path(made.stdout.strip())
+    try:
+        with device.open("rb") as opened:
+            assert page_cache.read(device) == (1 << 20, 1 << 20)
+            assert page_cache.drop(device) == 0
+            assert len(opened.read()) == 1 << 20
+    finally:
+        subprocess.run(["losetup", "-d", device], check=True)
 
 
 @pytest.mark.parametrize("storage", ["here", "tmpfs"])

@@ -471,6 +471,16 @@ def test_the_device_and_the_machine_stand_beside_the_throughput(tmp_path: Path) 
     ]  # fmt: skip
 
 
+def test_of_a_limited_server_the_share_of_its_limit_is_shown(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], test="load", driving=[OPEN])
+    record = invented.experiment(
+        tmp_path / "r.sqlite", planned, 20.0, observation=open_loop(machine_cost=MACHINE),
+        site={"cpu_limit": 0.5},
+    )  # fmt: skip
+    shown = by_title(found(build(record), "load_machine"))
+    assert (shown["server CPU"], shown["of its CPUs"]) == ("1 %", "10 %"), "0.98 s of 10 s"
+
+
 def test_a_device_without_a_cache_has_no_flushes(tmp_path: Path) -> None:
     cost = {**DEVICE, "flushes": None}
     report = build(experiment(tmp_path, OPEN, **open_loop(device_cost=cost)))

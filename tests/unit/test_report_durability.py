@@ -16,7 +16,7 @@ from assay.durability.values import Durability, not_measured
 from assay.experiment import SystemChoice
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store
-from assay.report import json
+from assay.report import cell_runs, json
 from assay.report.build import build
 from assay.report.values import Report, Table
 
@@ -73,6 +73,18 @@ def test_rows_of_each_class_are_a_block_of_their_own(tmp_path: Path) -> None:
         "durability differs: only numbers of the same class are comparable; for D3 set: "
         "postgresql fsync=off: fsync at its default" in results.notes
     )
+
+
+def test_names_of_cells_have_the_class_only_where_classes_differ(tmp_path: Path) -> None:
+    of_mixed = [cell.name for cell in cells_of(mixed(tmp_path / "mixed.sqlite"))]
+    assert of_mixed[0] == "postgresql, here, durability D3, 8 clients"
+    found = {0: {"durability": FLUSHED}, 1: {"durability": not_measured("shared device")}}
+    one_class = experiment(tmp_path / "one.sqlite", found, report=None)
+    assert cells_of(one_class)[0].name == "postgresql, here, 8 clients"
+
+
+def cells_of(record: ExperimentRecord) -> list[cell_runs.CellRuns]:
+    return cell_runs.cells(record, record.runs)
 
 
 def test_settings_that_lose_more_than_flushes_show_are_a_block_too(tmp_path: Path) -> None:

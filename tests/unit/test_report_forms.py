@@ -325,6 +325,19 @@ def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
     assert cell_runs.cells(record, record.runs)[0].name == "postgresql at 127.0.0.1, 1 client"
 
 
+def test_the_title_of_a_block_widens_no_column_and_is_whole(tmp_path: Path) -> None:
+    long = replace(invented.SSD, name=f"loop[{'option=value,' * 9}]")
+    planned = invented.plan([invented.POSTGRESQL, invented.SQLITE], [invented.HERE, long])
+    declared = {"report": {"parallel": {"title": "T", "rows": "clients", "columns": "system"}}}
+    found = invented.experiment(tmp_path / "r.sqlite", planned, 2.0, workload=declared)
+    text = written(table_form, build(found))
+    part = text[text.index("\nT\n") : text.index("Transaction outcomes")]
+    assert f"storage={long.name}" in "".join(part.split())
+    assert max(map(len, part.splitlines())) <= 80
+    assert part.count("2.000") == 4
+    assert len(re.findall("^ *─", part, re.MULTILINE)) == 1, "it is not cut in two"
+
+
 @pytest.mark.parametrize("width", [50, 80, 100, 200])
 def test_few_runs_stand_side_by_side_before_a_table_is_cut(
     tmp_path: Path, width: int, monkeypatch: pytest.MonkeyPatch

@@ -24,6 +24,7 @@ from assay.load.mark import refuse_foreign_tables
 from assay.load.stage import load, size_on_disk_bytes
 from assay.load.tables import drop
 from assay.progress import Progress
+from assay.provision import page_cache
 from assay.provision.copying import OnCopied
 from assay.provision.deployment import Deployment
 from assay.provision.running import RunningSystem
@@ -155,7 +156,8 @@ class PooledSystem:
 
     def restart(self, drop: Callable[[Path], int] | None = None) -> Deployment:
         """Stops the system and starts it again on what it wrote. ``drop``: of
-        `assay.provision.page_cache`, called between stop and start with the folder of each node.
+        `assay.provision.page_cache`, called between stop and start with each folder, device or
+        image that holds its data.
 
         Raises `ArgumentError` where it is not ours to stop, or keeps nothing.
         """
@@ -165,10 +167,20 @@ class PooledSystem:
                 "keeps its data in files",
                 hint="name a system that Assay starts",
             )
-        folders = [node.directory for node in self.deployment.nodes if node.directory is not None]
+        caches = self._cached_at()
         self._running.stop()
-        kept = sum(map(drop, folders)) if drop is not None else None
+        kept = sum(map(drop, caches)) if drop is not None else None
         return replace(self._running.start(buffer=self._buffer), page_cache_kept_bytes=kept)
+
+    def _cached_at(self) -> list[Path]:
+        """What is in the page cache of its data: files, a raw device, and the image of a storage
+        on a loop device without direct I/O."""
+        nodes, directory = self.deployment.nodes, self._running.directory
+        found = [node.directory for node in nodes if node.directory is not None]
+        if directory is not None and directory.raw_device is not None:
+            found.append(directory.raw_device)
+        images = (page_cache.image_below(node.storage.device) for node in nodes)
+        return list(dict.fromkeys([*found, *(image for image in images if image is not None)]))
 
     def close(self) -> None:
         """Takes the deployment down; a server that is not ours is left as it was found."""

@@ -1,5 +1,5 @@
-"""Takes a folder of files; reads them into the operating system's page cache, or removes them from
-it, and returns how many bytes are there after that.
+"""Takes a folder of files, or a block device; reads them into the operating system's page cache, or
+removes them from it, and returns how many bytes are there after that.
 
 Only these files are concerned, so no privileges are needed. Of files that are removed no program
 may have one open; pages remain where the file system is memory itself (tmpfs), and where another
@@ -22,17 +22,18 @@ _MAPPED_BYTES = 1 << 30
 """Of a file, at a time."""
 _READ_BYTES = 1 << 20
 """In one request."""
+_SYS_BLOCK = Path("/sys/block")
 _DROP_CACHES = Path("/proc/sys/vm/drop_caches")
 _FILES_AND_METADATA = "3\n"
 """Pages of files, and what the kernel keeps of directories and inodes (proc_sys_vm(5))."""
 
 
-def drop(folder: Path) -> int:
+def drop(path: Path) -> int:
     """Writes what is still to be written, then drops; returns the bytes that remained."""
-    return sum(_drop(file) for file in _files(folder))
+    return sum(_drop(file) for file in _files(path))
 
 
-def drop_machine(folder: Path) -> int:
+def drop_machine(path: Path) -> int:
     """The same after all that can be dropped has left the page cache of the machine. Raises
     `SystemUnderTestError` where it cannot."""
     os.sync()
@@ -43,7 +44,19 @@ def drop_machine(folder: Path) -> int:
             f"the page cache of the machine cannot be dropped: {error}",
             hint="as root, outside a container; or --cache cold, which needs no root",
         ) from error
-    return drop(folder)
+    return drop(path)
+
+
+def image_below(device: str) -> Path | None:
+    """The file that a loop device stands on, where its pages are in the page cache as well: the
+    device has no direct I/O."""
+    loop = _SYS_BLOCK / Path(device).name / "loop"
+    try:
+        if (loop / "dio").read_text().strip() == "1":
+            return None
+        return Path((loop / "backing_file").read_text().rstrip("\n"))
+    except OSError:
+        return None
 
 
 def can_drop_machine() -> bool:
@@ -79,12 +92,14 @@ def _read(file: Path) -> int:
 
 def _cached(file: Path) -> int:
     with suppress(FileNotFoundError), file.open("rb") as opened:
-        return min(_cached_bytes(opened.fileno()), os.fstat(opened.fileno()).st_size)
+        return min(_cached_bytes(opened.fileno()), _size(opened.fileno()))
     return 0
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for parent, _, names in os.walk(folder):
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+    for parent, _, names in os.walk(path):
         for name in names:
             file = Path(parent, name)
             if file.is_file() and not file.is_symlink():
@@ -102,13 +117,18 @@ def _drop(file: Path) -> int:
 
 def _cached_bytes(number: int) -> int:
     """Bytes of an open file in the page cache, in whole pages."""
-    size = os.fstat(number).st_size
+    size = _size(number)
     pages = 0
     for start in range(0, size, _MAPPED_BYTES):
         length = min(_MAPPED_BYTES, size - start)
         with mmap.mmap(number, length, access=mmap.ACCESS_COPY, offset=start) as mapped:
             pages += _resident_pages(mapped, length)
     return pages * mmap.PAGESIZE
+
+
+def _size(number: int) -> int:
+    """Of an open file or block device, whose `fstat` says 0."""
+    return os.lseek(number, 0, os.SEEK_END)
 
 
 def _resident_pages(mapped: mmap.mmap, length: int) -> int:

@@ -21,7 +21,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     measured = [(cell, run) for cell, run in cell_runs.middle_runs(found) if run.driven.cache_state]
     if not measured:
         return None
-    factors = cell_runs.varying(found, "system", "storage", "clients", CACHE)
+    factors = cell_runs.varying(found, "system", "clients", CACHE)
     table = Table(
         name=f"{test}_caches",
         label_columns=len(factors),

@@ -99,6 +99,8 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     all_factors = [dict(factors) for factors in by_factors]
     is_cache_asked = any(run.cache != AS_IS for run in runs)
     named = _always_and_varying(all_factors, (*_ALWAYS_NAMED, *([CACHE] if is_cache_asked else [])))
+    if len(set(classes.values())) < 2:
+        named = [name for name in named if name != DURABILITY]
     return [
         CellRuns(
             factors,
@@ -122,8 +124,10 @@ def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
 
 
 def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
-    """The factors ``always``, and those with more than one level in ``found``."""
-    return _always_and_varying([cell.factors for cell in found], always)
+    """The factors ``always``, and those with more than one level in ``found``. The durability,
+    which follows from the system and its storage, is among them only where it is asked for."""
+    names = _always_and_varying([cell.factors for cell in found], always)
+    return [name for name in names if name != DURABILITY or name in always]
 
 
 def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:

@@ -24,6 +24,7 @@ _DEVICE = (
 _MACHINE = (
     "user", "system", "iowait", "steal", "idle", "load", "cached", "dirty", "server CPU"
 )  # fmt: skip
+_OF_LIMIT = "of its CPUs"
 BUSY_LIMIT = 0.20
 """Share of the time from which a device's work is part of a result's reason."""
 READS_LIMIT = 0.01
@@ -33,6 +34,7 @@ READS_LIMIT = 0.01
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where neither was sampled."""
     measured = cell_runs.middle_runs(found)
+    is_limited = any(_cpu_limit(run) for _, run in measured)
     tables = [
         _table(
             f"{test}_device",
@@ -48,11 +50,17 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         _table(
             f"{test}_machine",
             "Processor states of the whole machine, its load and its page cache",
-            _MACHINE,
-            [(cell, _machine(run)) for cell, run in measured if run.driven.machine_cost],
+            (*_MACHINE, *([_OF_LIMIT] if is_limited else [])),
+            [
+                (cell, (*_machine(run), *([_of_limit(run)] if is_limited else [])))
+                for cell, run in measured
+                if run.driven.machine_cost
+            ],
             found,
-            "states and server CPU: share of all processors; iowait: idle while a thread waited "
-            "for a device; load (of one minute), cached and dirty: largest value of any sample",
+            "states and server CPU: share of all processors"
+            + (f"; {_OF_LIMIT}: share of what --cpus allows it" if is_limited else "")
+            + "; iowait: idle while a thread waited for a device; load (of one minute), cached and "
+            "dirty: largest value of any sample",
             is_detail=True,
         ),
     ]
@@ -110,7 +118,7 @@ def _table(
 ) -> Table | None:
     if not rows:
         return None
-    factors = cell_runs.varying(found, "system", "storage", "clients")
+    factors = cell_runs.varying(found, "system", "clients")
     return Table(
         name=name,
         label_columns=len(factors),
@@ -158,6 +166,18 @@ def _machine(run: DrivenRun) -> tuple[Cell, ...]:
         _size(machine.dirty_peak_bytes),
         _share(server.cpu_ns / machine.capacity_ns) if server else absent(why_unseen(run.run)),
     )
+
+
+def _cpu_limit(run: DrivenRun) -> float | None:
+    return run.run.deployment.cpu_limit if run.run.deployment else None
+
+
+def _of_limit(run: DrivenRun) -> Cell:
+    """CPU time of the server as a share of what its control group allows it."""
+    limit, server, elapsed_ns = _cpu_limit(run), run.driven.server_cost, run.driven.elapsed_ns
+    if not limit or server is None or not elapsed_ns:
+        return absent("-")
+    return _share(server.cpu_ns / (limit * elapsed_ns))
 
 
 def _rate(total: int | None, elapsed_s: float) -> Cell:

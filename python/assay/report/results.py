@@ -160,7 +160,7 @@ def _blocks(declared: Declaration, found: Sequence[CellRuns]) -> list[str]:
     placed = (declared.rows, declared.columns)
     own = [declared.blocks] if cell_runs.levels(found, declared.blocks) else []
     others = [name for name in cell_runs.varying(found) if name not in placed]
-    return list(dict.fromkeys([*own, *others]))
+    return list(dict.fromkeys([*own, *others, *durability.apart(found)]))
 
 
 def _beside(

@@ -3,12 +3,13 @@ meaning of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -20,6 +21,8 @@ from assay.text.units import counted
 WIDTH = 80
 CELLS_WITH_DETAIL = 4
 """A report of more cells shows its details only with ``--detail``."""
+_FIRST_MARK = 0xE000
+"""Of the characters for private use, which no table has."""
 _TEXT_WIDTH = 13
 """A column of text is wrapped to no less than this. A table that is still too wide is transposed,
 or else split."""
@@ -170,17 +173,31 @@ def _print_upright(console: Console, table: Table, layout: _Layout) -> None:
                 overflow="fold",
                 no_wrap=layout.is_whole[column],
             )
+        blocks: dict[str, str] = {}
         block = ""
         for row in table.rows:
             if row.block_title != block:
                 block = row.block_title
+                mark = chr(_FIRST_MARK + len(blocks))
+                blocks[mark] = block
                 shown.add_section()
-                shown.add_row(Text(block, "italic"))
+                shown.add_row(mark)
             shown.add_row(*(Text(row.cells[column].shown) for column in columns))
         console.print()
         if not place:
             console.print(Text(table.title))
-        console.print(shown)
+        _print_with_blocks(console, shown, blocks)
+
+
+def _print_with_blocks(console: Console, shown: RichTable, blocks: Mapping[str, str]) -> None:
+    """The title of a block stands across all columns, which it must not widen: in the table it is a
+    character (mark → title)."""
+    for line in console.render_lines(shown, pad=False):
+        text = "".join(segment.text for segment in line).strip()
+        if text in blocks:
+            console.print(Text(blocks[text], "italic"))
+        else:
+            console.print(Segments([*line, Segment.line()]), end="")
 
 
 def _at_the_bottom(heading: str, lines: int) -> str:
