@@ -9,12 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from assay import registry
+from assay.experiment.storage_words import storage_choices
 from assay.experiment.values import StorageChoice
 from assay.observation import shape
 from assay.probe import DEPTHS, Probe, fio, probe, stage
 from assay.provision import ledger, programs
 from assay.provision.directory import server_directory
 from assay.provision.leftovers import clear_leftovers
+from assay.provision.running import directory_on
+from assay.storages.abilities import Inspectable
 from assay.storages.here import HERE
 from assay.storages.tmpfs import TMPFS
 from commands import BIN
@@ -121,6 +125,47 @@ def test_after_a_kill_the_next_start_ends_fio_and_removes_its_file(
     assert not any(one.remaining for one in cleared)
     assert not folder.exists()
     assert str(folder) not in _command_lines()
+
+
+def probed_on(word: str, seconds: float) -> Probe:
+    (choice,) = storage_choices([word])
+    kind = registry.storage(choice.kind)
+    if reason := isinstance(kind, Inspectable) and kind.why_unavailable():
+        pytest.skip(reason)
+    with kind.prepare(choice) as made, directory_on(kind, made) as directory:
+        found = probe(directory, seconds)
+    assert found.reason == ""
+    return found
+
+
+@needs_fio
+def test_a_probe_works_within_the_limits_of_its_storage(folder: Path) -> None:
+    limits = "read_iops=100,write_iops=80"
+    found = probed_on(f"throttled[{limits},fs=ext4,size=256M]:{folder}", 3.0)
+    assert found.flushes is not None
+    for reads in found.random_reads:
+        assert 60 < reads.per_s < 130, reads
+    # A flush comes with the write before it, and both count.
+    assert found.flushes.per_s < 80
+
+
+@needs_fio
+def test_a_raw_device_itself_is_probed(folder: Path) -> None:
+    found = probed_on(f"raw[size=256M]:{folder}", 1.0)
+    assert found.is_direct and found.flushes is not None
+    assert 1 << 20 < found.file_bytes <= 64 << 20
+    assert all(reads.count > 0 for reads in found.random_reads)
+    assert found.flushes.count > 0
+
+
+@needs_fio
+def test_a_probe_takes_the_modelled_time_of_a_disk(folder: Path) -> None:
+    found = probed_on(f"modelled[profile=hdd-7200,size=256M]:{folder}", 3.0)
+    one, *_, many = found.random_reads
+    # Half a turn takes 4.2 ms, and there are the seeks; of many requests the nearest is next.
+    assert one.per_s < 200
+    assert one.per_s < many.per_s < 1000
+    assert found.sequential_read is not None and found.sequential_read.bytes_per_s < 160e6
 
 
 def _command_lines() -> str:

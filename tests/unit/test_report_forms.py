@@ -82,7 +82,7 @@ clients = 16
 postgresql                   757        135       5.61
 mariadb engine=MyISAM
   time from the first client's start to the last client's end; median of 3
-  repetitions (smallest-largest); speed-up: first column ÷ other column
+  repetitions (smallest-largest); speed-up: first storage ÷ other storage
   published: N. H. F. Beebe, 2011, Table 2, in s (other machines)
   published beside mariadb engine=MyISAM: MySQL
   [1] indicative: repetitions differ by 20 %

@@ -13,6 +13,7 @@ import invented_records as invented
 import pytest
 
 from assay.cli.program import run_program
+from assay.durability.values import Durability
 from assay.experiment import StorageChoice
 from assay.probe import Probe
 from assay.provision.deployment import StorageFacts
@@ -24,6 +25,7 @@ from assay.report.values import Report, Table
 
 STORAGES = tuple(StorageChoice(name, "here") for name in ("slow", "middle", "fast"))
 FLUSHES = {"slow": 50.0, "middle": 100.0, "fast": 200.0}
+RANGE = "; the fastest is 4.00 times as fast as the slowest by the probe,"
 READS = {"slow": 3000.0, "middle": 2000.0, "fast": 1000.0}
 
 
@@ -113,9 +115,9 @@ def test_each_storage_has_a_row_of_figures(path: Path) -> None:
 def test_commit_efficiency_is_commits_by_flushes(path: Path) -> None:
     report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
     assert shown(tables(report)["parallel_commit_efficiency"]) == [
-        ["postgresql", "slow", "8", "4.000", "50.00", "0.08"],
-        ["postgresql", "middle", "8", "8.000", "100.0", "0.08"],
-        ["postgresql", "fast", "8", "16.00", "200.0", "0.08"],
+        ["postgresql", "slow", "8", "4.000", "50.00", "0.08", "-"],
+        ["postgresql", "middle", "8", "8.000", "100.0", "0.08", "-"],
+        ["postgresql", "fast", "8", "16.00", "200.0", "0.08", "-"],
     ]
     stream = io.StringIO()
     json_form.render(report, stream)
@@ -129,6 +131,62 @@ def test_the_summary_of_one_cell_has_its_commit_efficiency(path: Path) -> None:
     found = invented.experiment(path, planned, 4.0, probes=probes(), observation={"commits": 16})
     summary = "\n".join(first_look.lines(found, build(found), 120, "assay report"))
     assert "commit efficiency 0.08" in summary
+
+
+D2 = Durability("D2", longest_delay_ns=200_000_000)
+
+
+@pytest.mark.parametrize(
+    ("clients", "flushes", "site", "each", "why"),
+    [
+        (8, 80, {}, "0.50", "commits of several clients shared a flush"),
+        (8, 160, {}, "1.00", "each commit had a flush"),
+        (1, 80, {}, "0.50", "not every commit waits"),
+        (8, 80, {"durability": D2}, "0.50", "durability D2 (flushed within 0.20 s of the answer)"),
+        (8, None, {}, "-", "or share a flush; a storage with a device of its own"),
+        (1, None, {}, "-", "or flushes are faster than those of the probe"),
+    ],
+)
+def test_why_there_are_more_commits_than_flushes_is_said(
+    path: Path, clients: int, flushes: int | None, site: dict[str, Any], each: str, why: str
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[1:2], clients=[clients])
+    own = StorageFacts("middle", "loop", "/data", "ext4", "/dev/loop9", is_own_device=True)
+    device = {"device": "loop9", "read_bytes": 0, "written_bytes": 0, "flushes": flushes}
+    observation = {"commits": 160, "device_cost": device}
+    with Store(path) as store:
+        invented.begin(store, planned)
+        changes = {"site": {"storage": own, **site}, "observation": observation}
+        # 160 commits/s on a storage that flushes 100 times per second.
+        invented.write_run(store, planned.runs[0], invented.S, probes=probes(), **changes)
+        store.end_experiment()
+        table = tables(build(store.latest()))["parallel_commit_efficiency"]
+    assert shown(table) == [
+        ["postgresql", "middle", str(clients), "160.0", "100.0", "1.60 [1]", each]
+    ]
+    assert table.notes[-1].startswith("[1] above 1:")
+    assert why in table.notes[-1]
+
+
+@pytest.mark.parametrize(("commits", "blocks"), [(16, 2), (0, 0)])
+def test_only_tests_that_commit_are_kept_apart_by_durability(
+    path: Path, commits: int, blocks: int
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2])
+    classes = {"slow": Durability("D3"), "middle": D2}
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            changes: dict[str, Any] = {
+                "observation": {"commits": commits},
+                "site": {"durability": classes[run.cell.storage.name]},
+            }
+            invented.write_run(store, run, invented.S, **changes)
+        store.end_experiment()
+        table = tables(build(store.latest()))["parallel"]
+    assert len({row.block_title for row in table.rows} - {""}) == blocks
+    speed_ups = [row.cells[-1].shown for row in table.rows]
+    assert speed_ups == ["", ""] if commits else speed_ups == ["1.00 [1]"]
 
 
 @pytest.mark.parametrize("commits", [0, None])
@@ -150,7 +208,7 @@ def test_flushes_in_memory_are_no_measure(path: Path) -> None:
             invented.write_run(store, run, invented.S, probes=probes(), **changes)
         store.end_experiment()
         report = build(store.latest())
-    assert [row[-1] for row in shown(tables(report)["parallel_commit_efficiency"])] == [
+    assert [row[-2] for row in shown(tables(report)["parallel_commit_efficiency"])] == [
         "0.16",
         "in memory",
     ]
@@ -159,18 +217,30 @@ def test_flushes_in_memory_are_no_measure(path: Path) -> None:
 @pytest.mark.parametrize(
     ("elapsed", "commits", "said"),
     [
-        ((4.0, 2.0, 1.0), 16, "flushes/s and by TPS: the same order, tau 1.00"),
-        ((1.0, 2.0, 4.0), 16, "flushes/s and by TPS: the opposite order, tau -1.00"),
-        ((2.0, 4.0, 1.0), 16, "flushes/s and by TPS: not the same order, tau 0.33"),
+        ((4.0, 2.0, 1.0), 16, f"flushes/s and by TPS: the same order, tau 1.00{RANGE} 4.00"),
+        ((1.0, 2.0, 4.0), 16, f"flushes/s and by TPS: the opposite order, tau -1.00{RANGE} 4.00"),
+        ((2.0, 4.0, 1.0), 16, f"flushes/s and by TPS: not the same order, tau 0.33{RANGE} 4.00"),
         # Eight clients that only read: between the depths 4 and 16, of which 4 is nearer.
-        ((1.0, 2.0, 4.0), 0, "reads/s, depth 4 and by TPS: the same order, tau 1.00"),
+        (
+            (1.0, 2.0, 4.0),
+            0,
+            "reads/s, depth 4 and by TPS: the same order, tau 1.00"
+            f"{RANGE.replace('4.00', '3.00')} 4.00",
+        ),
     ],
 )
 def test_it_is_said_whether_storages_rank_by_the_probe_as_by_the_database(
     path: Path, elapsed: tuple[float, float, float], commits: int, said: str
 ) -> None:
     report = build(recorded(path, elapsed=elapsed, commits=commits))
-    assert lines(report) == [f"postgresql, 8 clients: 3 storages by the probe's {said}"]
+    found = f"postgresql, 8 clients: 3 storages by the probe's {said} times by TPS"
+    assert lines(report) == [found]
+
+
+def test_storages_that_are_as_fast_are_too_near_to_rank(path: Path) -> None:
+    report = build(recorded(path, elapsed=(1.0, 1.01, 1.05), commits=0))
+    (line,) = lines(report)
+    assert line.endswith("1.05 times by TPS, too near to rank")
 
 
 def test_two_storages_have_no_rank_correlation(path: Path) -> None:

@@ -86,12 +86,12 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
 def _row(facts: StorageFacts, found: Probe) -> rows.Row:
     """What was measured, rounded as far as the columns go, and the facts of the storage."""
     values: dict[str, Any] = {
-        name: float(digits(value)) if isinstance(value, float) else value
+        name: _rounded(value) if isinstance(value, float) else value
         for name, value in row(PROBES, found).items()
     }
     for name in ("sequential_read", "sequential_write"):
         bytes_per_s = values[f"{name}_bytes_per_s"]
-        in_mb = None if bytes_per_s is None else float(digits(bytes_per_s / 1e6))
+        in_mb = None if bytes_per_s is None else _rounded(bytes_per_s / 1e6)
         values[f"{name}_mb_per_s"] = in_mb
     return {
         **values,
@@ -104,3 +104,8 @@ def _row(facts: StorageFacts, found: Probe) -> rows.Row:
         "free_bytes": facts.free_bytes,
         **facts.facts,
     }
+
+
+def _rounded(value: float) -> int | float:
+    text = digits(value)
+    return float(text) if "." in text else int(text)

@@ -84,13 +84,13 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The worst word, with every reason for it."""
+    """The worst word, with every reason for it once."""
     found = [verdict for verdict in verdicts if verdict.word]
     word = max((verdict.word for verdict in found), key=WORDS.index, default="valid")
-    reasons = dict.fromkeys(
-        verdict.reason for verdict in found if verdict.word == word and verdict.reason
-    )
-    return Verdict(word, "; ".join(reasons))
+    given = [verdict.reason for verdict in found if verdict.word == word and verdict.reason]
+    if word == "indicative":  # phrases of this program, which have no "; " of their own
+        given = [reason for joined in given for reason in joined.split("; ")]
+    return Verdict(word, "; ".join(dict.fromkeys(given)))
 
 
 def _indicative(reasons: Sequence[str]) -> Verdict:

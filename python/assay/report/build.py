@@ -47,15 +47,20 @@ def build(experiment: ExperimentRecord) -> Report:
     noted = [warning for run in experiment.runs for warning in run.warnings]
     cell_count = 0
     sections += _series(experiment)
+    probes = storage_probes.section(experiment.runs)
     for test, runs in cell_runs.tests(experiment.runs).items():
         found = cell_runs.cells(experiment, runs)
         cell_count += len(found)
-        sections += _test_sections(experiment, test, found)
+        sections.append(_results(experiment, test, found))
+        if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
+            sections.append(probes)  # beside the first results that compare storages
+            probes = None
+        sections += _test_sections(test, found)
         noted += _cell_warnings(found)
     sections += [
         section
         for section in (
-            storage_probes.section(experiment.runs),
+            probes,
             loads.section(experiment.runs),
             conditions.section(experiment.runs),
         )
@@ -84,37 +89,34 @@ def _series(experiment: ExperimentRecord) -> Iterator[Section]:
             yield Section(f"Series {declared.name}", (), (table,))
 
 
-def _test_sections(
-    experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]
-) -> list[Section]:
+def _results(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) -> Section:
     declared = declaration.of_record(experiment.workload, test)
+    beside = published.of_record(experiment.workload, test)
+    return Section(_title(found[0]), (), (results.table(test, declared, found, beside),))
+
+
+def _test_sections(test: str, found: Sequence[CellRuns]) -> list[Section]:
+    """What explains the results of a test."""
     return [
-        Section(
-            _title(found[0]),
-            (),
-            (results.table(test, declared, found, published.of_record(experiment.workload, test)),),
-        ),
-        *(
-            section
-            for section in (
-                commit_efficiency.section(test, found),
-                storage_ranks.section(test, found),
-                groups.section(test, found),
-                outcomes.section(test, found),
-                logs.section(test, found),
-                service.section(test, found),
-                answers.section(test, found),
-                times.section(test, found),
-                statements.section(test, found),
-                timeline.section(test, found),
-                caches.section(test, found),
-                costs.section(test, found),
-                device.section(test, found),
-                storage_requests.section(test, found),
-                server.section(test, found),
-            )
-            if section is not None
-        ),
+        section
+        for section in (
+            storage_ranks.section(test, found),
+            commit_efficiency.section(test, found),
+            groups.section(test, found),
+            outcomes.section(test, found),
+            logs.section(test, found),
+            service.section(test, found),
+            answers.section(test, found),
+            times.section(test, found),
+            statements.section(test, found),
+            timeline.section(test, found),
+            caches.section(test, found),
+            costs.section(test, found),
+            device.section(test, found),
+            storage_requests.section(test, found),
+            server.section(test, found),
+        )
+        if section is not None
     ]
 
 

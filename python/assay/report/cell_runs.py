@@ -21,7 +21,8 @@ CACHE = "cache"
 TEST, REPETITION = "test", "repetition"
 """Further factors that distinguish cells and runs."""
 DURABILITY = "durability"
-"""The name of the class that was measured for a system on a storage; a factor where any was."""
+"""The name of the class that was measured for a system on a storage; a factor where any was, of
+tests that commit."""
 _NOT_MEASURED = "not measured"
 _TITLES = {OFFERED_RATE: "offered/s"}
 _NOT_SEEN = "not seen"
@@ -93,7 +94,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     runs = list(runs)
     groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
-    classes = _classes(experiment)
+    classes = {} if _commit_nothing(runs) else _classes(experiment)
     for run in runs:
         by_factors.setdefault(tuple(_factors(run, groups, classes).items()), []).append(run)
     all_factors = [dict(factors) for factors in by_factors]
@@ -151,6 +152,12 @@ def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Co
         )
         for name in factors
     )
+
+
+def _commit_nothing(runs: Iterable[RunRecord]) -> bool:
+    """Whether durability makes no difference to them, as far as is known."""
+    commits = [run.driven.commits for run in runs if run.driven is not None]
+    return bool(commits) and not any(found is None or found for found in commits)
 
 
 def _classes(experiment: ExperimentRecord) -> dict[tuple[str, str], str]:

@@ -3,13 +3,15 @@ storage can do.
 
 *Commit efficiency* is commits per second divided by the flushes per second of the storage's probe,
 in which one flush waits for the one before. 1: each commit waits for a flush of its own. More:
-several commits share a flush (group commit), or they do not wait for any.
+several commits share a flush (group commit), or they do not wait for any; the flushes that the
+device counted meanwhile tell which.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.judge.durability import HIGHEST
 from assay.observation import Observation
 from assay.record import RunRecord
 from assay.report import cell_runs
@@ -18,6 +20,10 @@ from assay.report.values import Cell, Column, Number, Row, Section, Table, absen
 from assay.text import units
 
 _IN_MEMORY = ("ramfs", "tmpfs")
+_ABOVE = 1.1
+"""From here on an efficiency is more than one flush per commit allows, beyond noise."""
+_SHARED = 0.9
+"""Below so many flushes per commit some commits had no flush of their own."""
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -36,17 +42,22 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             *cell_runs.label_columns(found, factors),
             *(
                 Column(title, is_number=True)
-                for title in ("commits/s", "flushes/s", "commit efficiency")
+                for title in (
+                    "commits/s",
+                    "probe's flushes/s",
+                    "commit efficiency",
+                    "flushes/commit",
+                )
             ),
         ),
         rows=tuple(
             Row((*cell_runs.label_cells(cell, factors), *_cells(run))) for cell, run in committing
         ),
         notes=(
-            "commits: transactions that ended ok and change data; flushes: of the probe, one after "
-            "the other",
-            "commit efficiency: commits/s divided by flushes/s; above 1 several commits share a "
-            "flush, or do not wait for one",
+            "commits: transactions that ended ok and change data; commit efficiency: commits/s "
+            "divided by the flushes/s of the probe, which come one after the other",
+            "flushes/commit: flushes that the device counted meanwhile, for any program; - where "
+            "it has no volatile cache or does not count them",
         ),
     )
     return Section("Commit efficiency", (), (table,))
@@ -66,6 +77,14 @@ def flushes_per_s(run: RunRecord) -> float | None:
     return run.probe.flushes.per_s
 
 
+def flushes_per_commit(driven: Observation) -> float | None:
+    """Of the device under the data; None where they were not counted, or nothing was committed."""
+    device = driven.device_cost
+    if device is None or device.flushes is None or not driven.commits:
+        return None
+    return device.flushes / driven.commits
+
+
 def efficiency(run: RunRecord) -> float | None:
     """None where one of the rates is not known, or nothing was committed."""
     commits, flushes = commits_per_s(run.driven) if run.driven else None, flushes_per_s(run)
@@ -78,15 +97,43 @@ def _is_in_memory(run: RunRecord) -> bool:
     return found is not None and found.storage.file_system in _IN_MEMORY
 
 
-def _cells(run: DrivenRun) -> tuple[Cell, Cell, Cell]:
+def _cells(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
     commits, flushes = commits_per_s(run.driven) or 0.0, flushes_per_s(run.run)
     done = Cell(units.digits(commits), Number(commits, "per_s", n=run.driven.commits))
+    each = flushes_per_commit(run.driven)
+    counted = absent("-") if each is None else Cell(units.ratio(each), Number(each, "ratio"))
     ratio = efficiency(run.run)
     if flushes is None or ratio is None:
         why = "in memory" if _is_in_memory(run.run) else "not probed"
-        return done, absent(why), absent(why)
+        return done, absent(why), absent(why), counted
+    why_above = _why_above(run) if ratio > _ABOVE else ""
     return (
         done,
         Cell(units.digits(flushes), Number(flushes, "per_s")),
-        Cell(units.ratio(ratio), Number(ratio, "ratio")),
+        Cell(units.ratio(ratio), Number(ratio, "ratio"), note=why_above),
+        counted,
     )
+
+
+def _why_above(run: DrivenRun) -> str:
+    """Why there were more commits than flushes one after the other."""
+    deployment = run.run.deployment
+    if deployment is not None:
+        found = deployment.durability
+        if found is not None and found.durability_class not in (None, HIGHEST):
+            return f"above 1: commits do not wait for a flush: durability {found.described}"
+        if lowered_by := deployment.durability_lowered_by:
+            return f"above 1: durability is lowered by {', '.join(lowered_by)}"
+    has_one = run.run.clients == 1
+    each = flushes_per_commit(run.driven)
+    if each is None or deployment is None or not deployment.storage.is_own_device:
+        why = "or flushes are faster than those of the probe" if has_one else "or share a flush"
+        return (
+            f"above 1: commits do not wait for a flush, {why}; a storage with a device of its own "
+            "(loop) shows which"
+        )
+    if each >= _SHARED:
+        return "above 1: each commit had a flush; they were faster than those of the probe"
+    if has_one:
+        return "above 1: fewer flushes than commits of one client: not every commit waits for one"
+    return "above 1: group commit: commits of several clients shared a flush"

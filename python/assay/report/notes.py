@@ -24,9 +24,9 @@ def explanation(declaration: Declaration, found: Sequence[CellRuns]) -> str:
     if not declaration.has_speed_up:
         ratio = ""
     elif declaration.is_more_better:
-        ratio = "; speed-up: other column ÷ first column"
+        ratio = f"; speed-up: other {declaration.columns} ÷ first {declaration.columns}"
     else:
-        ratio = "; speed-up: first column ÷ other column"
+        ratio = f"; speed-up: first {declaration.columns} ÷ other {declaration.columns}"
     return f"{_WHAT[declaration.value]}{over}{ratio}"
 
 

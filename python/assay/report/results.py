@@ -8,8 +8,9 @@ for tests that measure something else, it has a row per run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from assay.experiment import Scalar
 from assay.judge import Verdict, verdict
@@ -132,11 +133,13 @@ def _factors_table(
         for level in levels
     ]
     order = [*blocks, declared.rows]
+    pivot = pivot_rows(found, order, columns, order)
+    printed = published if published and any(_printed(row, published) for row in pivot) else None
     rows = [
-        table_row(row, [declared.rows], blocks, _beside(declared, key, row, levels, published))
-        for row in pivot_rows(found, order, columns, order)
+        table_row(row, [declared.rows], blocks, _beside(declared, key, row, levels, printed))
+        for row in pivot
     ]
-    titles = [*_speed_up_titles(declared, levels), *(published.titles if published else [])]
+    titles = [*_speed_up_titles(declared, levels), *(printed.titles if printed else [])]
     return Table(
         name=test,
         title=declared.heading,
@@ -180,9 +183,14 @@ def _beside(
         others = numbers[1:] or [None]
         shown += [_speed_up(declared, numbers[0], other) or absent(why_none) for other in others]
     if published:
-        first = next(cell for cell in row.cells if cell is not None)
-        shown += published.cells(published.row(first.published_names, first.factors))
+        shown += published.cells(_printed(row, published))
     return shown
+
+
+def _printed(row: PivotRow, published: Published) -> Mapping[str, Any] | None:
+    """The published row beside this one."""
+    first = next(cell for cell in row.cells if cell is not None)
+    return published.row(first.published_names, first.factors)
 
 
 def _scalability(

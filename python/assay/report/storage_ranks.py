@@ -3,17 +3,19 @@ the probe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.judge.rank_correlation import kendall_tau
 from assay.record import RunRecord
-from assay.report import aggregates, cell_runs, commit_efficiency
+from assay.report import aggregates, cell_runs, commit_efficiency, device
 from assay.report.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Section, Table
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
 
 _STORAGE = "storage"
+_NEARLY_EQUAL = 1.1
+"""Storages whose fastest is less than so many times the slowest have no certain order."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class Ranks:
     """What of the probe is compared with the throughput."""
     tau: float
     """Kendall's."""
+    probe_range: float | None
+    """The fastest by the probe divided by the slowest; None: that one did nothing."""
+    tps_range: float | None
+    reads: tuple[float, ...]
+    """From the devices, per transaction; of those storages where they were counted."""
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -42,13 +49,16 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             Column("storages", is_number=True),
             Column("by the probe's"),
             Column("tau", is_number=True),
+            Column("probe's range", is_number=True),
+            Column("TPS range", is_number=True),
         ),
         rows=tuple(
             Row((*cell_runs.label_cells(one.cells[0], factors), *_cells(one))) for one in ranks
         ),
         notes=(
             "tau: Kendall's rank correlation of the storages by the probe with the storages by "
-            "TPS; 1: the same order, -1: the opposite one",
+            "TPS; 1: the same order, -1: the opposite one; range: the fastest storage divided by "
+            "the slowest",
         ),
         is_detail=True,
     )
@@ -77,7 +87,25 @@ def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
         if tau is not None:
             depth = 0 if commits else _depth(compared[0][0].runs[0])
             by = "flushes/s" if commits else f"reads/s, depth {depth}"
-            yield Ranks(tuple(cell for cell, *_ in compared), by, tau)
+            yield Ranks(
+                tuple(cell for cell, *_ in compared),
+                by,
+                tau,
+                _range([probed for _, probed, _ in compared]),
+                _range([tps for *_, tps in compared]),
+                tuple(_reads(cell for cell, *_ in compared)),
+            )
+
+
+def _range(values: Sequence[float]) -> float | None:
+    return max(values) / min(values) if min(values) > 0 else None
+
+
+def _reads(cells: Iterable[CellRuns]) -> Iterator[float]:
+    for _, run in cell_runs.middle_runs(cells):
+        found = device.reads_per_transaction(run.driven)
+        if found is not None:
+            yield found
 
 
 def _probed(run: RunRecord, commits: bool) -> float | None:
@@ -92,12 +120,16 @@ def _depth(run: RunRecord) -> int:
     return found.depth if found else 0
 
 
-def _cells(ranks: Ranks) -> tuple[Cell, Cell, Cell]:
+def _cells(ranks: Ranks) -> tuple[Cell, ...]:
     count = len(ranks.cells)
     return (
         Cell(str(count), Number(count, "count")),
         Cell(ranks.by),
         Cell(units.ratio(ranks.tau), Number(ranks.tau, "ratio", n=count)),
+        *(
+            absent("-") if one is None else Cell(_times(one), Number(one, "ratio", n=count))
+            for one in (ranks.probe_range, ranks.tps_range)
+        ),
     )
 
 
@@ -110,7 +142,27 @@ def _sentence(ranks: Ranks) -> str:
         how = "the opposite order"
     else:
         how = "not the same order"
-    return (
+    said = (
         f"{name}: {len(ranks.cells)} storages by the probe's {ranks.by} and by TPS: {how}, "
         f"tau {units.ratio(ranks.tau)}"
     )
+    if ranks.probe_range is None or ranks.tps_range is None:
+        return said
+    too_near = ", too near to rank" if ranks.tps_range < _NEARLY_EQUAL else ""
+    return (
+        f"{said}; the fastest is {_times(ranks.probe_range)} times as fast as the slowest by the "
+        f"probe, {_times(ranks.tps_range)} times by TPS{too_near}{_reads_said(ranks.reads)}"
+    )
+
+
+def _reads_said(reads: Sequence[float]) -> str:
+    """What makes the difference between storages, where it is not their flushes."""
+    if not reads:
+        return ""
+    least, most = (units.digits(one, 2) for one in (min(reads), max(reads)))
+    span = least if least == most else f"{least} to {most}"
+    return f"; {span} reads from the device per transaction"
+
+
+def _times(ratio: float) -> str:
+    return units.digits(ratio, 3)

@@ -3,6 +3,7 @@ meaning of its own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TextIO
@@ -26,6 +27,9 @@ _FIRST_MARK = 0xE000
 _TEXT_WIDTH = 13
 """A column of text is wrapped to no less than this. A table that is still too wide is transposed,
 or else split."""
+_IN_PARTS = re.compile(r" |(?=\[)|(?<=,)(?=\S)")
+"""Where a heading is broken: ``loop[fs=xfs,size=2G], s`` has the four parts ``loop``, ``[fs=xfs,``,
+``size=2G],`` and ``s``."""
 _MOST_OF_A_LINE = 0.6
 """Share of the line up to which labels stay whole."""
 
@@ -134,7 +138,7 @@ def _turned(table: Table) -> _Turned | None:
     if any(row.block_title for row in table.rows):
         return None
     labels, others = range(table.label_columns), range(table.label_columns, len(table.columns))
-    names = [table.columns[place].heading for place in others]
+    names = [table.columns[place].heading.replace("\n", " ") for place in others]
     head = "\n".join(table.columns[place].heading for place in labels)
     shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     width = max(map(len, [*head.splitlines(), *names]))
@@ -217,7 +221,7 @@ def _layout(table: Table, width: int) -> _Layout:
     wrapped = tuple(column.is_number for column in table.columns)
     full = tuple(column.heading for column in table.columns)
     broken = tuple(
-        column.heading.replace(" ", "\n") if column.is_number else column.heading
+        _IN_PARTS.sub("\n", column.heading) if column.is_number else column.heading
         for column in table.columns
     )
     tried = [
