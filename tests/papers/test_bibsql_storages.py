@@ -15,7 +15,7 @@ from commands import Assay
 STORAGES = {
     "here": "here",
     "loop": "loop=loop[fs=ext4,size=300M]",
-    "disk": "disk=modelled[profile=scsi-15k,size=300M]",
+    "disk (modelled)": "disk=modelled[profile=scsi-15k,size=300M]",
 }
 
 pytestmark = [
@@ -61,8 +61,8 @@ def test_a_column_for_each_storage_speed_ups_and_probes(
     reads = {name: row.cells[1].number.value for name, row in by_storage.items()
              if row.cells[1].number}  # fmt: skip
     # A turn of its platter takes 4 ms, whatever the machine.
-    assert reads["disk"] < 500 < reads["loop"]
-    assert any("disk: random reads/s by its model" in note for note in probes.notes)
+    assert reads["disk (modelled)"] < 500 < reads["loop"]
+    assert any("disk (modelled): random reads/s by its model" in note for note in probes.notes)
 
     ranks = table(report, "sequential_storage_ranks")
     assert [row.cells[1].shown for row in ranks.rows] == ["3"] * len(systems)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -74,25 +76,31 @@ def test_without_fio_it_is_said_and_nothing_is_made(
     assert (found.random_reads, found.flushes) == ((), None)
 
 
+@pytest.fixture
+def programs_of_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where servers' programs are found first; pytest closes its own folders to their user."""
+    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
+        Path(made).chmod(0o755)
+        monkeypatch.setattr(fio, "SEARCH_PATH", made)
+        monkeypatch.setattr(programs, "SEARCH_PATH", f"{made}:{programs.SEARCH_PATH}")
+        yield Path(made)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("echo no such engine; exit 1", "fio ended with status 1"),
+        ("echo nothing", "expected a report in JSON from fio"),
+        ("echo '{\n}'", "expected a report in JSON from fio"),
+    ],
+)
 def test_what_fio_says_when_it_fails_is_the_reason(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, programs_of_the_test: Path, text: str, reason: str
 ) -> None:
-    programs_of_the_test = tmp_path / "bin"
-    programs_of_the_test.mkdir()
     program = programs_of_the_test / "fio"
-    monkeypatch.setattr(fio, "SEARCH_PATH", str(programs_of_the_test))
-    monkeypatch.setattr(programs, "SEARCH_PATH", f"{programs_of_the_test}:{programs.SEARCH_PATH}")
-    for path in (tmp_path, *tmp_path.parents):
-        if path.stat().st_uid == os.geteuid():
-            path.chmod(path.stat().st_mode | 0o055)
-    for text, reason in (
-        ("#!/bin/sh\necho no such engine; exit 1\n", "fio ended with status 1"),
-        ("#!/bin/sh\necho nothing\n", "expected a report in JSON from fio"),
-        ("#!/bin/sh\necho '{\n}'\n", "expected a report in JSON from fio"),
-    ):
-        program.write_text(text)
-        program.chmod(0o755)
-        assert probed(folder).reason.startswith(reason)
+    program.write_text(f"#!/bin/sh\n{text}\n")
+    program.chmod(0o755)
+    assert probed(folder).reason.startswith(reason)
 
 
 @needs_fio

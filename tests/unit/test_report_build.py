@@ -273,7 +273,7 @@ def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) 
     planned = invented.plan([invented.SQLITE], parameters={"copies": 10})
     workload = {"published": {"parallel": published}}
     found = table(build(invented.experiment(path, planned, 1.0, workload=workload)), "parallel")
-    assert shown(found) == [["sqlite", "1.000 [1]", ""]]
+    assert shown(found) == [["sqlite", "1.000 [1]"]]
     assert "published for copies = 100, not 10" in found.notes
 
 

@@ -185,8 +185,9 @@ def test_only_tests_that_commit_are_kept_apart_by_durability(
         store.end_experiment()
         table = tables(build(store.latest()))["parallel"]
     assert len({row.block_title for row in table.rows} - {""}) == blocks
-    speed_ups = [row.cells[-1].shown for row in table.rows]
-    assert speed_ups == ["", ""] if commits else speed_ups == ["1.00 [1]"]
+    assert [[cell.shown for cell in row.cells].count("not asked") for row in table.rows] == (
+        [1, 1] if commits else [0]
+    )
 
 
 @pytest.mark.parametrize("commits", [0, None])
@@ -241,6 +242,27 @@ def test_storages_that_are_as_fast_are_too_near_to_rank(path: Path) -> None:
     report = build(recorded(path, elapsed=(1.0, 1.01, 1.05), commits=0))
     (line,) = lines(report)
     assert line.endswith("1.05 times by TPS, too near to rank")
+
+
+@pytest.mark.parametrize(
+    ("classes", "is_ranked"),
+    [(("D3", None, "D3"), True), (("D3", "D3", "D3"), True), (("D3", "D1", "D3"), False)],
+)
+def test_storages_are_ranked_where_no_two_durability_classes_are_known(
+    path: Path, classes: tuple[str | None, ...], is_ranked: bool
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES)
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for place, (run, one) in enumerate(zip(planned.runs, classes, strict=True), 1):
+            changes: dict[str, Any] = {
+                "observation": {"commits": 16},
+                "site": {"durability": None if one is None else Durability(one)},
+            }
+            invented.write_run(store, run, invented.S * place, probes=probes(), **changes)
+        store.end_experiment()
+        found = tables(build(store.latest()))
+    assert ("parallel_storage_ranks" in found) == is_ranked
 
 
 def test_two_storages_have_no_rank_correlation(path: Path) -> None:

@@ -23,7 +23,8 @@ TEST, REPETITION = "test", "repetition"
 DURABILITY = "durability"
 """The name of the class that was measured for a system on a storage; a factor where any was, of
 tests that commit."""
-_NOT_MEASURED = "not measured"
+NOT_MEASURED = "not measured"
+"""Its level where no class is known."""
 _TITLES = {OFFERED_RATE: "offered/s"}
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
@@ -175,7 +176,7 @@ def _factors(
 ) -> dict[str, Scalar]:
     """``groups``: those whose clients are not as declared in some run; ``classes``: of systems on
     storages."""
-    level = classes.get((run.system_label, run.storage), _NOT_MEASURED)
+    level = classes.get((run.system_label, run.storage), NOT_MEASURED)
     return {
         "system": run.system_label,
         "storage": run.storage or _NOT_SEEN,
