@@ -44,7 +44,7 @@ def test_a_column_for_each_storage_speed_ups_and_probes(
 
     times = table(report, "sequential")
     assert [column.title for column in times.columns] == [
-        "system", *STORAGES, "speed-up\nloop", "speed-up\ndisk",
+        "system", *STORAGES, "speed-up\nloop", "speed-up\ndisk (modelled)",
     ]  # fmt: skip
     assert [row.cells[0].shown for row in times.rows] == systems
     for row in times.rows:
