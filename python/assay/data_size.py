@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay import registry
 from assay.experiment import Scalar, StorageChoice
 from assay.plan import PlannedRun
-from assay.row_sources.protocol import row_source
+from assay.plan.drives import parameters_of
+from assay.row_sources.protocol import RowsSize, row_source
 from assay.workload.values import Workload
 
 
@@ -34,14 +36,15 @@ def data_sizes(
     """``runs``: those that will be executed; ``input_paths``: those of the experiment;
     ``measured``: `Store.sizes_on_disk` of the runs. What is not known is left out, as are servers
     by URL. A storage with copies of the data (`assay.load.copies`) needs that much again."""
-    rows = _RowSizes(workload, input_paths)
+    rows = RowSizes(workload, input_paths)
     largest: dict[tuple[str, str], DataSize] = {}
     for run in runs:
         cell = run.cell
         if cell.system.url is not None:
             continue
         known = measured.get(run.position)
-        size_bytes = rows.of(run) if known is None else known
+        expected = rows.of(run) if known is None else None
+        size_bytes = known if expected is None else expected.text_bytes
         if size_bytes is None:
             continue
         found = DataSize(cell.system.label, cell.storage, size_bytes, known is not None)
@@ -51,21 +54,28 @@ def data_sizes(
     return list(largest.values())
 
 
-class _RowSizes:
-    """The sizes of rows as text, each asked once."""
+class RowSizes:
+    """The sizes of rows, each asked once."""
 
     def __init__(self, workload: Workload, input_paths: Sequence[str]) -> None:
         self._workload = workload
         self._paths = input_paths
-        self._known: dict[tuple[tuple[str, Scalar], ...], int | None] = {}
+        self._known: dict[str, RowsSize | None] = {}
 
-    def of(self, run: PlannedRun) -> int | None:
+    def of(self, run: PlannedRun) -> RowsSize | None:
+        """Of the largest of its loads; None where nothing is loaded, or that is not known."""
         test = self._workload.test(run.cell.test)
-        if test.data == "empty" or not any(step.loads for step in test.steps):
+        steps = [step for step in test.steps if step.loads]
+        if test.data == "empty" or run.cell.system.url is not None:
             return None
-        parameters = run.cell.parameters
-        key = tuple(parameters.items())
+        found = [self._of_parameters(parameters_of(self._workload, run, one), run) for one in steps]
+        return max((one for one in found if one), key=lambda one: one.text_bytes, default=None)
+
+    def _of_parameters(self, parameters: Mapping[str, Scalar], run: PlannedRun) -> RowsSize | None:
+        language = registry.system(run.cell.system.name).dialect.language
+        key = repr((language, sorted(parameters.items())))
         if key not in self._known:
             source = row_source(self._workload)
-            self._known[key] = source.about_bytes(self._workload, self._paths, parameters)
+            size = source.rows_size(self._workload, self._paths, parameters, language)
+            self._known[key] = size
         return self._known[key]

@@ -42,7 +42,9 @@ RESOURCES_HINT = (
 
 
 _NO_SPACE = re.compile(
-    rf"{re.escape(os.strerror(errno.ENOSPC))}|error:? (?:number )?{errno.ENOSPC}\b", re.IGNORECASE
+    rf"{re.escape(os.strerror(errno.ENOSPC))}|error:? (?:number )?{errno.ENOSPC}\b"
+    r"|\bdisk (?:is )?full\b(?!\?)",
+    re.IGNORECASE,
 )
 
 

@@ -32,6 +32,7 @@ from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.resuming import Request, begin
 from assay.row_sources.protocol import ReadsFiles, opened
+from assay.small_storages import refuse_smaller_than_before
 from assay.steps import take_all
 from assay.steps.context import Context, Known
 from assay.steps.refusal import why_refused
@@ -95,7 +96,8 @@ def run(
     """Runs an experiment, from the question to the record.
 
     1. Read the workload, plan every run, compile every script and row expression; look for the
-       systems and storages of the runs, and for enough threads and open files for their clients.
+       systems and storages of the runs, for enough room for their data, and for enough threads and
+       open files for their clients.
     2. Read the input data. The user's mistakes are reported up to here. Remove what a process that
        was killed has left behind.
     3. Record the plan, before anything is started; or find it in the record, where the last
@@ -140,6 +142,11 @@ def run(
     }
     record = Store(records, waiting=progress.stage, warning=progress.warning)
     with in_use(found.available.places), record as store:
+        refuse_smaller_than_before(
+            workload,
+            found.expressible,
+            lambda run: store.data_bytes(workload.fingerprint, run, read),
+        )
         begun = begin(store, planned, request, facts, progress)
         experiment_id, ended = begun.experiment_id, begun.ended
         with Pool(planned, loading, begun.runs) as pool:
@@ -202,10 +209,10 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
     except (SystemUnderTestError, RunFailed, ArgumentError) as error:
         if isinstance(error, ArgumentError) and _is_alone(planned, runs):
             raise
-        name_full_storage(error, planned.cell.storage_name, is_full=pool.has_full_storage(planned))
         failed = pool.resource_failure(planned)
         if failed is not None and failed not in error.message:
             error.message = with_more(failed, error.message)
+        name_full_storage(error, planned.cell.storage_name, is_full=pool.has_full_storage(planned))
         reason = with_more(error.message, error.hint) if error.hint else error.message
         exit_code = error.exit_code
         pool.discard(planned)

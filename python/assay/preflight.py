@@ -12,6 +12,7 @@ from assay.plan import Plan, PlannedRun, only
 from assay.plan.only import Patterns
 from assay.report import check_declarations
 from assay.row_sources.protocol import row_source
+from assay.small_storages import warn_of_small_storages
 from assay.steps import cache
 from assay.steps.availability import Availability, look_for_systems
 from assay.steps.refusal import why_refused
@@ -26,11 +27,16 @@ class Preflight:
     """Those of the plan that were chosen."""
     compiled: Compiled
     warnings: tuple[str, ...]
-    """About probable mistakes in scripts."""
+    """About probable mistakes in scripts, and storages that may be too small."""
     refusals: Mapping[int, str]
     """Position of each run that its system refuses → why."""
     available: Availability
     """The systems and storages of all others."""
+
+    @property
+    def expressible(self) -> list[PlannedRun]:
+        """The runs that are not refused."""
+        return [run for run in self.runs if run.position not in self.refusals]
 
 
 def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
@@ -49,7 +55,9 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     }
     expressible = [run for run in runs if run.position not in refusals]
     compiled = Compiled(workload)
-    warnings = compiled.check(expressible)
+    paths = plan.experiment.input_paths
+    small = warn_of_small_storages(workload, expressible, paths)
+    warnings = (*compiled.check(expressible), *small)
     return Preflight(runs, compiled, warnings, refusals, look_for_systems(workload, expressible))
 
 

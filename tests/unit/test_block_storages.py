@@ -25,6 +25,7 @@ from assay.provision.leftovers import clear_leftovers
 from assay.storages.abilities import OwnDevice
 from assay.storages.block import image
 from assay.storages.loop import LOOP
+from assay.storages.mounts import device_number
 from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_device, mounted_at
 
 needs_loop_devices = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
@@ -80,6 +81,10 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
         ("mkfs.xfs", "loop[fs=xfs]", "the program mkfs.xfs, which is not", "install xfsprogs"),
         ("losetup", "loop", "the program losetup, which is not installed", "util-linux"),
         ("", "loop[fs=xfs,size=64M]", "xfs needs 300M at least", "size=300M"),
+        ("", "loop[fs=xfs,size=64M]", "found 64M", "another fs"),
+        ("", "loop[size=16M]:/etc/passwd", "/etc/passwd is not a directory", "loop:DIRECTORY"),
+        ("", "raw[size=16M]:/etc/passwd", "/etc/passwd is not a directory", "raw:DIRECTORY"),
+        ("", "here:/etc/passwd/below", "/etc/passwd is not a directory", "here:DIRECTORY"),
         ("", "loop[size=900T]", "and .* has .* free", "another directory"),
         ("", "raw[size=900T]", "and .* has .* free", "another directory"),
         ("", "throttled", "without a limit", "read_iops=150"),
@@ -266,6 +271,13 @@ def look_alikes(folder: Path, parent: Parent | None) -> Iterator[list[Path]]:
         done("umount", place)  # and with it goes the loop device
 
 
+def write_partition_table(node: Path) -> None:
+    """Of one partition: 16 MiB from 1 MiB on, enough for a small file system."""
+    with node.open("r+b") as disk:
+        disk.seek(446)
+        disk.write(bytes.fromhex("00000000830000000008000000800000") + bytes(48) + b"\x55\xaa")
+
+
 @needs_loop_devices
 @pytest.mark.parametrize("kind", ["device", "raw"])
 def test_a_device_that_holds_something_is_refused_without_erase(kind: str, tmp_path: Path) -> None:
@@ -281,9 +293,7 @@ def test_a_device_that_holds_something_is_refused_without_erase(kind: str, tmp_p
             assert node.read_bytes() == before
 
         refused("it holds nothing that is recognised")
-        with node.open("r+b") as disk:  # a partition table of one partition
-            disk.seek(446)
-            disk.write(bytes.fromhex("00000000830000000008000000100000") + bytes(48) + b"\x55\xaa")
+        write_partition_table(node)
         refused("it holds dos")
         done("wipefs", "--all", node)
         done("mkswap", node)
@@ -322,6 +332,49 @@ def test_a_device_in_use_is_refused_even_with_erase(kind: str, tmp_path: Path) -
             assert (place / "precious").read_text() == "only copy"
         finally:
             done("umount", place)
+
+
+@needs_loop_devices
+def test_swap_space_and_a_part_of_an_array_are_refused_even_with_erase(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the kernel lists them; neither is set up on this machine for the test."""
+    with loop_device(tmp_path / "disk") as node:
+        choice = choice_of(f"device:{node}", may_erase=True)
+        swaps = tmp_path / "swaps"
+        swaps.write_text(f"Filename Type Size Used Priority\n{node} partition 32764 0 -2\n")
+        monkeypatch.setattr("assay.storages.block.guards._SWAPS", swaps)
+        with pytest.raises(ArgumentError, match=f"is in use: {node} is swap space"):
+            registry.storage("device").check(choice)
+        swaps.write_text("Filename Type Size Used Priority\n")
+        devices = tmp_path / "devices"
+        (devices / device_number(node) / "holders" / "md0").mkdir(parents=True)
+        monkeypatch.setattr("assay.storages.block.guards._SYS_DEVICES", devices)
+        with pytest.raises(ArgumentError, match="is in use: it is part of md0"):
+            registry.storage("device").check(choice)
+
+
+@needs_loop_devices
+def test_a_device_with_a_mounted_partition_is_refused_even_with_erase(tmp_path: Path) -> None:
+    with loop_device(tmp_path / "disk") as node:
+        write_partition_table(node)
+        subprocess.run(["partx", "--add", node], check=False, capture_output=True)
+        partition = Path(f"{node}p1")
+        if not partition.is_block_device():
+            pytest.skip("partitions of loop devices have no nodes on this machine")
+        place = tmp_path / "place"
+        place.mkdir()
+        try:
+            done("mkfs.ext4", "-q", "-F", partition)
+            done("mount", partition, place)
+            try:
+                choice = choice_of(f"device:{node}", may_erase=True)
+                with pytest.raises(ArgumentError, match=f"{partition} is mounted at {place}"):
+                    registry.storage("device").check(choice)
+            finally:
+                done("umount", place)
+        finally:
+            done("partx", "--delete", node)
 
 
 @needs_loop_devices

@@ -129,7 +129,7 @@ def test_an_impossible_storage_is_refused(tmp_path: Path) -> None:
     file.touch()
     impossible: list[tuple[Storage, StorageChoice, str]] = [
         (HERE, StorageChoice(directory=str(file)), "not a directory"),
-        (HERE, StorageChoice(directory=str(file / "below")), "Not a directory"),
+        (HERE, StorageChoice(directory=str(file / "below")), "not a directory"),
         (HERE, StorageChoice(options={"size": "1G"}), "no option 'size'"),
         (TMPFS, StorageChoice(kind="tmpfs", options={"speed": "1"}), "no option 'speed'"),
         (TMPFS, StorageChoice(kind="tmpfs", directory="/x"), "chooses its own directory"),

@@ -17,7 +17,7 @@ from assay.experiment.values import Experiment, Scalar
 from assay.files.toml_file import Section
 from assay.observation import UpdateReport
 from assay.provision.deployment import Deployment
-from assay.row_sources.protocol import Asked, Download, Listener, RowSource
+from assay.row_sources.protocol import Asked, Download, Listener, RowSource, RowsSize
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 from assay.workload.schema import Schema
@@ -45,14 +45,23 @@ class BibSource(RowSource):
     def check_input(self, paths: Sequence[str]) -> None:
         files_of(paths)
 
-    def about_bytes(
-        self, workload: Workload, paths: Sequence[str], parameters: Mapping[str, Scalar]
-    ) -> int | None:
-        del workload
-        if not paths:
+    def rows_size(
+        self,
+        workload: Workload,
+        paths: Sequence[str],
+        parameters: Mapping[str, Scalar],
+        language: str,
+    ) -> RowsSize | None:
+        """A row holds the whole entry, beside its fields; how many entries there are is only known
+        from reading them."""
+        del language
+        if paths:
+            read_bytes = sum(file.stat().st_size for file in files_of(paths))
+        elif workload.data.default_input == "beebe":
+            read_bytes = sum(size for size, _ in beebe.manifest().files.values())
+        else:
             return None
-        read = sum(file.stat().st_size for file in files_of(paths))
-        return read * int(parameters.get("replicas", 1))
+        return RowsSize(0, read_bytes * int(parameters.get("replicas", 1)))
 
     def refuse_update(self, workload: Workload) -> str | None:
         data: Declared = workload.data

@@ -129,8 +129,8 @@ _EXPERIMENT_OPTIONS = (
         "--storage",
         multiple=True,
         metavar="STORAGE,…",
-        help="Storages, each as KIND, KIND[key=value,…] or KIND:DIRECTORY, with NAME= before it if "
-        "you like; see `assay list storages --detail`. [default: here]",
+        help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, with NAME= before it if you "
+        "like; see `assay list storages --detail`. [default: here]",
     ),
     erase_option,
     click.option(
@@ -288,11 +288,8 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--cache",
         metavar="STATE,…",
-        help="State of the caches when a measurement begins, each a cell. cold: the server was "
-        "stopped, its files left the page cache, and it was started; there is no ramp-up and no "
-        "warm-up. cold-machine: so did all files of the machine (root). warm: its files were read, "
-        "and a test that changes no data was run once. as-is: as the run before left it. "
-        "[default: the test's; as-is]",
+        help="State of the caches when a measurement begins, each a cell: cold, cold-machine (all "
+        "files), warm or as-is. [default: the test's; as-is]",
     ),
     click.option(
         "--per-statement",
@@ -313,9 +310,8 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--order",
         type=click.Choice(ORDERS),
-        help="interleaved: systems take turns; randomized: the same, and each repetition in an "
-        "order of its own, by the seed; sequential: one system after the other. "
-        f"[default: {ORDERS[0]}]",
+        help="interleaved: systems take turns; randomized: in an order of the seed, too; "
+        f"sequential: one after the other. [default: {ORDERS[0]}]",
     ),
     click.option(
         "--seed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from assay.errors import (
     RESOURCES,
@@ -22,17 +23,18 @@ of its own since."""
 
 def is_full(deployment: Deployment) -> bool:
     """Whether a storage of the deployment has no room left now."""
-    for node in deployment.nodes:
-        if node.directory is None:
-            continue
-        try:
-            found = os.statvfs(node.directory)
-        except OSError:
-            continue
-        has_no_files_left = found.f_files > 0 and found.f_favail == 0  # some do not count them
-        if found.f_bavail <= found.f_blocks * _FULL_SHARE or has_no_files_left:
-            return True
-    return False
+    folders = [node.directory for node in deployment.nodes if node.directory is not None]
+    return any(map(has_no_room, folders))
+
+
+def has_no_room(directory: Path) -> bool:
+    """Whether the file system of the directory has no room left now."""
+    try:
+        found = os.statvfs(directory)
+    except OSError:
+        return False
+    has_no_files_left = found.f_files > 0 and found.f_favail == 0  # some do not count them
+    return found.f_bavail <= found.f_blocks * _FULL_SHARE or has_no_files_left
 
 
 def no_space_left(storage_name: str, message: str) -> str:

@@ -26,11 +26,19 @@ from assay.provision.deployment import Deployment
 from assay.provision.directory import WHOLE_MACHINE, server_directory
 from assay.provision.listeners import with_listeners
 from assay.provision.process import has_stopped_cleanly, why_out_of_memory
+from assay.provision.space_watch import SpaceWatch
 from assay.storages.abilities import Accounted, AccountedSecond, LimitsProcesses, RawDevice
 from assay.storages.abilities import CrashReport as StorageCrashReport
 from assay.storages.protocol import PreparedStorage, Storage
-from assay.systems.abilities import BoundedInProcess, CrashReport, ReachedByUrl, Restartable
+from assay.systems.abilities import (
+    BoundedInProcess,
+    CrashReport,
+    ReachedByUrl,
+    Restartable,
+    WaitsForSpace,
+)
 from assay.systems.protocol import ServerDirectory, System
+from assay.text.reasons import with_more
 from assay.text.sizes import size_word
 from assay.text.units import counted
 
@@ -54,6 +62,7 @@ class RunningSystem:
         self._up = ExitStack()
         self._deployment: Deployment | None = None
         self._durability: Durability | None = None
+        self._space: SpaceWatch | None = None
 
     @property
     def deployment(self) -> Deployment:
@@ -73,12 +82,14 @@ class RunningSystem:
 
     def resource_failure(self) -> str | None:
         """Why what the system was given has failed: its storage has died or takes no more changes,
-        or the kernel has ended a process at the memory limit (the others may go on, but are nothing
-        to measure)."""
+        or is full and the system waited for space; or the kernel has ended a process at the memory
+        limit (the others may go on, but are nothing to measure)."""
         if isinstance(self.storage, StorageCrashReport) and self.prepared is not None:
             died = self.storage.why_it_died(self.prepared)
             if died is not None:
                 return died
+        if self._space is not None and self._space.reason is not None:
+            return self._space.reason
         if self._directory is not None:
             storage_name = self._directory.storage.name
             failed = failed_storage.why_failed(self._directory.root, storage_name)
@@ -133,6 +144,7 @@ class RunningSystem:
         try:
             with ExitStack() as up:
                 self._drop_page_cache()
+                self._space = self._watched(up)
                 deployment = _entered(up, self._system_up(choice), self.system)
                 deployment = self._on_its_machine(up, deployment)
                 self._up = up.pop_all()
@@ -140,11 +152,19 @@ class RunningSystem:
             ended = server_group.why_killed(groups, killed_before)
             if ended is not None and ended not in error.message:
                 error.message = f"{self.choice.label}: {ended}: {error.message}"
+            if self._space is not None and self._space.reason is not None:
+                error.message = with_more(self._space.reason, error.message)
             if error.hint is None and says_disk_is_full(error.message):
                 error.hint = RESOURCES_HINT
             raise
         self._deployment = replace(deployment, label=self.choice.label, durability=self._durability)
         return self._deployment
+
+    def _watched(self, up: ExitStack) -> SpaceWatch | None:
+        """From before its first program until its last one has ended."""
+        if self._directory is None or not isinstance(self.system, WaitsForSpace):
+            return None
+        return up.enter_context(SpaceWatch(self.system, self._directory, self.choice.label))
 
     def note_durability(self, found: Durability) -> None:
         """Of its commits, also after a restart."""

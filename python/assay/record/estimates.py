@@ -12,6 +12,7 @@ from assay.plan import Plan, PlannedRun
 from assay.record import continuing
 from assay.record.document import json_text, storable
 from assay.record.runs_again import ENDED, Runs
+from assay.text.secrets import without_secrets
 
 _LATEST = 5
 """So many earlier runs count."""
@@ -70,6 +71,34 @@ def sizes_on_disk(connection: sqlite3.Connection, runs: Iterable[PlannedRun]) ->
         if size_bytes is not None:
             found[run.position] = size_bytes
     return found
+
+
+def data_bytes(
+    connection: sqlite3.Connection, workload: str, run: PlannedRun, input_fingerprint: str
+) -> int | None:
+    """What the data of the run's test took on disk in earlier runs, at most, on any storage: with
+    the same workload and input, system and parameters. None: there are none."""
+    cell = run.cell
+    rows = connection.execute(
+        "SELECT json_extract(datasets.document, '$.size_on_disk_bytes'), "
+        "json_extract(datasets.document, '$.fingerprint') "
+        "FROM runs JOIN experiments ON experiments.id = runs.experiment_id "
+        "JOIN datasets ON datasets.run_id = runs.id "
+        "WHERE experiments.workload_fingerprint = ? AND runs.test = ? AND runs.system_label = ? "
+        "AND runs.parameters = ?",
+        (
+            workload,
+            cell.test,
+            storable(without_secrets(cell.system.label)),
+            json_text(cell.parameters),
+        ),
+    )
+    sizes = [
+        int(size_bytes)
+        for size_bytes, loaded in rows
+        if size_bytes is not None and (loaded in input_fingerprint or not input_fingerprint)
+    ]
+    return max(sizes, default=None)
 
 
 def unfinished(

@@ -63,6 +63,12 @@ class Questions(ABC):
         asked = tuple(runs)
         return self._read(lambda connection: estimates.sizes_on_disk(connection, asked))
 
+    def data_bytes(self, workload: str, run: PlannedRun, input_fingerprint: str = "") -> int | None:
+        """What the data of this run took on disk in earlier runs, at most."""
+        return self._read(
+            lambda connection: estimates.data_bytes(connection, workload, run, input_fingerprint)
+        )
+
     def unfinished(self, command: Mapping[str, Any], plan: Plan) -> Unfinished | None:
         """The command's last experiment, if it would be continued."""
         return self._read(lambda connection: estimates.unfinished(connection, command, plan))

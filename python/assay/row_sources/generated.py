@@ -11,7 +11,7 @@ from typing import Any
 
 from assay import _engine
 from assay.experiment.values import Experiment
-from assay.row_sources.protocol import Asked, Listener, RowSource
+from assay.row_sources.protocol import Asked, Listener, RowSource, RowsSize
 from assay.row_sources.request import DataRequest
 from assay.workload.parameters import Scalar
 from assay.workload.schema import placed
@@ -37,12 +37,18 @@ class Generated(RowSource):
                 seen.add(used)
                 workload.schema.check(parameters)
 
-    def about_bytes(
-        self, workload: Workload, paths: Sequence[str], parameters: Mapping[str, Scalar]
-    ) -> int | None:
+    def rows_size(
+        self,
+        workload: Workload,
+        paths: Sequence[str],
+        parameters: Mapping[str, Scalar],
+        language: str,
+    ) -> RowsSize | None:
         del paths
-        source = workload.source_for(parameters, int(parameters.get("data_seed", 1)), None)
-        return sum(int(table["bytes"]) for table in measure(source))
+        source = workload.source_for(parameters, int(parameters.get("data_seed", 1)), language)
+        measured = measure(source)
+        rows, text_bytes = (sum(int(table[key]) for table in measured) for key in ("rows", "bytes"))
+        return RowsSize(rows, text_bytes)
 
     def open(self, workload: Workload, experiment: Experiment, listener: Listener) -> GeneratedRows:
         del experiment, listener

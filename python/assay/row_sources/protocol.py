@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from assay import registry
 from assay.dialects.protocol import Dialect, Table
@@ -86,6 +86,15 @@ class ReadsFiles(Protocol):
         """Digest of the content of the files, and of how they are read."""
 
 
+class RowsSize(NamedTuple):
+    """The size of rows, before they are loaded."""
+
+    rows: int
+    """At least so many."""
+    text_bytes: int
+    """About, of all their values as text."""
+
+
 @dataclass(frozen=True)
 class Download:
     """A data set that ``assay get NAME`` brings."""
@@ -126,12 +135,16 @@ class RowSource(ABC):
         """Raises `InputError` for a file or folder of ``--input`` that cannot be read."""
         del paths
 
-    def about_bytes(
-        self, workload: Workload, paths: Sequence[str], parameters: Mapping[str, Scalar]
-    ) -> int | None:
-        """About how many bytes the rows of a run have as text, before anything is read or made;
-        ``paths``: those of ``--input``. None: that is not known beforehand."""
-        del workload, paths, parameters
+    def rows_size(
+        self,
+        workload: Workload,
+        paths: Sequence[str],
+        parameters: Mapping[str, Scalar],
+        language: str,
+    ) -> RowsSize | None:
+        """Of the rows of a run on a system with statements of this language, before anything is
+        read or made; ``paths``: those of ``--input``. None: that is not known beforehand."""
+        del workload, paths, parameters, language
         return None
 
     def refuse_update(self, workload: Workload) -> str | None:

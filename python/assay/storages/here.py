@@ -29,6 +29,7 @@ class Here:
 
     def check(self, choice: StorageChoice) -> None:
         values(self, choice)
+        refuse_no_directory(choice)
 
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
@@ -43,6 +44,21 @@ def directory_of(choice: StorageChoice) -> Path:
     directory, else (where the servers' user cannot reach that) /var/tmp."""
     given = choice.directory or env_vars.DATA_DIRECTORY.get()
     return Path(given).absolute() if given else default_directory(server_user())
+
+
+def refuse_no_directory(choice: StorageChoice) -> None:
+    """Raises `ArgumentError` where the directory that is named, or the first of its parents that
+    exists, is something else."""
+    named = choice.directory or env_vars.DATA_DIRECTORY.get()
+    if not named:
+        return
+    directory = Path(named).absolute()
+    found = next(path for path in (directory, *directory.parents) if path.exists())
+    if not found.is_dir():
+        raise ArgumentError(
+            f"storage {choice.name!r}: {found} is not a directory",
+            hint=f"choose another: {choice.kind}:DIRECTORY",
+        )
 
 
 @contextlib.contextmanager

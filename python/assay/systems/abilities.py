@@ -16,7 +16,7 @@ from assay.experiment.values import SystemChoice
 from assay.install.prefix import Prefix, Report
 from assay.provision.deployment import Address, Deployment
 from assay.server_url import Resolved
-from assay.systems.protocol import ProcessSample, System
+from assay.systems.protocol import ProcessSample, ServerDirectory, System
 
 
 @runtime_checkable
@@ -129,6 +129,17 @@ class Sized(Protocol):
 
 
 @runtime_checkable
+class LeastSpace(Protocol):
+    """Its tables are not compressed, so that it is known from the rows how much space they need at
+    least."""
+
+    def least_bytes(self, rows: int, text_bytes: int) -> int:
+        """What the tables of these rows need on disk at the least, without indexes. Numbers and
+        times take less than their text."""
+        ...
+
+
+@runtime_checkable
 class BufferSize(Protocol):
     """It has a buffer for pages of data, whose size can be read."""
 
@@ -163,6 +174,16 @@ class CrashReport(Protocol):
     def why_it_died(self, deployment: Deployment) -> str | None:
         """None while every process of it runs; else how one ended, and the end of its log. Asked
         twice a second while clients work."""
+        ...
+
+
+@runtime_checkable
+class WaitsForSpace(Protocol):
+    """On a full storage it may wait until somebody frees space, instead of reporting an error."""
+
+    def why_waiting(self, directory: ServerDirectory) -> str | None:
+        """What its programs have logged of such a wait; None: nothing. Asked once a second while
+        the storage of a private server is full."""
         ...
 
 
@@ -264,10 +285,12 @@ ABILITIES: tuple[type, ...] = (
     TakesRawDevice,
     SpreadsSchema,
     Sized,
+    LeastSpace,
     BufferSize,
     Counters,
     Sampled,
     CrashReport,
+    WaitsForSpace,
     OwnClient,
     Findable,
     SeveralVersions,

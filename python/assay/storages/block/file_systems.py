@@ -20,7 +20,6 @@ from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
 from assay.option_spec import OptionSpec
 from assay.provision.programs import SEARCH_PATH
 from assay.storages.block.machine import need_program
-from assay.text.units import size
 
 KNOWN_TO_KERNEL = Path("/proc/filesystems")
 _MIB = 1 << 20
@@ -152,7 +151,7 @@ def need_size(found: FileSystem, size_bytes: int, storage: str) -> None:
     if size_bytes < found.smallest_bytes:
         raise ArgumentError(
             f"storage {storage!r}: {found.name} needs {found.smallest_bytes >> 20}M at least, "
-            f"found size {size(size_bytes)}",
+            f"found {size_bytes >> 20}M",
             hint=f"size={found.smallest_bytes >> 20}M, or another fs",
         )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from assay import env_vars
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment.values import StorageChoice
-from assay.storages.here import FALLBACK
+from assay.storages.here import FALLBACK, refuse_no_directory
 from assay.text.units import size
 
 _BLOCK_BYTES = 4 << 20
@@ -60,7 +60,8 @@ def lay_out(path: Path, size_bytes: int) -> None:
 
 def need_known_room(choice: StorageChoice, size_bytes: int) -> None:
     """`need_room` before anything is made: of a directory that is named, or of the two among which
-    the default one will be."""
+    the default one will be. Raises `ArgumentError` also where what is named is no directory."""
+    refuse_no_directory(choice)
     named = choice.directory or env_vars.DATA_DIRECTORY.get()
     if named:
         need_room(Path(named).absolute(), size_bytes, choice.name)

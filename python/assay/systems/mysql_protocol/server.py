@@ -52,6 +52,7 @@ _PORT_IS_TAKEN = "Can't start server: Bind on TCP/IP port"
 _IS_READY = "ready for connections"
 _ERROR = r"\[ERROR\] (?:\[[^\]]*\] )*(.*)"
 """A line of the log; the number and the part of the server that speaks are left out."""
+_WAITS = r"(Disk (?:is )?full.*?)\.? ?Waiting for someone to free"
 _SAYS_NOTHING = (
     "Aborting",
     "The designated data directory is unusable. You can remove all files that the server added "
@@ -216,6 +217,15 @@ def _last_words(log: Path) -> str:
     said = re.findall(_ERROR, programs.last_lines(log, lines=200))
     errors = [words for words in said if words not in _SAYS_NOTHING]
     return "; ".join(dict.fromkeys(errors)) or programs.last_lines(log)
+
+
+def why_waiting(directory: ServerDirectory) -> str | None:
+    """What the server, or the program that makes its data directory, logged of a file that waits
+    for free space."""
+    for log in directory.run.glob("*.log"):
+        if said := re.findall(_WAITS, programs.last_lines(log, lines=50)):
+            return str(said[-1])
+    return None
 
 
 def _refused(

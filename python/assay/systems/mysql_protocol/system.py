@@ -174,6 +174,10 @@ class ProductSystem:
             return databases_bytes(deployment.data_directory, shared)
         return number_of(self._with_statistics(deployment), _SIZE_QUERY)
 
+    def least_bytes(self, rows: int, text_bytes: int) -> int:
+        """Of MyISAM, which needs less than the other engines."""
+        return rows + text_bytes // 3
+
     def data_bytes(self, deployment: Deployment) -> int:
         """Rows and indexes of the tables, as their statistics have them."""
         return number_of(self._with_statistics(deployment), _DATA_SIZE_QUERY)
@@ -207,6 +211,10 @@ class ProductSystem:
 
     def why_it_died(self, deployment: Deployment) -> str | None:
         return process.why_a_node_died(deployment)
+
+    def why_waiting(self, directory: ServerDirectory) -> str | None:
+        """Tables of MyISAM and Aria wait for free space, and try again every minute."""
+        return server.why_waiting(directory)
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(self.product, address)

@@ -147,6 +147,11 @@ class Postgresql:
             return allocated_bytes(deployment.data_directory)
         return number_of(deployment, "SELECT pg_database_size(current_database())")
 
+    def least_bytes(self, rows: int, text_bytes: int) -> int:
+        """Each row has a header of 23 bytes, aligned, and a pointer; texts of more than 2 kB are
+        compressed."""
+        return 28 * rows + text_bytes // 10
+
     def data_bytes(self, deployment: Deployment) -> int:
         """Tables with their indexes, maps and long values, in files of whole pages."""
         return number_of(deployment, _DATA_SIZE_QUERY)

@@ -1,0 +1,59 @@
+"""Storages that are too small for the data, refused before anything is made."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices
+from commands import Assay
+
+pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
+
+
+@pytest.fixture
+def folder() -> Path:
+    return Path(f"/var/tmp/assay-test-{os.getpid()}-small")
+
+
+def test_rows_that_cannot_fit_are_refused_without_a_record(
+    folder: Path, assay: Assay, working_folder: Path
+) -> None:
+    small = f"loop[size=16M]:{folder}"
+    ended = assay(
+        "run", "tpcb", "--on", "sqlite", "--storage", small, "--set", "scale=60",
+        "--transactions", "1",
+    )  # fmt: skip
+    assert ended.status == 2
+    assert f"storage '{small}' of 16.8 MB is too small for tpcb" in ended.err
+    assert "(scale=60, form=pgbench): its 6,000,660 rows need" in ended.err
+    assert "choose a larger size for it" in ended.err
+    assert not folder.exists() and not list(working_folder.iterdir())
+
+
+def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
+    folder: Path, assay: Assay
+) -> None:
+    """19 MB of text, of which numbers take less."""
+
+    def run(storage: str) -> str:
+        ended = assay(
+            "run", "tpcb", "--on", "sqlite", "--storage", f"{storage}:{folder}",
+            "--set", "scale=14", "--transactions", "1",
+        )  # fmt: skip
+        assert ended.status == expected, ended.err
+        return ended.err
+
+    expected = 3
+    said = run("loop[size=16M]")
+    assert "may be too small for tpcb" in said
+    assert "no space left on storage" in said
+    expected = 0
+    assert "too small" not in run("here")
+    expected = 2
+    said = run("loop[size=16M]")
+    assert "is too small for tpcb" in said
+    assert "MB in an earlier run" in said
+    assert not files_of_loop_devices(folder) and not folder.exists()
