@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def why_failed(directory: Path, storage_name: str) -> str | None:
-    """None while it can be written, as far as the kernel tells."""
+    """None while it can be written, as far as the kernel knows."""
     try:
         flags = os.statvfs(directory).f_flag
     except OSError as error:
