@@ -1,13 +1,18 @@
-"""A run on a modelled disk is labelled, and says so when the disk's process has died."""
+"""A run on a modelled disk is labelled; when the disk fails, the run ends with that reason, and
+nothing is left."""
 
 from __future__ import annotations
 
 import signal
+import sqlite3
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
+from assay.storages.disk_model.control import Control
 from assay.storages.modelled import MODELLED
 from plugins import assay
 from running import started, wait_for_state
@@ -25,35 +30,97 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def _storage(folder: Path, profile: str) -> tuple[str, str]:
-    return "--storage", f"disk=modelled[profile={profile},size=128M]:{folder}"
+def _storage(folder: Path, profile: str, *more: str) -> tuple[str, str]:
+    options = ",".join((f"profile={profile}", *more))
+    return "--storage", f"disk=modelled[{options}]:{folder}"
 
 
-def test_what_is_measured_on_a_modelled_disk_is_labelled(folder: Path) -> None:
-    words = ("run", "tpcb", "--on", "sqlite", "--duration", "2")
-    done = assay(folder, *words, *_storage(folder, "scsi-15k"))
-    assert done.returncode == 0, done.stderr
-    assert "disk (modelled)" in done.stdout
-    report = assay(folder, "report", "--detail")
-    assert "disk (modelled)" in report.stdout
-    assert "scsi-15k is modelled on the class of the 15,000 rpm" in " ".join(report.stdout.split())
+def _disk_of(running: subprocess.Popen[str]) -> psutil.Process:
+    [disk] = [
+        child
+        for child in psutil.Process(running.pid).children(recursive=True)
+        if "serve" in child.cmdline()
+    ]
+    return disk
 
 
-def test_a_run_whose_disk_dies_fails_with_that_reason(folder: Path) -> None:
-    words = ("run", "tpcb", "--on", "sqlite", "--duration", "600")
-    with started(folder, *words, *_storage(folder, "nvme")) as running:
-        wait_for_state(folder, "driving")
-        [disk] = [
-            child
-            for child in psutil.Process(running.pid).children(recursive=True)
-            if "serve" in child.cmdline()
-        ]
-        disk.send_signal(signal.SIGKILL)
-        printed, said = running.communicate(timeout=HANG_S)
-    assert running.returncode == 3, said
-    assert "the modelled disk" in printed + said
-    assert "ended by SIGKILL" in printed + said
+def _assert_nothing_is_left(folder: Path) -> None:
     assert not [
         path for path in folder.iterdir() if path.name.startswith("assay-") and path.is_dir()
     ]
     assert str(folder) not in Path("/proc/self/mounts").read_text()
+    backing = Path("/sys/block").glob("loop*/loop/backing_file")
+    assert not [file for file in backing if str(folder) in _text_of(file)]
+
+
+def _text_of(path: Path) -> str:
+    """Empty where it is gone by now."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def test_what_is_measured_on_a_modelled_disk_is_labelled_and_accounted_for(folder: Path) -> None:
+    words = ("run", "tpcb", "--on", "sqlite", "--duration", "2")
+    done = assay(folder, *words, *_storage(folder, "scsi-15k", "size=128M"))
+    assert done.returncode == 0, done.stderr
+    assert "disk (modelled)" in done.stdout
+    report = assay(folder, "report", "--detail")
+    assert "disk (modelled)" in report.stdout
+    shown = " ".join(report.stdout.split())
+    assert "scsi-15k is modelled on the class of the 15,000 rpm" in shown
+    assert "Requests of modelled disks" in shown
+    with sqlite3.connect(folder / "assay-records.sqlite") as record:
+        found = record.execute(
+            "SELECT operation, sum(count), min(second), max(second) FROM storage_requests "
+            "GROUP BY operation"
+        ).fetchall()
+    counted = {operation: numbers for operation, *numbers in found}
+    assert counted["flush"][0] > 0 and counted["write"][0] > 0
+    assert 0 <= counted["flush"][1] <= counted["flush"][2] <= 4
+
+
+@pytest.mark.parametrize("system", ["sqlite", "postgresql"])
+@pytest.mark.parametrize(
+    "command, arguments, expected",
+    [
+        pytest.param("", {}, ["the modelled disk", "ended by SIGKILL"], id="killed"),
+        pytest.param("power-cut", {}, ["the power of the modelled disk is off"], id="power"),
+        pytest.param("errors", {"rules": [{"kind": "write"}]}, ["I/O error"], id="errors"),
+        pytest.param("full", {"after_bytes": 100_000}, ["I/O error"], id="full"),
+    ],
+)
+def test_a_run_whose_disk_fails_ends_with_that_reason(
+    folder: Path, system: str, command: str, arguments: dict[str, Any], expected: list[str]
+) -> None:
+    words = ("run", "tpcb", "--on", system, "--duration", "600", "--no-probe")
+    with started(folder, *words, *_storage(folder, "fusion-io", "size=320M")) as running:
+        wait_for_state(folder, "driving")
+        disk = _disk_of(running)
+        if command:
+            line = disk.cmdline()
+            Control(Path(line[line.index("--control") + 1])).ask(command, **arguments)
+        else:
+            disk.send_signal(signal.SIGKILL)
+        printed, said = running.communicate(timeout=HANG_S)
+    assert running.returncode == 3, said
+    for words_expected in expected:
+        assert words_expected in said, said
+    assert "could not remove" not in printed + said
+    _assert_nothing_is_left(folder)
+
+
+def test_the_next_start_removes_what_a_killed_assay_left(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(folder / "made"))
+    words = ("run", "tpcb", "--on", "postgresql", "--duration", "600", "--no-probe")
+    with started(folder, *words, *_storage(folder, "hdd-7200", "size=320M")) as running:
+        wait_for_state(folder, "driving")
+        running.kill()
+    assert str(folder) in Path("/proc/self/mounts").read_text()
+    done = assay(folder, "run", "tpcb", "--on", "sqlite", "--transactions", "1")
+    assert done.returncode == 0, done.stderr
+    assert "an earlier run was killed" in done.stderr
+    _assert_nothing_is_left(folder)
