@@ -88,7 +88,7 @@ def test_what_is_measured_on_a_modelled_disk_is_labelled_and_accounted_for(folde
         pytest.param("", {}, ["the modelled disk", "ended by SIGKILL"], id="killed"),
         pytest.param("power-cut", {}, ["the power of the modelled disk is off"], id="power"),
         pytest.param("errors", {"rules": [{"kind": "write"}]}, ["I/O error"], id="errors"),
-        pytest.param("full", {"after_bytes": 100_000}, ["I/O error"], id="full"),
+        pytest.param("full", {"after_bytes": 100_000}, ["the modelled disk is full"], id="full"),
     ],
 )
 def test_a_run_whose_disk_fails_ends_with_that_reason(

@@ -19,14 +19,15 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_assay-disk-model");
 const SIZE: u64 = 1 << 30;
 const PAGE: usize = 8192;
 const RUN: Duration = Duration::from_secs(4);
-/// Those with names, and flash that takes about ten times as long as the way.
-const MODELS: [&str; 6] = [
+/// Those with names, and flash that takes about ten and twenty times as long as the way.
+const MODELS: [&str; 7] = [
     "scsi-15k",
     "hdd-7200",
     "sata-ssd",
     "fusion-io",
     "nvme",
     "sata-ssd,read_latency=450us",
+    "sata-ssd,read_latency=1ms",
 ];
 
 #[derive(Clone, Copy)]
@@ -60,8 +61,25 @@ fn mixed(number: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-/// Requests per second of the model, with clients that need no time.
-fn modelled_per_s(model: &str, pattern: Pattern, depth: usize) -> f64 {
+/// What clients see of a disk.
+struct Seen {
+    per_s: f64,
+    /// Half of the requests took longer.
+    median_us: f64,
+}
+
+impl Seen {
+    fn new(per_s: f64, mut times_ns: Vec<u64>) -> Self {
+        times_ns.sort_unstable();
+        Self {
+            per_s,
+            median_us: times_ns[times_ns.len() / 2] as f64 / 1e3,
+        }
+    }
+}
+
+/// The model, with clients that need no time.
+fn modelled(model: &str, pattern: Pattern, depth: usize) -> Seen {
     let mut disk = Parameters::parse(model).unwrap().build(SIZE).unwrap();
     let mut events = Vec::new();
     let (mut now_ns, mut next, mut ended) = (1_000_000, 0_u64, 0_u64);
@@ -69,6 +87,8 @@ fn modelled_per_s(model: &str, pattern: Pattern, depth: usize) -> f64 {
     let mut flushes = vec![false; depth];
     let mut idle: Vec<usize> = (0..depth).collect();
     let mut clients = std::collections::HashMap::new();
+    let mut sent_ns = vec![0; depth];
+    let mut times_ns = Vec::new();
     let mut id = 0;
     // Sequential requests come as far as the measured ones do: outer tracks are faster.
     let most = 30_000;
@@ -92,6 +112,9 @@ fn modelled_per_s(model: &str, pattern: Pattern, depth: usize) -> f64 {
                     (Operation::Read, offset, length as u64)
                 }
             };
+            if operation != Operation::Flush {
+                sent_ns[client] = now_ns;
+            }
             clients.insert(id, (client, operation));
             let request = Request {
                 id,
@@ -117,11 +140,13 @@ fn modelled_per_s(model: &str, pattern: Pattern, depth: usize) -> f64 {
                     if ended == 100 {
                         began_ns = now_ns;
                     }
+                    times_ns.push(now_ns - sent_ns[client]);
                 }
             }
         }
     }
-    (ended - 100) as f64 / (now_ns - began_ns) as f64 * 1e9
+    let per_s = (ended - 100) as f64 / (now_ns - began_ns) as f64 * 1e9;
+    Seen::new(per_s, times_ns)
 }
 
 struct Served {
@@ -203,37 +228,44 @@ impl Served {
         let error = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "calibrate: {error}");
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        eprintln!("{found}");
         let depths = found["depths"].as_array().unwrap().iter();
         depths
             .map(|depth| depth["path_cost_ns"].as_f64().unwrap() / 1e3)
             .collect()
     }
 
-    fn measured_per_s(&self, pattern: Pattern, depth: usize) -> f64 {
+    fn measured(&self, pattern: Pattern, depth: usize) -> Seen {
         let next = AtomicU64::new(0);
-        let ended = AtomicU64::new(0);
         let started = Instant::now();
-        std::thread::scope(|scope| {
-            for _ in 0..depth {
+        let times_ns: Vec<u64> = std::thread::scope(|scope| {
+            let work = || {
                 scope.spawn(|| {
                     let disk = self.open();
+                    let mut times_ns = Vec::with_capacity(1 << 18);
                     let mut memory = vec![7_u8; 131_072 + 4096];
                     let skip = memory.as_ptr().align_offset(4096);
                     while started.elapsed() < RUN {
                         let (offset, length) = pattern.place(next.fetch_add(1, Ordering::Relaxed));
                         let bytes = &mut memory[skip..skip + length];
+                        let sent = Instant::now();
                         if matches!(pattern, Pattern::WriteAndFlush) {
                             disk.write_all_at(bytes, offset).unwrap();
                             disk.sync_data().unwrap();
                         } else {
                             disk.read_exact_at(bytes, offset).unwrap();
                         }
-                        ended.fetch_add(1, Ordering::Relaxed);
+                        times_ns.push(u64::try_from(sent.elapsed().as_nanos()).unwrap());
                     }
-                });
-            }
+                    times_ns
+                })
+            };
+            let threads: Vec<_> = (0..depth).map(|_| work()).collect();
+            let times = threads.into_iter().map(|thread| thread.join().unwrap());
+            times.flatten().collect()
         });
-        ended.load(Ordering::Relaxed) as f64 / started.elapsed().as_secs_f64()
+        let per_s = times_ns.len() as f64 / started.elapsed().as_secs_f64();
+        Seen::new(per_s, times_ns)
     }
 }
 
@@ -266,9 +298,9 @@ fn main() {
         .filter(|name| !name.starts_with('-'))
         .collect();
     println!(
-        "| profile | pattern | depth | model, per s | measured, per s | measured / model | late, us | way, us |"
+        "| profile | pattern | depth | model, per s | measured, per s | measured / model | model, median us | measured, median us | measured / model | late, us | way, us |"
     );
-    println!("|---|---|---:|---:|---:|---:|---:|---:|");
+    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     let cases = [
         (Pattern::RandomRead, 1),
         (Pattern::RandomRead, 16),
@@ -280,11 +312,13 @@ fn main() {
         // What the way costs, without delays.
         let floor = Served::start("profile=none");
         for (pattern, depth) in cases {
-            floor.measured_per_s(pattern, depth);
-            let measured = floor.measured_per_s(pattern, depth);
+            floor.measured(pattern, depth);
+            let measured = floor.measured(pattern, depth);
             println!(
-                "| none | {} | {depth} | | {measured:.0} | | | |",
-                pattern.name()
+                "| none | {} | {depth} | | {:.0} | | | {:.0} | | | |",
+                pattern.name(),
+                measured.per_s,
+                measured.median_us
             );
         }
     }
@@ -293,14 +327,19 @@ fn main() {
         let served = Served::start(&model);
         let way_us = served.calibrate();
         for (pattern, depth) in cases {
-            let modelled = modelled_per_s(&model, pattern, depth);
+            let modelled = modelled(&model, pattern, depth);
             let (late_before, count_before) = served.late_ns();
-            let measured = served.measured_per_s(pattern, depth);
+            let measured = served.measured(pattern, depth);
             let (late, count) = served.late_ns();
             println!(
-                "| {profile} | {} | {depth} | {modelled:.1} | {measured:.1} | {:.3} | {:.0} | {:.0} |",
+                "| {profile} | {} | {depth} | {:.1} | {:.1} | {:.3} | {:.0} | {:.0} | {:.3} | {:.0} | {:.0} |",
                 pattern.name(),
-                measured / modelled,
+                modelled.per_s,
+                measured.per_s,
+                measured.per_s / modelled.per_s,
+                modelled.median_us,
+                measured.median_us,
+                measured.median_us / modelled.median_us,
                 (late - late_before) / (count - count_before) / 1e3,
                 way_us[usize::from(depth > 1)]
             );

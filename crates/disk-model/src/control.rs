@@ -114,6 +114,7 @@ fn execute(command: Command, device: &Device) -> Result<Value, DiskError> {
             "ok": true,
             "counters": device.counters(),
             "is_powered": device.is_powered(),
+            "has_been_full": device.has_been_full(),
         }),
         Command::Volatile => json!({"ok": true, "writes": device.volatile_writes()}),
         Command::PowerCut(cut) => json!({"ok": true, "lost": device.power_cut(&cut)?}),

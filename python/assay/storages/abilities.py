@@ -176,8 +176,8 @@ class Accounted(Protocol):
 
 @runtime_checkable
 class CrashReport(Protocol):
-    """It reports whether and why it has stopped: the process that serves it has ended, or its power
-    is off."""
+    """It reports whether and why it has stopped: the process that serves it has ended, its power
+    is off, or it was full."""
 
     def why_it_died(self, prepared: PreparedStorage) -> str | None:
         """None while it works; else why not, with the end of its log. Asked twice a second while

@@ -208,10 +208,7 @@ class Modelled:
 
     def why_it_died(self, prepared: PreparedStorage) -> str | None:
         disk = _handle(prepared).disk
-        died = disk.process.died("the modelled disk")
-        if died is None and not disk.control.has_power():
-            return "the power of the modelled disk is off"
-        return died
+        return disk.process.died("the modelled disk") or disk.control.why_it_fails()
 
 
 def _need_fuse(what: str) -> None:

@@ -363,6 +363,12 @@ impl Device {
         self.lock().is_powered
     }
 
+    /// Whether a write has found no room since `set_full`.
+    #[must_use]
+    pub fn has_been_full(&self) -> bool {
+        self.lock().faults.has_been_full()
+    }
+
     /// Replaces the rules by which requests fail.
     ///
     /// # Errors

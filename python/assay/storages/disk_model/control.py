@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import socket
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,12 +46,18 @@ class Control:
             raise Bug(f"the modelled disk refused {line}: {answer.get('error')}")
         return answer
 
-    def has_power(self) -> bool:
-        """Whether its power has not been cut; true also where it does not answer at once."""
+    def why_it_fails(self) -> str | None:
+        """Why requests fail, where its power was cut or it was full; None also where it does not
+        answer at once."""
         try:
-            return bool(self.ask("counters", patience_s=_GLANCE_S)["is_powered"])
+            state = self.ask("counters", patience_s=_GLANCE_S)
         except SystemDied:
-            return True
+            return None
+        if not state["is_powered"]:
+            return "the power of the modelled disk is off"
+        if state["has_been_full"]:
+            return f"the modelled disk is full: {os.strerror(errno.ENOSPC)}"
+        return None
 
     def set_pace(self, is_paced: bool) -> None:
         """Whether requests take their modelled time. A file system is made and taken off without
