@@ -11,13 +11,13 @@ import pytest
 
 from assay.dialects.protocol import Column, Table
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import SystemChoice
+from assay.experiment.values import ServerMachine, SystemChoice
 from assay.load.mark import mark, refuse_foreign_tables
 from assay.provision import process
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.session import session
-from assay.systems.cassandra import CASSANDRA
+from assay.systems.cassandra import CASSANDRA, system
 from assay.systems.cassandra.settings import is_in_effect
 from commands import need
 from servers import ask, provisioned
@@ -113,6 +113,34 @@ def test_a_setting_that_there_is_not_is_named(_there_is_one: None, storage: Stor
     with refused as refusal, provisioned(CASSANDRA, storage, {"comitlog_sync": "batch"}):
         pass
     assert "commitlog_sync" in (refusal.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("options", "limit_mb", "expected"),
+    [
+        ({}, None, 512),
+        ({}, 768, 512),
+        ({}, 640, 384),
+        ({}, 512, 256),
+        ({"nodes": "3"}, 2048, 426),
+        ({"buffer": "64MB"}, 640, 288),
+        ({"heap": "300MB"}, 600, 300),
+        ({}, 511, "limit of 511MB is too little: a node needs 512MB, of which 256MB are its heap"),
+        ({"heap": "512MB"}, 640, "a node needs 768MB, of which 512MB are its heap"),
+        ({"nodes": "2"}, 1000, "each of 2 nodes needs 512MB"),
+    ],
+)
+def test_the_heap_fits_into_the_memory_limit(
+    options: Mapping[str, str], limit_mb: int | None, expected: int | str
+) -> None:
+    machine = ServerMachine(memory_bytes=None if limit_mb is None else limit_mb << 20)
+    choice = SystemChoice("cassandra", options=options, machine=machine)
+    if isinstance(expected, str):
+        with pytest.raises(ArgumentError, match=expected):
+            CASSANDRA.check(choice)
+    else:
+        cache_bytes = system._cache_bytes(choice)
+        assert system._heap_bytes(choice, cache_bytes) == expected << 20
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from assay.errors import MachineLimit
@@ -37,8 +39,8 @@ def test_a_server_with_little_memory_works_or_names_the_limit(assay: Assay, syst
     assert "ended by the memory limit of 8MB" in little.reason
     assert ended.status == 3
     rows = ended.document["tables"]["runs"]
-    assert [row["server_memory_bytes"] for row in rows] == [256 * MB, 8 * MB]
-    assert [row["server_cpus"] for row in rows] == [0.5, 0.5]
+    assert [row["memory_limit_bytes"] for row in rows] == [256 * MB, 8 * MB]
+    assert [row["cpu_limit"] for row in rows] == [0.5, 0.5]
 
 
 def test_a_running_server_on_this_machine_is_sampled(assay: Assay) -> None:
@@ -59,3 +61,29 @@ def test_a_running_server_on_this_machine_is_sampled(assay: Assay) -> None:
             assert run.driven.server_cost is not None, "its processes are seen"
             assert run.driven.server_cost.resident_peak_bytes > MB
             assert (run.deployment.delay is not None) == bool(words)
+
+
+def test_memory_that_runs_out_in_a_run_is_named(assay: Assay, working_folder: Path) -> None:
+    """The kernel ends one backend; the server that we started goes on."""
+    need("postgresql")
+    _need_groups()
+    (working_folder / "large.sql").write_text("SELECT length(repeat('x', 400000000));\n")
+    ended = assay("run", "large.sql", "--on", "postgresql", "--memory", "160MB,none",
+                  "--clients", "1", "--transactions", "3")  # fmt: skip
+    little, enough = ended.runs
+    assert enough.state == "done", ended.err
+    assert little.state == "failed"
+    assert "a process was ended by the memory limit of 160MB" in str(little.reason)
+    assert ended.status == 3
+
+
+def test_memory_that_runs_out_in_a_load_is_named(assay: Assay) -> None:
+    need("mariadb")
+    _need_groups()
+    ended = assay("run", "tpcb", "--on", "mariadb[buffer=256MB]", "--memory", "144MB",
+                  "--set", "scale=5", "--transactions", "3")  # fmt: skip
+    [run] = ended.runs
+    assert run.state == "failed"
+    assert run.driven is None
+    assert "a process was ended by the memory limit of 144MB" in str(run.reason)
+    assert ended.status == 3

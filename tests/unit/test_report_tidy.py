@@ -51,6 +51,13 @@ def parallel(tmp_path_factory: pytest.TempPathFactory) -> ExperimentRecord:
     return invented.experiment(path, planned, elapsed)
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_no_two_columns_of_a_table_have_one_name(table: str) -> None:
+    """The last one would hide the others."""
+    names = [column.name for column in TABLES[table][1]]
+    assert sorted(names) == sorted(set(names))
+
+
 def test_the_published_schema_is_the_programs() -> None:
     assert json.loads(PUBLISHED.read_text(encoding="utf-8")) == schema()
     jsonschema.Draft202012Validator.check_schema(schema())

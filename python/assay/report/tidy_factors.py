@@ -29,11 +29,11 @@ FACTORS = [
     ),
     TidyColumn("storage", "string", "empty: not seen", attribute("storage"), False),
     TidyColumn(
-        "server_memory_bytes", "integer", "given to the server, page cache included; null: all",
+        "memory_limit_bytes", "integer", "of the server, page cache included; null: none",
         lambda run: run.server_machine.memory_bytes,
     ),
     TidyColumn(
-        "server_cpus", "number", "processors given to the server; null: all",
+        "cpu_limit", "number", "processors of the server; null: all",
         lambda run: run.server_machine.cpus,
     ),
     TidyColumn(

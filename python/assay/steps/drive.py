@@ -92,7 +92,13 @@ def _run_once(state: RunState, planned: PlannedDrive, document: Mapping[str, Any
     pooled, progress = state.up(), state.context.progress
     statements = _session_statements(state, planned)
     observe_watched(
-        pooled.deployment, pooled.system, document, progress.driving, statements, progress.warning
+        pooled.deployment,
+        pooled.system,
+        document,
+        progress.driving,
+        statements,
+        progress.warning,
+        pooled.why_it_died,
     )
 
 

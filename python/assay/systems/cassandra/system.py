@@ -26,6 +26,7 @@ from assay.systems.cassandra import (
     cluster,
     configuration,
     installation,
+    memory,
     settings,
     size,
     url,
@@ -37,10 +38,10 @@ from assay.systems.options import (
     refuse_buffer,
     refuse_no_size,
     rounded_up,
-    size_bytes,
     values,
 )
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
+from assay.text.sizes import size_word
 
 NODES: Final = OptionSpec(
     name="nodes",
@@ -73,11 +74,10 @@ HEAP: Final = OptionSpec(
     default="512MB",
     levels=(),
     help="Memory of each node's Java heap, from 256MB; buffers, the cache of pages and Java itself "
-    "come on top.",
+    "come on top. With --memory it is smaller by default where that is needed.",
     refuse=refuse_no_size("heap"),
 )
 
-_LEAST_HEAP_BYTES = 256 << 20
 _CACHE = "file_cache_size"
 _LEAST_CACHE_BYTES = 4 << 20
 _OF_THE_DATA = (
@@ -154,13 +154,7 @@ class Cassandra:
                 f"nodes={options[NODES.name]}",
                 hint=f"nodes={options[REPLICATION.name]}",
             )
-        if size_bytes(HEAP.name, options[HEAP.name]) < _LEAST_HEAP_BYTES:
-            raise ArgumentError(
-                f"heap={options[HEAP.name]}: expected at least 256MB, as the server does "
-                "not start with less",
-                hint="heap=512MB",
-            )
-        buffer_bytes(options, choice.settings, _CACHE)
+        _heap_bytes(choice, _cache_bytes(choice))
 
     @contextlib.contextmanager
     def provision(
@@ -172,9 +166,10 @@ class Cassandra:
         self.check(choice)
         options = values(self.option_specs, choice)
         found = installation.find()
-        cache = buffer_bytes(options, choice.settings, _CACHE)
-        cache_bytes = 0 if cache is None else rounded_up(cache, 1 << 20, _LEAST_CACHE_BYTES)
-        own = {} if cache is None else _cache_settings(cache_bytes)
+        cache_bytes = _cache_bytes(choice)
+        heap_bytes = _heap_bytes(choice, cache_bytes)
+        options[HEAP.name] = size_word(heap_bytes)
+        own = _cache_settings(cache_bytes) if cache_bytes else {}
         nodes = int(options[NODES.name])
         options[REPLICATION.name] = options[REPLICATION.name] or str(nodes)
         driver_options = {name: options[name] for name in (CONSISTENCY.name, COMPRESSION.name)}
@@ -183,7 +178,7 @@ class Cassandra:
             directory,
             {**own, **choice.settings},
             nodes=nodes,
-            heap_bytes=size_bytes(HEAP.name, options[HEAP.name]),
+            heap_bytes=heap_bytes,
             cache_bytes=cache_bytes,
         ) as running:
             agreement.make_keyspace(
@@ -268,6 +263,22 @@ _OF_A_PRIVATE_CLUSTER = (
     COMPRESSION.name,
     HEAP.name,
 )
+
+
+def _cache_bytes(choice: SystemChoice) -> int:
+    """Of each node's cache of pages; 0: it has none."""
+    asked = buffer_bytes(values(Cassandra.option_specs, choice), choice.settings, _CACHE)
+    return 0 if asked is None else rounded_up(asked, 1 << 20, _LEAST_CACHE_BYTES)
+
+
+def _heap_bytes(choice: SystemChoice, cache_bytes: int) -> int:
+    return memory.heap_bytes(
+        choice.options.get(HEAP.name),
+        HEAP.default,
+        nodes=int(values(Cassandra.option_specs, choice)[NODES.name]),
+        cache_bytes=cache_bytes + _RESERVED_BYTES if cache_bytes else 0,
+        limit_bytes=choice.machine.memory_bytes,
+    )
 
 
 def _cache_settings(cache_bytes: int) -> dict[str, str]:
