@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices
-from commands import Assay
+from commands import Assay, need
 
 pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 
@@ -56,4 +56,20 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     said = run("loop[size=16M]")
     assert "is too small for tpcb" in said
     assert "MB in an earlier run" in said
+    assert not files_of_loop_devices(folder) and not folder.exists()
+
+
+@pytest.mark.parametrize("engine", ["MyISAM", "Aria"])
+def test_a_load_that_waits_for_space_is_ended(engine: str, folder: Path, assay: Assay) -> None:
+    need("mariadb")
+    small = f"loop[size=180M]:{folder}"
+    ended = assay(
+        "run", "tpcb", "--on", f"mariadb[engine={engine}]", "--storage", small,
+        "--set", "scale=20", "--transactions", "1",
+    )  # fmt: skip
+    assert ended.status == 3, ended.err
+    (run,) = ended.runs
+    waits = f"no space left on storage {small}: mariadb engine={engine} waits for free space: "
+    assert str(run.reason).startswith(waits)
+    assert "loading the table pgbench_accounts" in str(run.reason)
     assert not files_of_loop_devices(folder) and not folder.exists()

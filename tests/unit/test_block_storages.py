@@ -22,7 +22,7 @@ from assay.experiment.values import Experiment, StorageChoice, SystemChoice
 from assay.provision import ledger
 from assay.provision.hierarchies import Parent, parents
 from assay.provision.leftovers import clear_leftovers
-from assay.storages.abilities import OwnDevice
+from assay.storages.abilities import Inspectable, OwnDevice
 from assay.storages.block import image
 from assay.storages.loop import LOOP
 from assay.storages.mounts import device_number
@@ -114,6 +114,22 @@ def test_a_storage_that_cannot_be_is_refused_before_anything_is_changed(
     assert refused.value.exit_code in (2, 3)
     assert not list(work.iterdir())
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(
+    ("lacks", "unavailable"),
+    [
+        ("root", {"device", "loop", "modelled", "raw", "throttled"}),
+        ("loop devices", {"loop", "modelled", "throttled"}),
+    ],
+)
+def test_the_list_says_which_storages_this_machine_cannot_have(
+    lacks: str, unavailable: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(monkeypatch, tmp_path, lacks)
+    kinds = [registry.storage(name) for name in registry.storages()]
+    asked = [kind for kind in kinds if isinstance(kind, Inspectable)]
+    assert {kind.name for kind in asked if kind.why_unavailable() is not None} == unavailable
 
 
 @pytest.mark.parametrize(

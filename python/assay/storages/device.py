@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from assay.errors import ArgumentError, StorageUnavailable
+from assay.errors import ArgumentError
 from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision import ledger
@@ -26,7 +26,7 @@ from assay.storages.block.file_systems import (
     need_file_system,
     need_size,
 )
-from assay.storages.block.machine import need_root
+from assay.storages.block.machine import why_not_root
 from assay.storages.block.mounted import mount
 from assay.storages.here import FALLBACK
 from assay.storages.loop import file_systems_not_here
@@ -81,11 +81,7 @@ class Device:
         return node
 
     def why_unavailable(self) -> str | None:
-        try:
-            need_root(f"the storage {self.name}")
-        except StorageUnavailable as error:
-            return f"{error.message}; {error.hint}"
-        return None
+        return why_not_root(self.name)
 
     def unavailable_levels(self) -> Mapping[str, str]:
         return file_systems_not_here()

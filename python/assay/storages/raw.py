@@ -24,9 +24,8 @@ from assay.provision.users import server_user
 from assay.storages.block import guards
 from assay.storages.block.attached_image import attached_image
 from assay.storages.block.image import need_known_room
-from assay.storages.block.machine import need_loop_devices
+from assay.storages.block.machine import need_loop_devices, why_not_root
 from assay.storages.here import usable_directory
-from assay.storages.loop import why_no_images
 from assay.storages.mounts import device_facts, facts_of
 from assay.storages.options import SIZE, size_bytes, values
 from assay.storages.protocol import PreparedStorage
@@ -86,7 +85,8 @@ class Raw:
         return size_bytes(values(self, choice)[SIZE.name]) if _device(choice) is None else None
 
     def why_unavailable(self) -> str | None:
-        return why_no_images(self.name)
+        """One on a disk needs no loop devices."""
+        return why_not_root(self.name)
 
     def unavailable_levels(self) -> dict[str, str]:
         return {}

@@ -21,6 +21,15 @@ def need_root(what: str) -> None:
         )
 
 
+def why_not_root(what: str) -> str | None:
+    """The same as a sentence; None: this is root."""
+    try:
+        need_root(what)
+    except StorageUnavailable as error:
+        return f"{error.message}; {error.hint}"
+    return None
+
+
 def need_loop_devices(what: str) -> None:
     need_root(what)
     if not LOOP_CONTROL.exists():
