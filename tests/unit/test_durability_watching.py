@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from assay.durability import classes, watching
-from assay.durability.counters import Counts, DeviceCounters, why_flushes_are_not_counted
+from assay.durability.counters import Counts, FlushCounter, why_flushes_are_not_counted
 from assay.durability.file_system import own_flushes_put_off, sync
-from assay.durability.watching import Idle, Watched, watch
+from assay.durability.watching import Idle, Watched, follow, idle, watch
 from assay.provision.deployment import StorageFacts
 from assay.storages.device_counters import devices_under
 from assay.storages.mounts import mount_of
@@ -49,6 +49,7 @@ def class_of(watched: list[Watched], written_bytes: int, idle: Idle = QUIET) -> 
     found = classes.classified(
         watched,
         idle,
+        followed_bytes=PAGE,
         payload_bytes=len(watched) * PAGE,
         written_bytes=written_bytes,
         elapsed_s=1.0,
@@ -58,7 +59,14 @@ def class_of(watched: list[Watched], written_bytes: int, idle: Idle = QUIET) -> 
 
 
 def watched_on(device: Device, commit: Callable[[], None], limit_s: float = 0.2) -> list[Watched]:
-    return watch(lambda: None, commit, device.read, PAGE // 2, limit_s)
+    return all_watched(commit, device.read, PAGE // 2, limit_s)
+
+
+def all_watched(
+    commit: Callable[[], None], read: Callable[[], Counts], least_bytes: int, limit_s: float
+) -> list[Watched]:
+    first = watch(lambda: None, commit, read, least_bytes)
+    return [*first, *follow(lambda: None, commit, read, least_bytes, limit_s)]
 
 
 def test_a_flush_behind_the_write_of_every_commit_is_d3() -> None:
@@ -142,12 +150,32 @@ def test_a_flush_within_the_limit_of_every_commit_that_is_followed_is_d2() -> No
 
 
 def test_flushes_without_commits_leave_d2_open_but_not_d3_and_d1() -> None:
-    busy = Idle(2.0, 7, 0)
+    busy = Idle(2.0, 7, PAGE)
     late, missing, before = Watched(False, 10), Watched(False, None), Watched(True, 0)
     assert class_of([late] * 8, 8 * PAGE, busy) is None
     assert class_of([late] * 8, 8 * PAGE) == "D2"
     assert class_of([before] * 8, 8 * PAGE, busy) == "D3"
     assert class_of([late, late, missing], 3 * PAGE, busy) == "D1"
+
+
+def test_flushes_of_less_than_a_commit_are_the_system_s_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As of a job that runs every second: what is followed is larger than what it writes."""
+    monkeypatch.setattr(watching, "_IDLE_S", 0.01)
+    small, large = Device(), Device()
+
+    def work(device: Device, size: int) -> Counts:
+        device.flush()
+        device.written_bytes += size
+        return device.read()
+
+    found = idle(lambda: work(small, PAGE // 8), PAGE // 2)
+    assert (found.flushes, found.written_bytes) == (1, PAGE // 8)
+    assert class_of([Watched(False, 10)] * 8, 8 * PAGE, found) == "D2"
+    found = idle(lambda: work(large, PAGE), PAGE // 2)
+    assert large.flushes == 20, "every try had as much as a commit"
+    assert class_of([Watched(False, 10)] * 8, 8 * PAGE, found) is None
 
 
 def test_what_is_written_without_commits_does_not_hide_that_nothing_was_written_for_them() -> None:
@@ -184,9 +212,9 @@ def watched_files(
 
     how = own_flushes_put_off(directory) if put_off else nullcontext("")
     try:
-        with DeviceCounters(devices) as counters, how as words:
+        with how as words:
             sync(directory)
-            return watch(lambda: None, commit, counters.read, 1, 3.0), words
+            return all_watched(commit, FlushCounter(devices).read, 1, 3.0), words
     finally:
         os.close(file)
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from assay.durability.values import Durability
 from assay.durability.watching import FOLLOWED, LIMIT_S, Idle, Watched
+from assay.text import units
 
 _LEAST_SHARE = 0.5
 """Of the payload that must be written: a system may compress it, if not by half."""
@@ -20,14 +21,16 @@ def classified(
     watched: Sequence[Watched],
     idle: Idle,
     *,
+    followed_bytes: int,
     payload_bytes: int,
     written_bytes: int,
     elapsed_s: float,
     file_system_flushes: str,
 ) -> Durability:
     """``written_bytes``: by the device in ``elapsed_s``, from before the first commit until the
-    file system was synced; ``payload_bytes``: of all commits."""
-    written_anyway = idle.written_bytes / idle.seconds * elapsed_s
+    file system was synced; ``payload_bytes``: of all commits; ``followed_bytes``: of one that was
+    followed."""
+    written_anyway = idle.written_bytes / idle.seconds * elapsed_s if idle.seconds else 0.0
     followed = watched[-FOLLOWED:]
     delays_ns = [one.delay_ns for one in followed if one.delay_ns is not None]
     is_flushed_in_time = len(delays_ns) == FOLLOWED
@@ -35,8 +38,12 @@ def classified(
     found: str | None
     if all(one.is_flushed_before_answer for one in watched):
         found = "D3"
-    elif is_flushed_in_time and idle.flushes:
-        found, reason = None, f"{idle.flushes} flushes in {idle.seconds:g} s without a commit"
+    elif is_flushed_in_time and idle.looks_like_commits(least_bytes(followed_bytes)):
+        found = None
+        reason = (
+            f"{idle.flushes} flushes and {units.size(idle.written_bytes)} written in "
+            f"{idle.seconds:g} s without a commit"
+        )
     elif is_flushed_in_time:
         found = "D2"
     elif written_bytes - written_anyway < least_bytes(payload_bytes):

@@ -1,4 +1,4 @@
-"""Takes a deployment; commits transactions on it, one at a time: each adds a row with a text that
+"""Takes a deployment; commits transactions on it, one at a time: each adds rows with a text that
 does not compress."""
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from assay.provision.session import session
 
 PAYLOAD_BYTES = 1500
 """Of each row: every system has a ``varchar`` of this length, and none moves it out of the row."""
+ROWS_FOLLOWED = 64
+"""Of a transaction that is followed until it is flushed: more bytes than a system at rest writes
+without clients."""
 _TABLE = Table(
     name="assay_durability",
     columns=(
@@ -38,13 +41,16 @@ class Committing:
         self._ready: list[str] = []
         self._number = 0
 
-    def prepare(self) -> None:
+    def prepare(self, rows: int = 1) -> None:
         """Spells the next transaction, so that `commit` only sends it."""
+        inserted = [self._row() for _ in range(rows)]
+        self._ready = [*self._dialect.begin(), *inserted, *self._dialect.commit()]
+
+    def _row(self) -> str:
         self._number += 1
         payload = "".join(self._random.choices(ascii_letters + digits, k=PAYLOAD_BYTES))
         text = json.dumps(payload) if self._dialect.language == "json" else f"'{payload}'"
-        row = self._rows.insert_row(_TABLE, [str(self._number), text])
-        self._ready = [*self._dialect.begin(), row, *self._dialect.commit()]
+        return self._rows.insert_row(_TABLE, [str(self._number), text])
 
     def commit(self) -> None:
         for statement in self._ready:

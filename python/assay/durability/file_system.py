@@ -4,8 +4,8 @@ system asks for.
 A file system with a journal flushes the device by itself: ext3 and ext4 some 5 seconds after a
 change of a file, btrfs after 30. Then an engine that never flushes would seem to flush within that
 time. Their mount option ``commit`` puts it off for as long as commits are watched. XFS writes its
-log every 30 seconds, which cannot be put off for one mount; it is told apart by watching several
-commits, each for less than that. ext2 and ext4 without a journal never flush by themselves.
+log every 30 seconds, which cannot be put off for one mount: several commits are followed, each for
+less than that. ext2 and ext4 without a journal never flush by themselves.
 """
 
 from __future__ import annotations

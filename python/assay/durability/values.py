@@ -14,12 +14,13 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "D0": "nothing left the process",
     }
 )
-"""Class → what became of a commit, from the strongest to the weakest."""
+"""Class → how far a commit had come, from the strongest to the weakest."""
 
 
 @dataclass(frozen=True)
 class Durability:
-    """What became of the commits of one client on a storage whose device nothing else uses.
+    """How far the commits of one client had come by the time of their answers, on a storage whose
+    device nothing else uses.
 
     A class is an upper bound: a flush that ended before the answer was seen to follow a write of
     the size of the commit, but not what it wrote.
@@ -43,7 +44,7 @@ class Durability:
     written_bytes: int = 0
     """By the device, until the file system was synced at the end."""
     idle_s: float = 0.0
-    """How long the device was watched before the first commit."""
+    """How long the device was watched without commits; 0: all were flushed before the answer."""
     idle_flushes: int = 0
     idle_written_bytes: int = 0
     file_system_flushes: str = ""

@@ -21,6 +21,7 @@ _SLACK_S = 1.0
 _POLL_S = 0.001
 _SHORTEST_PAUSE_S, _LONGEST_PAUSE_S = 0.02, 0.04
 _GOLDEN = 0.6180339887498949
+"""Multiples of it, modulo 1, repeat no pattern."""
 
 _IDLE_S = 2.0
 _IDLE_TRIES = 10
@@ -42,14 +43,22 @@ class Idle:
     """The device while no client commits."""
 
     seconds: float
+    """0: it was not watched."""
     flushes: int
     written_bytes: int
 
+    def looks_like_commits(self, least_bytes: int) -> bool:
+        """Whether as many bytes as those of a transaction were written and flushed."""
+        return self.flushes > 0 and self.written_bytes >= least_bytes
 
-def idle(read: Read) -> Idle:
-    """The first interval without a flush; the last one tried if there is none: a system that was
-    just started may still be writing its own files."""
-    found = Idle(0.0, 0, 0)
+
+NEVER_IDLE = Idle(0.0, 0, 0)
+
+
+def idle(read: Read, least_bytes: int) -> Idle:
+    """The first interval without flushes of so many bytes; the last one tried if there is none: a
+    system that was just started may still be writing its own files."""
+    found = NEVER_IDLE
     for _ in range(_IDLE_TRIES):
         before = read()
         time.sleep(_IDLE_S)
@@ -57,29 +66,43 @@ def idle(read: Read) -> Idle:
         found = Idle(
             _IDLE_S, after.flushes - before.flushes, after.written_bytes - before.written_bytes
         )
-        if not found.flushes:
+        if not found.looks_like_commits(least_bytes):
             break
     return found
 
 
 def watch(
-    prepare: Callable[[], None],
-    commit: Callable[[], None],
-    read: Read,
-    least_bytes: int,
-    limit_s: float = LIMIT_S,
+    prepare: Callable[[], None], commit: Callable[[], None], read: Read, least_bytes: int
 ) -> list[Watched]:
-    """Fifty commits, of which the last are followed up, until one of them is not flushed in time.
+    """All commits but the last ones, each up to its answer.
 
     A commit counts as flushed when the device has written ``least_bytes`` since it was sent, and a
     flush has ended that was not counted before. Pauses differ in length, so that commits do not
     fall into step with a flush that is repeated.
     """
     watched = []
-    for number in range(COMMITS):
-        is_followed = number >= COMMITS - FOLLOWED
+    for number in range(COMMITS - FOLLOWED):
         pause = _SHORTEST_PAUSE_S + (_LONGEST_PAUSE_S - _SHORTEST_PAUSE_S) * (number * _GOLDEN % 1)
         time.sleep(pause)
+        prepare()
+        flush = _Flush(read, least_bytes)
+        commit()
+        watched.append(Watched(True, 0) if flush.has_ended() else Watched(False, None))
+    return watched
+
+
+def follow(
+    prepare: Callable[[], None],
+    commit: Callable[[], None],
+    read: Read,
+    least_bytes: int,
+    limit_s: float = LIMIT_S,
+) -> list[Watched]:
+    """The last commits, each until it is flushed; ends with the first that is not flushed in
+    time."""
+    watched = []
+    for _ in range(FOLLOWED):
+        time.sleep(_LONGEST_PAUSE_S)
         prepare()
         flush = _Flush(read, least_bytes)
         commit()
@@ -87,9 +110,9 @@ def watch(
         if flush.has_ended():
             watched.append(Watched(True, 0))
             continue
-        delay_ns = _delay_ns(flush, answered_ns, limit_s) if is_followed else None
+        delay_ns = _delay_ns(flush, answered_ns, limit_s)
         watched.append(Watched(False, delay_ns))
-        if is_followed and delay_ns is None:
+        if delay_ns is None:
             break
     return watched
 

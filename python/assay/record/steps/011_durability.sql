@@ -2,7 +2,7 @@
 -- the deployment of each of its runs.
 
 CREATE VIEW durability AS
-  -- What became of the commits of one client by the time they were answered.
+  -- How far the commits of one client had come by the time they were answered.
   SELECT run_id,
          json_extract(document, '$.storage.name') AS storage,
          json_extract(document, '$.durability.durability_class') AS class,   -- D0 to D3; NULL: not measured
