@@ -13,23 +13,27 @@ import invented_records as invented
 import pytest
 
 from assay.durability.values import Durability, not_measured
-from assay.experiment import SystemChoice
+from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store
-from assay.report import cell_runs, json
+from assay.report import first_look, json
 from assay.report.build import build
 from assay.report.values import Report, Table
 
 FLUSHED = Durability(
-    "D3", commits=50, flushed_before_answer=50, written_bytes=50 * 8192, file_system_flushes="none"
+    "D3", commits=50, flushed_before_answer=50, payload_bytes=50 * 1024, written_bytes=50 * 8192
 )
 SOON = Durability("D2", commits=50, longest_delay_ns=430_000_000, written_bytes=50 * 4096)
-WRITTEN = Durability("D1", commits=48, written_bytes=48 * 4096)
+WRITTEN = Durability("D1", commits=48, payload_bytes=48 * 1024, written_bytes=48 * 4096)
+LOOP, TMPFS = StorageChoice("loop", "loop"), StorageChoice("tmpfs", "tmpfs")
+NOT_THERE = not_measured("the storage here has no device of its own")
 UNSAFE = SystemChoice("postgresql", settings={"fsync": "off"})
 LOWERED = {"durability_lowered_by": ("fsync = off",)}
 
 
-def experiment(path: Path, found: Mapping[int, Mapping[str, Any]], *, report: Any) -> Any:
+def experiment(
+    path: Path, found: Mapping[int, Mapping[str, Any]], *, report: Any, **observed: Any
+) -> Any:
     """One run of each system; ``found``: its place → what its deployment says; ``report``: what the
     workload declares, None: nothing."""
     systems = [invented.POSTGRESQL, UNSAFE, invented.SQLITE][: len(found)]
@@ -38,12 +42,13 @@ def experiment(path: Path, found: Mapping[int, Mapping[str, Any]], *, report: An
         declared = {"report": {} if report is None else {"parallel": report}}
         number = invented.begin(store, planned, workload=declared)
         for run in planned.runs:
-            invented.write_run(store, run, 10 * invented.S, site=found[run.position])
+            site = found[run.position]
+            invented.write_run(store, run, 10 * invented.S, site=site, observation=observed)
         store.end_experiment()
         return store.experiment(number)
 
 
-def mixed(path: Path, report: Any = None) -> ExperimentRecord:
+def mixed(path: Path, report: Any = None, **observed: Any) -> ExperimentRecord:
     made: ExperimentRecord = experiment(
         path,
         {
@@ -52,6 +57,7 @@ def mixed(path: Path, report: Any = None) -> ExperimentRecord:
             2: {"durability": FLUSHED},
         },
         report=report,
+        **observed,
     )
     return made
 
@@ -61,77 +67,117 @@ def table(report: Report, name: str) -> Table:
     return next(one for one in tables if one.name == name)
 
 
-def test_rows_of_each_class_are_a_block_of_their_own(tmp_path: Path) -> None:
-    report = build(mixed(tmp_path / "r.sqlite"))
-    results = table(report, "parallel")
-    assert [(row.block_title, row.cells[0].shown) for row in results.rows] == [
-        ("durability = D3", "postgresql"),
-        ("durability = D3", "sqlite"),
-        ("durability = D1", "postgresql fsync=off"),
+def results(report: Report) -> list[tuple[str, list[str]]]:
+    """What each result table says of its durability, and the labels of its rows."""
+    tables = [one for one in report.sections[0].tables if one.name.startswith("parallel")]
+    return [
+        (one.title.rpartition("durability ")[2], [row.cells[0].shown for row in one.rows])
+        for one in tables
     ]
-    assert (
-        "durability differs: only numbers of the same class are comparable; for D3 set: "
-        "postgresql fsync=off: fsync at its default" in results.notes
+
+
+@pytest.mark.parametrize(
+    "declared", [None, {"rows": "system", "columns": "storage", "value": "elapsed", "unit": "s"}]
+)
+def test_each_class_has_a_table_of_its_own(tmp_path: Path, declared: Any) -> None:
+    report = build(mixed(tmp_path / "r.sqlite", declared))
+    assert results(report) == [
+        ("D3 (flushed before every answer)", ["postgresql", "sqlite"]),
+        ("D1 (written, not flushed)", ["postgresql fsync=off"]),
+    ]
+    assert report.sections[0].lines == (
+        "durability differs: numbers of different tables are not comparable; to make them D3: "
+        "fsync at its default (postgresql fsync=off)",
     )
 
 
-def test_names_of_cells_have_the_class_only_where_classes_differ(tmp_path: Path) -> None:
-    of_mixed = [cell.name for cell in cells_of(mixed(tmp_path / "mixed.sqlite"))]
-    assert of_mixed[0] == "postgresql, here, durability D3, 8 clients"
-    found = {0: {"durability": FLUSHED}, 1: {"durability": not_measured("shared device")}}
-    one_class = experiment(tmp_path / "one.sqlite", found, report=None)
-    assert cells_of(one_class)[0].name == "postgresql, here, 8 clients"
+def test_queries_are_compared_whatever_the_durability(tmp_path: Path) -> None:
+    made = mixed(tmp_path / "r.sqlite", commits=0)
+    assert results(build(made)) == [
+        ("Throughput, latency and CPU time", ["postgresql", "postgresql fsync=off", "sqlite"])
+    ]
+    assert build(made).sections[0].lines == ()
 
 
-def cells_of(record: ExperimentRecord) -> list[cell_runs.CellRuns]:
-    return cell_runs.cells(record, record.runs)
+def test_columns_of_another_class_are_not_in_the_table(tmp_path: Path) -> None:
+    """Then a speed-up of a system that does not flush over one that does is not shown."""
+    declared = {"rows": "clients", "columns": "system", "value": "throughput", "speed_up": True}
+    first, second = build(mixed(tmp_path / "r.sqlite", declared)).sections[0].tables
+    assert [column.title for column in first.columns] == [
+        "clients", "postgresql", "sqlite", "speed-up",
+    ]  # fmt: skip
+    assert [column.title for column in second.columns][:2] == ["clients", "postgresql fsync=off"]
 
 
-def test_settings_that_lose_more_than_flushes_show_are_a_block_too(tmp_path: Path) -> None:
+def test_a_class_that_was_not_measured_on_a_storage_is_that_of_the_others(tmp_path: Path) -> None:
+    """Storages are compared in one table, with their speed-up."""
+    declared = {"columns": "storage", "value": "elapsed", "unit": "s", "speed_up": True}
+    made = on_two_storages(tmp_path / "r.sqlite", [FLUSHED, WRITTEN, NOT_THERE], declared)
+    report = build(made)
+    assert results(report) == [
+        ("D3 (flushed before every answer)", ["postgresql"]),
+        ("D1 (written, not flushed)", ["postgresql fsync=off"]),
+        ("not measured", ["sqlite"]),
+    ]
+    first, second, unknown = report.sections[0].tables
+    assert not any(cell.is_absent for cell in first.rows[0].cells)
+    assert "durability was not measured on tmpfs" in first.notes
+    assert "durability was not measured on tmpfs" in second.notes
+    assert not any("durability" in note for note in unknown.notes)
+
+
+def on_two_storages(path: Path, found: list[Durability], report: Any) -> ExperimentRecord:
+    """Each system on a storage where its durability is measured, and on another, where it is
+    not."""
+    systems = [invented.POSTGRESQL, UNSAFE, invented.SQLITE]
+    planned = invented.plan(systems, storages=[LOOP, TMPFS])
+    with Store(path) as store:
+        number = invented.begin(store, planned, workload={"report": {"parallel": report}})
+        for run in planned.runs:
+            is_own = run.cell.storage_name == "loop"
+            durability = found[systems.index(run.cell.system)] if is_own else NOT_THERE
+            invented.write_run(store, run, 10 * invented.S, site={"durability": durability})
+        store.end_experiment()
+        made: ExperimentRecord = store.experiment(number)
+        return made
+
+
+def test_settings_that_lose_more_than_flushes_show_have_a_table_too(tmp_path: Path) -> None:
     torn = {"durability": FLUSHED, "durability_lowered_by": ("full_page_writes = off",)}
     made = experiment(tmp_path / "r.sqlite", {0: {"durability": FLUSHED}, 1: torn}, report=None)
-    blocks = [row.block_title for row in table(build(made), "parallel").rows]
-    assert blocks == ["durability = D3", "durability = D3, lowered by settings"]
+    names = [name for name, _ in results(build(made))]
+    assert names == ["D3 (flushed before every answer)", "D3, lowered by settings"]
 
 
-def test_a_single_class_is_a_column(tmp_path: Path) -> None:
-    same = experiment(
-        tmp_path / "r.sqlite", {0: {"durability": FLUSHED}, 1: {"durability": FLUSHED}}, report=None
-    )
-    results = table(build(same), "parallel")
-    assert "durability" in [column.title for column in results.columns]
-    assert not any(row.block for row in results.rows)
-    assert not any("durability differs" in note for note in results.notes)
-
-
-def test_a_paper_s_table_has_a_block_for_each_class(tmp_path: Path) -> None:
-    declared = {"rows": "system", "columns": "storage", "value": "elapsed", "unit": "s"}
-    report = build(mixed(tmp_path / "r.sqlite", declared))
-    results = table(report, "parallel")
-    assert [row.block for row in results.rows] == [
-        {"durability": "D3"}, {"durability": "D3"}, {"durability": "D1"},
+def test_the_first_look_has_each_class_together(tmp_path: Path) -> None:
+    made = mixed(tmp_path / "r.sqlite")
+    stream = io.StringIO()
+    first_look.render(made, build(made), stream, "")
+    shown = stream.getvalue().splitlines()
+    assert shown[0].split()[-2:] == ["durability", "verdict"]
+    assert [line.split()[0] + " " + line.split()[-2] for line in shown[1:4]] == [
+        "postgresql, D3", "sqlite, D3", "postgresql D1",
     ]  # fmt: skip
-    assert any("for D3 set: postgresql fsync=off" in note for note in results.notes)
 
 
 def test_what_was_measured_is_shown_for_each_system_on_each_storage(tmp_path: Path) -> None:
     shown = table(build(mixed(tmp_path / "r.sqlite")), "durability")
     assert [[cell.shown for cell in row.cells] for row in shown.rows] == [
-        ["postgresql", "here", "D3", "flushed before every answer", "50 of 50", "8.19 kB", "-"],
-        ["postgresql fsync=off", "here", "D1", "written, not flushed", "0 of 48", "4.1 kB",
+        ["postgresql", "here", "D3", "flushed before every answer", "50 of 50", "8.00", "-"],
+        ["postgresql fsync=off", "here", "D1", "written, not flushed", "0 of 48", "4.00",
          "fsync = off"],
-        ["sqlite", "here", "D3", "flushed before every answer", "50 of 50", "8.19 kB", "-"],
+        ["sqlite", "here", "D3", "flushed before every answer", "50 of 50", "8.00", "-"],
     ]  # fmt: skip
 
 
 def test_nothing_is_said_where_nothing_was_measured(tmp_path: Path) -> None:
-    unknown = {"durability": not_measured("the storage here has no device of its own")}
+    unknown = {"durability": NOT_THERE}
     report = build(experiment(tmp_path / "r.sqlite", {0: unknown, 1: unknown}, report=None))
     stream = io.StringIO()
     json.render(report, stream)
     names = [one.name for section in report.sections for one in section.tables]
     assert "durability" not in names
-    assert "durability" not in [column.title for column in table(report, "parallel").columns]
+    assert "durability" not in table(report, "parallel").title
 
 
 @pytest.mark.parametrize(

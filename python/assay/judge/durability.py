@@ -1,18 +1,20 @@
-"""Takes a deployment; returns in words what lowers the durability of its commits: settings that the
-system names, and the class that was measured.
+"""Takes deployments; returns in words what lowers the durability of their commits, and the level of
+durability by which each is compared.
 
-A setting counts whatever was measured: a class is an upper bound, and a setting may lose more than
-the flushes of a device show (torn pages, a log that is taken back). A class below D3 counts
-whatever the settings are: the storage may pass no flushes on.
+What lowers it are settings that the system names, and the class that was measured. A setting counts
+whatever was measured: a class is an upper bound, and a setting may lose more than the flushes of a
+device show (torn pages, a log that is taken back). A class below D3 counts whatever the settings
+are: the storage may pass no flushes on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from assay.provision.deployment_facts import DeploymentFacts
 
 HIGHEST = "D3"
+NOT_MEASURED = "not measured"
 
 
 def lowered(deployment: DeploymentFacts) -> Iterator[str]:
@@ -29,8 +31,8 @@ def lowered(deployment: DeploymentFacts) -> Iterator[str]:
 
 
 def level(deployment: DeploymentFacts) -> str | None:
-    """By which numbers are compared; None: not measured. Of the highest class, systems with
-    settings that may lose more than its flushes show are told from those without."""
+    """By which numbers are compared; None: not measured. Of the highest class, settings that may
+    lose more than its flushes show make a level of their own."""
     found = deployment.durability
     if found is None or found.durability_class is None:
         return None
@@ -39,9 +41,45 @@ def level(deployment: DeploymentFacts) -> str | None:
     return found.durability_class
 
 
+def compared_by(
+    deployments: Iterable[tuple[str, str, DeploymentFacts]],
+) -> Callable[[str, str], str | None]:
+    """System and storage → the level by which it is compared with the others; ``deployments``: each
+    with its system and storage.
+
+    Where it could not be measured (a directory, memory), a system has the level of the other
+    storages, if these agree: the storages are compared, and the settings are the same. None where
+    nothing was measured at all.
+    """
+    measured = {
+        (system, storage): found
+        for system, storage, deployment in deployments
+        if (found := level(deployment)) is not None
+    }
+    of_system: dict[str, set[str]] = {}
+    for (system, _), found in measured.items():
+        of_system.setdefault(system, set()).add(found)
+
+    def compared(system: str, storage: str) -> str | None:
+        if not measured:
+            return None
+        if (system, storage) in measured:
+            return measured[system, storage]
+        elsewhere = of_system.get(system, set())
+        return next(iter(elsewhere)) if len(elsewhere) == 1 else NOT_MEASURED
+
+    return compared
+
+
 def fix(deployment: DeploymentFacts) -> str:
     """What to set so that its commits are of the highest class; empty: not known."""
-    return ", ".join(
-        deployment.durable_instead.get(setting, f"{setting.partition(' = ')[0]} at its default")
-        for setting in deployment.durability_lowered_by
-    )
+    return ", ".join(_instead(deployment, setting) for setting in deployment.durability_lowered_by)
+
+
+def _instead(deployment: DeploymentFacts, setting: str) -> str:
+    """Of a setting as it is named there: ``fsync = off``."""
+    if (durable := deployment.durable_instead.get(setting)) is not None:
+        return durable
+    name = setting.partition(" = ")[0]
+    asked = deployment.settings_asked
+    return f"leave {name}={asked[name]} out" if name in asked else f"{name} at its default"

@@ -78,7 +78,7 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     durability_lowered_by: tuple[str, ...] = ()
     durable_instead: dict[str, str] = {}
     durability: Durability | None = None
-    """None: an earlier Assay did not measure it."""
+    """None: it was left out, or an earlier Assay did not measure it."""
     is_embedded: bool | None = None
     """None: an earlier Assay did not say it."""
     endpoints: tuple[AddressFacts, ...] = ()

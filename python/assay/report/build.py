@@ -17,6 +17,7 @@ from assay.report import (
     costs,
     declaration,
     device,
+    durability,
     footnotes,
     groups,
     joined,
@@ -92,7 +93,8 @@ def _series(experiment: ExperimentRecord) -> Iterator[Section]:
 def _results(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) -> Section:
     declared = declaration.of_record(experiment.workload, test)
     beside = published.of_record(experiment.workload, test)
-    return Section(_title(found[0]), (), (results.table(test, declared, found, beside),))
+    tables = results.tables(test, declared, found, beside)
+    return Section(_title(found[0]), durability.lines(found), tables)
 
 
 def _test_sections(test: str, found: Sequence[CellRuns]) -> list[Section]:

@@ -21,10 +21,8 @@ CACHE = "cache"
 TEST, REPETITION = "test", "repetition"
 """Further factors that distinguish cells and runs."""
 DURABILITY = "durability"
-"""The name of the class that was measured for a system on a storage; a factor where any was, of
-tests that commit."""
-NOT_MEASURED = "not measured"
-"""Its level where no class is known."""
+"""By this name `CellRuns.level` has `CellRuns.durability`, which the system on its storage
+determines."""
 _TITLES = {OFFERED_RATE: "offered/s"}
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
@@ -47,6 +45,9 @@ class CellRuns:
     """As running text has it: system, storage, clients, and what else varies."""
     judged: CellVerdict
     """As it is on record."""
+    durability: str | None = None
+    """The level of durability by which it is compared (`assay.judge.durability`); None: that of no
+    system was measured, or nothing is committed."""
 
     @property
     def measured(self) -> tuple[RunRecord, ...]:
@@ -61,7 +62,9 @@ class CellRuns:
 
     def level(self, factor: str) -> Scalar | None:
         """The cell's level of a factor; None where it has no such factor."""
-        return self.runs[0].test if factor == TEST else self.factors.get(factor)
+        if factor == TEST:
+            return self.runs[0].test
+        return self.durability if factor == DURABILITY else self.factors.get(factor)
 
     @property
     def absent(self) -> Cell:
@@ -95,14 +98,16 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     runs = list(runs)
     groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
-    classes = {} if _commit_nothing(runs) else _classes(experiment)
     for run in runs:
-        by_factors.setdefault(tuple(_factors(run, groups, classes).items()), []).append(run)
+        by_factors.setdefault(tuple(_factors(run, groups).items()), []).append(run)
+    compared_by = durability.compared_by(
+        (one.system_label, one.storage, one.deployment)
+        for one in experiment.runs
+        if one.deployment and any(map(_may_commit, runs))
+    )
     all_factors = [dict(factors) for factors in by_factors]
     is_cache_asked = any(run.cache != AS_IS for run in runs)
     named = _always_and_varying(all_factors, (*_ALWAYS_NAMED, *([CACHE] if is_cache_asked else [])))
-    if len(set(classes.values())) < 2:
-        named = [name for name in named if name != DURABILITY]
     return [
         CellRuns(
             factors,
@@ -113,6 +118,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
                 if name in factors and (name, factors[name]) != ("storage", _NOT_SEEN)
             ),
             experiment.cells[found[0].cell_fingerprint],
+            compared_by(found[0].system_label, found[0].storage),
         )
         for factors, found in zip(all_factors, by_factors.values(), strict=True)
     ]
@@ -120,23 +126,21 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
 
 def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
     """The factor's levels: numbers by size, names in the order of their first run."""
-    if factor == TEST:
-        return list(dict.fromkeys(cell.runs[0].test for cell in found))
+    if factor in (TEST, DURABILITY):
+        given = (cell.level(factor) for cell in found)
+        return list(dict.fromkeys(level for level in given if level is not None))
     return _levels([cell.factors for cell in found], factor)
 
 
 def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
-    """The factors ``always``, and those with more than one level in ``found``. The durability,
-    which follows from the system and its storage, is among them only where it is asked for."""
-    names = _always_and_varying([cell.factors for cell in found], always)
-    return [name for name in names if name != DURABILITY or name in always]
+    """The factors ``always``, and those with more than one level in ``found``."""
+    return _always_and_varying([cell.factors for cell in found], always)
 
 
 def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
     """The cell's levels as the first cells of a row."""
-    return tuple(
-        label(cell.factors[name]) if name in cell.factors else absent("") for name in factors
-    )
+    levels = [cell.level(name) for name in factors]
+    return tuple(absent("") if level is None else label(level) for level in levels)
 
 
 def label(level: Scalar) -> Cell:
@@ -155,32 +159,11 @@ def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Co
     )
 
 
-def _commit_nothing(runs: Iterable[RunRecord]) -> bool:
-    """Whether durability makes no difference to them, as far as is known."""
-    commits = [run.driven.commits for run in runs if run.driven is not None]
-    return bool(commits) and not any(found is None or found for found in commits)
-
-
-def _classes(experiment: ExperimentRecord) -> dict[tuple[str, str], str]:
-    """The durability class of each system on each storage; without those not measured. Measured
-    once, before the first of their runs."""
-    return {
-        (run.system_label, run.storage): level
-        for run in experiment.runs
-        if run.deployment and (level := durability.level(run.deployment))
-    }
-
-
-def _factors(
-    run: RunRecord, groups: Iterable[str], classes: Mapping[tuple[str, str], str]
-) -> dict[str, Scalar]:
-    """``groups``: those whose clients are not as declared in some run; ``classes``: of systems on
-    storages."""
-    level = classes.get((run.system_label, run.storage), NOT_MEASURED)
+def _factors(run: RunRecord, groups: Iterable[str]) -> dict[str, Scalar]:
+    """``groups``: those whose clients are not as declared in some run."""
     return {
         "system": run.system_label,
         "storage": run.storage or _NOT_SEEN,
-        **({DURABILITY: level} if classes else {}),
         "clients": run.clients,
         **{f"{OF_GROUP}{one}": run.group_clients.get(one, "as declared") for one in groups},
         "protocol": run.protocol,
@@ -189,6 +172,11 @@ def _factors(
         CACHE: run.cache,
         **run.parameters,
     }
+
+
+def _may_commit(run: RunRecord) -> bool:
+    """Whether what it measured may have committed something: queries need no durability."""
+    return run.evidence.is_measured and (run.driven is None or run.driven.commits != 0)
 
 
 def _offered_rate(run: RunRecord) -> dict[str, Scalar]:

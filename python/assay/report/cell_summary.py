@@ -16,6 +16,7 @@ from assay.report import (
     commit_efficiency,
     declaration,
     device,
+    durability,
     percentiles,
 )
 from assay.report.cell_runs import CellRuns, DrivenRun
@@ -24,6 +25,7 @@ from assay.text import units
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
 DEVICE_READS = "reads/tx"
 """The column of the device's reads per transaction."""
+DURABILITY = "durability"
 TOGETHER = "\u00a0"
 """A blank at which no line is broken."""
 _PERCENTILES = ("p50", "p95", "p99", "p99.9")
@@ -44,6 +46,8 @@ class CellSummary:
     to the shortest, which has fewer percentiles."""
     columns: tuple[str, ...]
     """The values of `COLUMNS`."""
+    durability: str
+    """As it was measured; ``-``: it was not."""
     device: str
     """What its device had to do; empty where that explains nothing."""
     device_reads: str
@@ -62,6 +66,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         numbers=_numbers(experiment, cell, middle),
         groups=_groups(middle),
         columns=(*_columns(cell, middle), verdict.word or "-"),
+        durability=durability.shown(cell),
         device=device.summary(middle.driven) if middle else "",
         device_reads=_device_reads(middle),
         runs=cell.runs,

@@ -2,16 +2,18 @@
 keeps cells of different classes apart in other tables.
 
 Numbers of different classes are not ranked: a commit that need not wait for a flush is another
-service. Tables show each class as a block of its own, and say which settings would make them equal.
+service. Each class has a result table of its own, with the settings that would make them equal
+above them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
-from assay.judge.durability import HIGHEST, fix, level
+from assay.durability.values import MEANINGS
+from assay.judge.durability import HIGHEST, NOT_MEASURED, fix, level
 from assay.record import RunRecord
-from assay.report import cell_runs
 from assay.report.cell_runs import DURABILITY, CellRuns
 from assay.report.values import Column, Row, Table, text
 from assay.text import units
@@ -33,44 +35,111 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
             found.durability_class or "not measured",
             found.meaning,
             f"{found.flushed_before_answer} of {found.commits}" if found.commits else "-",
-            units.size(found.written_bytes // found.commits) if found.commits else "-",
+            units.ratio(found.written_bytes / found.payload_bytes) if found.payload_bytes else "-",
             ", ".join(deployment.durability_lowered_by) or "-",
         )
         for (system, storage), (deployment, found) in measured.items()
     ]
     titles = (
         "system", "storage", DURABILITY, "meaning", "flushed before the answer",
-        "written per commit", "lowered by",
+        "write\namplification", "lowered by",
     )  # fmt: skip
     return Table(
         DURABILITY,
         "Durability",
         tuple(map(Column, titles)),
         tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
-        notes=tuple(
-            dict.fromkeys(
-                f"{found.commits} commits of one client; {found.file_system_flushes}"
+        notes=(
+            "of one client's commits: 50, or 48 where one is not flushed within 10 s; write "
+            "amplification: bytes that the device wrote, divided by those of the rows",
+            *dict.fromkeys(
+                found.file_system_flushes
                 for _, found in measured.values()
-                if found.durability_class
-            )
+                if found.durability_class and found.file_system_flushes
+            ),
         ),
     )
 
 
-def apart(found: Sequence[CellRuns]) -> list[str]:
-    """The factor by which rows form blocks; none where all cells have the same class."""
-    return [DURABILITY] if len(cell_runs.levels(found, DURABILITY)) > 1 else []
+def levels(found: Iterable[CellRuns]) -> list[str]:
+    """The levels of durability of the cells, from the strongest."""
+    return sorted({cell.durability for cell in found if cell.durability is not None}, key=_place)
 
 
-def notes(found: Sequence[CellRuns]) -> tuple[str, ...]:
-    """That classes are not compared, and what would make them equal."""
-    if not apart(found):
+def by_level(found: Sequence[CellRuns]) -> list[CellRuns]:
+    """The cells of each level together, else in their order."""
+    there = levels(found)
+    return sorted(found, key=lambda cell: there.index(str(cell.durability)) if there else 0)
+
+
+def each_level(
+    found: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
+) -> tuple[Table, ...]:
+    """A table of the cells of each level, which are not ranked with the others; one table where
+    there are no levels."""
+    there = levels(found)
+    if not there:
+        return (made(found),)
+    return tuple(
+        _of_level(one, place, [cell for cell in found if cell.durability == one], made)
+        for place, one in enumerate(there)
+    )
+
+
+def _of_level(
+    name: str, place: int, cells: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
+) -> Table:
+    table = made(cells)
+    return replace(
+        table,
+        name=f"{table.name}_{place + 1}" if place else table.name,
+        title=f"{table.title}, durability {_named(name)}",
+        notes=(*table.notes, *_not_measured(cells, name)),
+    )
+
+
+def lines(found: Sequence[CellRuns]) -> tuple[str, ...]:
+    """That levels are not compared, and what would make them equal."""
+    there = levels(found)
+    if len(there) < 2:
         return ()
+    is_known = len(there) > 2 or NOT_MEASURED not in there
+    what = "differs" if is_known else "was not measured for all systems"
     fixes = dict.fromkeys(
-        f"{run.system_label}: {words}"
+        f"{words} ({run.system_label})"
         for cell in found
         for run in cell.runs
         if run.deployment and level(run.deployment) != HIGHEST and (words := fix(run.deployment))
     )
-    equal = f"; for {HIGHEST} set: {'; '.join(fixes)}" if fixes else ""
-    return (f"durability differs: only numbers of the same class are comparable{equal}",)
+    equal = f"; to make them {HIGHEST}: {'; '.join(fixes)}" if fixes else ""
+    return (f"durability {what}: numbers of different tables are not comparable{equal}",)
+
+
+def shown(cell: CellRuns) -> str:
+    """As it was measured for this cell; ``-``: it was not."""
+    found = [level(run.deployment) for run in cell.runs if run.deployment]
+    return next((one for one in found if one), "-")
+
+
+def _not_measured(cells: Sequence[CellRuns], of_level: str) -> tuple[str, ...]:
+    """The storages on which it was taken from others."""
+    if of_level == NOT_MEASURED:
+        return ()
+    storages = dict.fromkeys(cell.runs[0].storage for cell in cells if shown(cell) == "-")
+    return (f"durability was not measured on {', '.join(storages)}",) if storages else ()
+
+
+def _named(level: str) -> str:
+    """``D1 (written, not flushed)``."""
+    return f"{level} ({MEANINGS[level]})" if level in MEANINGS else level
+
+
+def _place(level: str) -> tuple[bool, int, bool]:
+    """D3, D3 lowered by settings, D2 …, not measured."""
+    name = level[:2]
+    order = [*MEANINGS]
+    return (
+        level == NOT_MEASURED,
+        order.index(name) if name in order else len(order),
+        level != name,
+    )

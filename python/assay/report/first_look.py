@@ -16,7 +16,7 @@ from assay.judge import Verdict
 from assay.judge.kinds import Kind
 from assay.judge.verdict import WORDS
 from assay.record import ExperimentRecord
-from assay.report import cell_runs, cell_summary, check_counts
+from assay.report import cell_runs, cell_summary, check_counts, durability
 from assay.report.cell_summary import CellSummary
 from assay.report.for_people import for_people
 from assay.report.table import WIDTH
@@ -56,7 +56,7 @@ def lines(
     found = [
         cell_summary.of_cell(experiment, cell)
         for runs in cell_runs.tests(experiment.runs).values()
-        for cell in cell_runs.cells(experiment, runs)
+        for cell in durability.by_level(cell_runs.cells(experiment, runs))
     ]
     last = _line("record", f"{report.record}, experiment {experiment.id}; details: {more}", width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
@@ -80,6 +80,7 @@ def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list
             *_line("verdict", _verdict(cell.verdict), width, most=most),
             *(one for name, text in cell.numbers for one in _line(name, text, width, most=most)),
             *_groups(cell, width, groups),
+            *_line("durability", "" if cell.durability == "-" else cell.durability, width, most=1),
             *_line("device", cell.device, width, most=most),
             *_line("errors", cell_summary.errors(cell.runs), width, most=most),
             *_line("checks", check_counts.words(cell.runs), width, most=most),
@@ -95,13 +96,21 @@ def _many_cells(found: Sequence[CellSummary], width: int, is_narrow: bool) -> li
     head = (found[0].test if len(tests) == 1 else "cell") + cell_summary.repetitions(found)
     explains = any(cell.device for cell in found)
     *titles, last = cell_summary.COLUMNS
+    is_durable = any(cell.durability != "-" for cell in found)
     rows = [
-        (head, *titles, *([cell_summary.DEVICE_READS] if explains else []), last),
+        (
+            head,
+            *titles,
+            *([cell_summary.DEVICE_READS] if explains else []),
+            *([cell_summary.DURABILITY] if is_durable else []),
+            last,
+        ),
         *(
             (
                 cell.name if len(tests) == 1 else f"{cell.test}: {cell.name}",
                 *cell.columns[:-1],
                 *([cell.device_reads] if explains else []),
+                *([cell.durability] if is_durable else []),
                 cell.columns[-1],
             )
             for cell in found

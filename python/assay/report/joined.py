@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
-from assay.report import aggregates, cell_runs, field_path, notes
-from assay.report.cell_runs import CACHE, TEST, CellRuns
+from assay.report import aggregates, cell_runs, durability, field_path, notes
+from assay.report.cell_runs import CACHE, DURABILITY, TEST, CellRuns
 from assay.report.pivot import PivotColumn, pivot_rows, table_row, value_columns
 from assay.report.published import Published
 from assay.report.series import Series, SeriesColumn
@@ -32,9 +32,10 @@ def table(
     shared = _shared(by_test, every)
     if any(column.cache for column in series.columns):
         shared = [factor for factor in shared if factor != CACHE]
-    labels = [series.rows, *(factor for factor in shared if factor != series.rows)]
+    apart = [DURABILITY] if len(durability.levels(every)) > 1 else []
+    labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
     columns = [_column(column) for column in series.columns]
-    ours = pivot_rows(every, labels, columns, [series.rows])
+    ours = pivot_rows(every, labels, columns, [series.rows, *apart])
     rows: list[Row] = []
     for level in cell_runs.levels(every, series.rows):
         rows += [table_row(row, labels) for row in ours if row.levels[series.rows] == level]
@@ -49,7 +50,11 @@ def table(
             *value_columns(columns),
         ),
         rows=tuple(rows),
-        notes=(*notes.failures(every), *(_source(published) if published else ())),
+        notes=(
+            *durability.lines(every),
+            *notes.failures(every),
+            *(_source(published) if published else ()),
+        ),
     )
 
 

@@ -41,11 +41,21 @@ _KEYS = {
 }
 
 
-def table(
+def tables(
     test: str,
     declared: Declaration | None,
     found: Sequence[CellRuns],
     published: Published | None = None,
+) -> tuple[Table, ...]:
+    """One for each level of durability."""
+    return durability.each_level(found, lambda cells: _table(test, declared, cells, published))
+
+
+def _table(
+    test: str,
+    declared: Declaration | None,
+    found: Sequence[CellRuns],
+    published: Published | None,
 ) -> Table:
     if declared is None:
         return _summary_table(test, found)
@@ -55,9 +65,7 @@ def table(
 
 
 def _summary_table(test: str, found: Sequence[CellRuns]) -> Table:
-    labels = cell_runs.varying(found, "system", cell_runs.DURABILITY, "clients")
-    apart = durability.apart(found)
-    labels = [name for name in labels if name not in apart]
+    labels = cell_runs.varying(found, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in found)
     unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
     columns = [
@@ -75,15 +83,11 @@ def _summary_table(test: str, found: Sequence[CellRuns]) -> Table:
         title="Throughput, latency and CPU time",
         label_columns=len(labels),
         columns=(*cell_runs.label_columns(found, labels), *value_columns(columns)),
-        rows=tuple(
-            table_row(row, labels, apart)
-            for row in pivot_rows(found, [*labels, *apart], columns, apart)
-        ),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(found, labels, columns)),
         notes=(
             "TPS: transactions that ended ok per second of the measurement"
             + ("; median of the repetitions" if has_range else ""),
             "p50, p99: latency of these; client CPU, server CPU: CPU time per transaction",
-            *durability.notes(found),
             *notes.failures(found),
         ),
     )
@@ -151,7 +155,6 @@ def _factors_table(
         rows=tuple(rows),
         notes=(
             notes.explanation(declared, found),
-            *durability.notes(found),
             *notes.failures(found),
             *notes.beside(published, found),
         ),
@@ -163,7 +166,7 @@ def _blocks(declared: Declaration, found: Sequence[CellRuns]) -> list[str]:
     placed = (declared.rows, declared.columns)
     own = [declared.blocks] if cell_runs.levels(found, declared.blocks) else []
     others = [name for name in cell_runs.varying(found) if name not in placed]
-    return list(dict.fromkeys([*own, *others, *durability.apart(found)]))
+    return list(dict.fromkeys([*own, *others]))
 
 
 def _beside(

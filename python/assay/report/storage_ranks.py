@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.experiment import Scalar
 from assay.judge.rank_correlation import kendall_tau
 from assay.record import RunRecord
 from assay.report import aggregates, cell_runs, commit_efficiency, device
@@ -40,11 +39,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     ranks = list(of_cells(found))
     if not ranks:
         return None
-    factors = [
-        name
-        for name in cell_runs.varying(found, "system", "clients")
-        if name not in (_STORAGE, cell_runs.DURABILITY)
-    ]
+    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
     table = Table(
         name=f"{test}_storage_ranks",
         title="Do storages rank by the probe as by the database?",
@@ -72,16 +67,13 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 
 def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
     """Each set of at least three storages that were probed and measured under the same other
-    factors, by the probe's flushes where their transactions commit, else by its reads."""
+    factors, by the probe's flushes where their transactions commit, else by its reads. A system
+    whose durability differs between storages has several."""
     alike: dict[object, list[CellRuns]] = {}
     for cell in found:
-        others = tuple(
-            (name, cell.factors[name])
-            for name in cell.factors
-            if name not in (_STORAGE, cell_runs.DURABILITY)
-        )
-        alike.setdefault(others, []).append(cell)
-    for cells in (one for found in alike.values() for one in _of_one_durability(found)):
+        others = tuple((name, cell.factors[name]) for name in cell.factors if name != _STORAGE)
+        alike.setdefault((cell.durability, others), []).append(cell)
+    for cells in alike.values():
         measured = [(cell, run.run) for cell in cells if (run := cell_runs.middle_run(cell))]
         commits = any(
             commit_efficiency.commits_per_s(run.driven) for _, run in measured if run.driven
@@ -104,18 +96,6 @@ def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
                 _range([tps for *_, tps in compared]),
                 tuple(_reads(cell for cell, *_ in compared)),
             )
-
-
-def _of_one_durability(cells: Sequence[CellRuns]) -> Iterator[list[CellRuns]]:
-    """Those of each class. The cells whose class was not measured (storages without a device of
-    their own) have the same settings, and are with the others as long as these have one class."""
-    by_class: dict[Scalar | None, list[CellRuns]] = {}
-    for cell in cells:
-        by_class.setdefault(cell.level(cell_runs.DURABILITY), []).append(cell)
-    if len(set(by_class) - {cell_runs.NOT_MEASURED}) <= 1:
-        yield list(cells)
-    else:
-        yield from by_class.values()
 
 
 def _range(values: Sequence[float]) -> float | None:
