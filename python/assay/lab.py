@@ -92,6 +92,7 @@ def run(
     loading: Loading = DEFAULT,
     request: Request = BEGINS_ANEW,
     probe_s: float = 0.0,
+    measures_durability: bool = True,
 ) -> ExperimentResult:
     """Runs an experiment, from the question to the record.
 
@@ -106,8 +107,9 @@ def run(
     Then for each run that has not ended, in its order:
 
     4. Provision: make the storage, probe it for about ``probe_s`` seconds if this is its first use,
-       start the system on it, and measure the durability of its commits if this is the first time.
-       A run whose test needs what the system lacks is refused instead, which is not a failure.
+       start the system on it, and measure the durability of its commits if this is its first use
+       there. A run whose test needs what the system lacks is refused instead, which is not a
+       failure.
     5. Take the steps that its test declares, in order (`assay.steps`). Most tests have two: load
        (fill the system with the data set and count it) and drive (bring the caches into the state
        that is asked for, run the clients and measure).
@@ -149,7 +151,8 @@ def run(
         )
         begun = begin(store, planned, request, facts, progress)
         experiment_id, ended = begun.experiment_id, begun.ended
-        with Pool(planned, loading, begun.runs) as pool:
+        made = Pool(planned, loading, begun.runs, measures_durability=measures_durability)
+        with made as pool:
             known = Known(begun.questions)
             context = Context(
                 workload, found.compiled, rows, store, pool, progress, known, probe_s=probe_s

@@ -124,6 +124,8 @@ class Run(_Factors):
     verdict_reason: str
     warnings: tuple[str, ...]
     """Names."""
+    durability_class: str | None
+    """D3 to D0, as it was measured for its system on its storage; None: it was not."""
     throughput_per_s: float | None
     elapsed_ns: int | None
     latency: Percentiles
@@ -275,6 +277,7 @@ def _run(record: RunRecord, row: Row) -> Run:
         verdict=row["verdict"],
         verdict_reason=row["verdict_reason"],
         warnings=tuple(row["warnings"]),
+        durability_class=row["durability_class"],
         throughput_per_s=row["throughput_per_s"],
         elapsed_ns=row["elapsed_ns"],
         latency=_latency(row),

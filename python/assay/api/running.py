@@ -74,6 +74,7 @@ def run(
     verify: bool = False,
     datasets: Path | None = None,
     probe_s: Seconds | None = None,
+    durability: bool = True,
     records: Path = DEFAULT_FILE_NAME,
     show_progress: bool = False,
     **unknown: Never,
@@ -92,6 +93,8 @@ def run(
     [(1, 10), (2, 20)]
     >>> result.is_ok
     True
+
+    Without ``durability``, it is not measured whether commits are flushed before they are answered.
 
     With ``resume``, the last experiment of an experiment file goes on where it was interrupted, as
     ``assay run`` does; without it a new one begins.
@@ -153,7 +156,8 @@ def run(
     try:
         request = Request(command_of(words), is_new, patterns(words))
         probe = _probe_s(probe_s)
-        return _result(words, loading, record, show_progress, request, probe)
+        measured = asked.flag("durability", durability)
+        return _result(words, loading, record, show_progress, request, probe, measured)
     except AssayError as error:
         as_arguments(error)
         raise
@@ -187,6 +191,7 @@ def _result(
     show_progress: bool,
     request: Request,
     probe_s: float,
+    measures_durability: bool,
 ) -> Result:
     experiment, _ = command_line.experiment(words)
     with shown_on_standard_error() if show_progress else nullcontext(Silent()) as progress:
@@ -197,6 +202,7 @@ def _result(
             loading=loading,
             request=request,
             probe_s=probe_s,
+            measures_durability=measures_durability,
         )
     with Store(ended.rescue or record, must_exist=True) as store:
         return Result(store.experiment(ended.experiment_id))

@@ -1,4 +1,5 @@
-"""The options of commands that probe storages; given as seconds."""
+"""The options of commands that measure storages and systems before their first run: the probe, as
+seconds, and durability."""
 
 from __future__ import annotations
 
@@ -21,11 +22,16 @@ def refuse_unused_probe(experiment: Experiment) -> None:
     """Raises `ArgumentError` for a typed option that has no effect on this experiment."""
     if any(system.url is None for system in experiment.systems):
         return
-    for name, option in (("probe_s", "--probe-seconds"), ("no_probe", "--no-probe")):
+    given = (
+        ("probe_s", "--probe-seconds"),
+        ("no_probe", "--no-probe"),
+        ("no_durability", "--no-durability"),
+    )
+    for name, option in given:
         if is_typed(name):
             raise ArgumentError(
-                f"{option} does not apply: only the storages of systems that Assay starts are "
-                "probed, and all systems are reached by URL",
+                f"{option} does not apply: only systems that Assay starts, and their storages, are "
+                "measured before the first run, and all systems are reached by URL",
                 hint=f"leave {option} out",
             )
 
@@ -43,19 +49,29 @@ _OPTIONS = (
         "use, with fio.",
     ),
     click.option("--no-probe", is_flag=True, help="Same as --probe-seconds 0."),
+    click.option(
+        "--no-durability",
+        is_flag=True,
+        help="Do not measure whether commits are flushed before they are answered. Otherwise each "
+        "system is measured once on each storage with a device of its own: 2 s if they are, 15 s "
+        "if they are never flushed.",
+    ),
 )
 
 
 def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The command gets ``probe_s: float``; 0: storages are not probed."""
+    """The command gets ``probe_s: float`` (0: storages are not probed) and
+    ``measures_durability: bool``."""
 
     @wraps(function)
-    def with_seconds(*, probe_s: float, no_probe: bool, **given: Any) -> Any:
+    def with_seconds(*, probe_s: float, no_probe: bool, no_durability: bool, **given: Any) -> Any:
         if no_probe and is_typed("probe_s") and probe_s:
             raise ArgumentError(
                 "--no-probe and --probe-seconds exclude each other", hint="leave one out"
             )
-        return function(probe_s=0.0 if no_probe else probe_s, **given)
+        return function(
+            probe_s=0.0 if no_probe else probe_s, measures_durability=not no_durability, **given
+        )
 
     decorated: Callable[..., Any] = with_seconds
     for option in reversed(_OPTIONS):

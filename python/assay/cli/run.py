@@ -45,6 +45,7 @@ def command(
     is_new: bool,
     loading: Loading,
     probe_s: float,
+    measures_durability: bool,
     form: str,
     detail: bool | None,
     progress_s: float,
@@ -100,6 +101,7 @@ def command(
                 loading=loading,
                 request=request,
                 probe_s=probe_s,
+                measures_durability=measures_durability,
             )
     except KeyboardInterrupt:
         if request.command is not None:

@@ -18,14 +18,19 @@ from assay.load.loading import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
 from assay.pool.pooled_system import PooledSystem
 from assay.provision.full_storage import is_full
-from assay.provision.running import OnDirectory, running_system
+from assay.provision.running import OnDirectory, RunningSystem, running_system
 
 
 class Pool:
     """All deployments of one experiment; those still up are taken down at the end of the block."""
 
     def __init__(
-        self, plan: Plan, loading: Loading = DEFAULT, runs: Iterable[PlannedRun] | None = None
+        self,
+        plan: Plan,
+        loading: Loading = DEFAULT,
+        runs: Iterable[PlannedRun] | None = None,
+        *,
+        measures_durability: bool = True,
     ) -> None:
         """``runs``: those of the plan that are executed; None: all. A server is started for the
         clients of the whole plan, so that it is the same whichever of them are executed now."""
@@ -33,6 +38,7 @@ class Pool:
         self._runs = plan.runs if runs is None else tuple(runs)
         self._loading = loading
         self._up: dict[str, PooledSystem] = {}
+        self._measures_durability = measures_durability
         self._durability: dict[str, Durability] = {}
 
     def __enter__(self) -> Self:
@@ -73,12 +79,18 @@ class Pool:
                     )
                 )
                 self._up[place] = PooledSystem(made, stack.pop_all(), self._loading)
-            if place not in self._durability:
-                if made.deployment.storage.is_own_device:
-                    stage("measure the durability of its commits")
-                self._durability[place] = measure(made.deployment, made.system)
-            made.note_durability(self._durability[place])
+            if self._measures_durability:
+                made.note_durability(self._durability_of(place, made, stage))
         return self._up[place]
+
+    def _durability_of(
+        self, place: str, made: RunningSystem, stage: Callable[[str], None]
+    ) -> Durability:
+        if place not in self._durability:
+            if made.deployment.storage.is_own_device:
+                stage("measure the durability of its commits")
+            self._durability[place] = measure(made.deployment, made.system)
+        return self._durability[place]
 
     def later(self, planned: PlannedRun) -> list[PlannedRun]:
         """The runs after this one on the same deployment."""

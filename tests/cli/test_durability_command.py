@@ -1,0 +1,99 @@
+"""``assay durability``, and the durability class that ``assay run`` measures."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assay.durability.file_system import PUT_OFF_S
+from assay.storages.loop import LOOP
+from assay.storages.mounts import MOUNT_TABLE
+from commands import Assay
+from running import started
+from servers import directory_for_servers
+
+pytestmark = pytest.mark.skipif(
+    LOOP.why_unavailable() is not None, reason="needs root and loop devices"
+)
+FLUSHED, NOT_FLUSHED = "sqlite synchronous=full", "sqlite synchronous=off"
+BOTH = "sqlite[synchronous=full],sqlite[synchronous=off]"
+HANG_S = 60
+
+
+@pytest.fixture
+def folder() -> Iterator[str]:
+    """One that servers, which run as another user, may enter."""
+    with directory_for_servers() as found:
+        yield found.directory
+
+
+@pytest.mark.parametrize("kind", ["loop[fs=ext4,size=64M]", "modelled[profile=nvme,size=64M]"])
+def test_flushes_are_counted_on_every_device_of_its_own(
+    assay: Assay, folder: str, kind: str
+) -> None:
+    """On a modelled disk, too: it is a process under a loop device."""
+    ended = assay(
+        "durability", "--on", BOTH, "--storage", f"disk={kind}:{folder}",
+        "--format", "json",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    found = {one["system"]: one for one in ended.document}
+    assert {name: one["class"] for name, one in found.items()} == {FLUSHED: "D3", NOT_FLUSHED: "D1"}
+    assert found[FLUSHED]["flushed_before_answer"] == "50 of 50"
+    assert found[NOT_FLUSHED]["flushed_before_answer"] == "0 of 48"
+
+
+def test_a_run_has_a_table_for_each_class(assay: Assay, folder: str) -> None:
+    words = (
+        "run", "tpcb.simple-update", "--on", "sqlite", "--set", "sqlite.synchronous=full,off",
+        "--storage", f"loop[size=64M]:{folder}", "--clients", "1", "--transactions", "20",
+        "--repetitions", "2",
+    )  # fmt: skip
+    ended = assay(*words, "--detail")
+    assert ended.status == 0, ended.err
+    shown = " ".join(ended.out.split())
+    assert "durability D3 (flushed before every answer)" in shown
+    assert "durability D1 (written, not flushed)" in shown
+    assert "to make them D3: leave synchronous=off out" in shown
+    assert ended.err.count("measure the durability") == 2, "once for each of the four runs' systems"
+    found = assay("report", "--format", "json").document["tables"]["runs"]
+    assert sorted((one["system"], one["durability_class"]) for one in found) == [
+        (FLUSHED, "D3"), (FLUSHED, "D3"), (NOT_FLUSHED, "D1"), (NOT_FLUSHED, "D1"),
+    ]  # fmt: skip
+    without = assay(*words, "--no-durability", "--format", "json")
+    assert without.status == 0, without.err
+    runs = without.document["tables"]["runs"]
+    assert [one["durability_class"] for one in runs] == [None] * 4
+
+
+def test_no_durability_has_no_effect_on_a_server_by_url(assay: Assay) -> None:
+    ended = assay("run", "tpcb", "--on", "postgresql://u@nowhere/db", "--no-durability")
+    assert ended.status == 2
+    assert "--no-durability does not apply" in ended.err
+
+
+def test_a_kill_while_the_journal_is_put_off_leaves_no_mount(
+    assay: Assay, folder: str, working_folder: Path
+) -> None:
+    def mounted() -> list[str]:
+        lines = MOUNT_TABLE.read_text().splitlines()
+        return [line for line in lines if folder in line]
+
+    storage = f"loop[fs=ext4,size=64M]:{folder}"
+    words = ("durability", "--on", "sqlite[synchronous=off]", "--storage", storage)
+    with started(working_folder, *words) as running:
+        deadline_s = time.monotonic() + HANG_S
+        while not any(f"commit={PUT_OFF_S}" in line for line in mounted()):
+            assert time.monotonic() < deadline_s and running.poll() is None, mounted()
+            time.sleep(0.05)
+        psutil.Process(running.pid).send_signal(signal.SIGKILL)
+        running.wait(HANG_S)
+    assert mounted()
+    ended = assay("run", "tpcb", "--on", "null", "--transactions", "1")
+    assert ended.status == 0, ended.err
+    assert not mounted()
