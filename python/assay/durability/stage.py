@@ -88,7 +88,8 @@ def _measured(
             sync(directory)
             quiet = idle(read, least_bytes(followed))
         prepare = partial(client.prepare, commits.ROWS_FOLLOWED)
-        last = follow(prepare, client.commit, read, least_bytes(followed))
+        waits = _all_flushed(first)
+        last = follow(prepare, client.commit, read, least_bytes(followed), waits=waits)
         sync(directory)
         after, ended_s = read(), time.monotonic()
         if not _all_flushed(last) and quiet == NEVER_IDLE:

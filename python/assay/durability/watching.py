@@ -97,9 +97,12 @@ def follow(
     read: Read,
     least_bytes: int,
     limit_s: float = LIMIT_S,
+    *,
+    waits: bool,
 ) -> list[Watched]:
-    """The last commits, each until it is flushed; ends with the first that is not flushed in
-    time."""
+    """The last commits, each until it is flushed; ends with the first that is not flushed in time.
+    ``waits``: all before waited for their flush. Otherwise a flush before the answer may have been
+    that of a part of a transaction."""
     watched = []
     for _ in range(FOLLOWED):
         time.sleep(_LONGEST_PAUSE_S)
@@ -107,10 +110,10 @@ def follow(
         flush = _Flush(read, least_bytes)
         commit()
         answered_ns = time.monotonic_ns()
-        if flush.has_ended():
+        if waits and flush.has_ended():
             watched.append(Watched(True, 0))
             continue
-        delay_ns = _delay_ns(flush, answered_ns, limit_s)
+        delay_ns = _delay_ns(flush, _Flush(read, 1), answered_ns, limit_s)
         watched.append(Watched(False, delay_ns))
         if delay_ns is None:
             break
@@ -132,10 +135,15 @@ class _Flush:
         return now.flushes > self._flushes
 
 
-def _delay_ns(flush: _Flush, answered_ns: int, limit_s: float) -> int | None:
+def _delay_ns(flush: _Flush, rest: _Flush, answered_ns: int, limit_s: float) -> int | None:
+    """Until the commit's flush, and the first one of something that was written after the answer:
+    the log's end. Where nothing more is written, until the commit's flush alone."""
     deadline_ns = answered_ns + round((limit_s + _SLACK_S) * 1e9)
+    found_ns: int | None = None
     while (now_ns := time.monotonic_ns()) < deadline_ns:
-        if flush.has_ended():
+        if found_ns is None and flush.has_ended():
+            found_ns = now_ns - answered_ns
+        if rest.has_ended() and found_ns is not None:
             return now_ns - answered_ns
         time.sleep(_POLL_S)
-    return None
+    return found_ns
