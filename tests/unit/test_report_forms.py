@@ -270,6 +270,18 @@ def test_a_table_is_never_wider_than_80_columns_and_loses_nothing(tmp_path: Path
     assert result.count("1234 (1234-1234)") == len(storages)
 
 
+def test_names_with_options_are_broken_in_headings_before_a_table_is_split(tmp_path: Path) -> None:
+    names = [f"loop[fs={name},size=2G]" for name in ("ext4", "xfs", "btrfs")]
+    storages = [replace(invented.SSD, name=name) for name in names]
+    planned = invented.plan([invented.SQLITE], storages)
+    declared = {"report": DECLARED["report"]}
+    report = build(invented.experiment(tmp_path / "r.sqlite", planned, 1.0, workload=declared))
+    text = written(table_form, report)
+    result = text[text.index("Test parallel") : text.index("Transaction out")]
+    assert len(re.findall("^─", result, re.MULTILINE)) == 1
+    assert re.search(r"^ +\[fs=ext4, +\[fs=xfs, +\[fs=btrfs, +loop +loop$", result, re.MULTILINE)
+
+
 def test_nothing_but_a_terminal_gets_colour(quick: Report) -> None:
     for form in (table_form, markdown_form, csv_form, json_form):
         assert "\x1b" not in written(form, quick)
