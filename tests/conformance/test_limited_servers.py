@@ -9,6 +9,7 @@ import pytest
 from assay.errors import MachineLimit
 from assay.experiment import ServerMachine, StorageChoice, SystemChoice
 from assay.provision import server_group
+from assay.provision.running import running_system
 from assay.provision.stage import provision
 from commands import Assay, need, why_missing
 
@@ -61,6 +62,18 @@ def test_a_running_server_on_this_machine_is_sampled(assay: Assay) -> None:
             assert run.driven.server_cost is not None, "its processes are seen"
             assert run.driven.server_cost.resident_peak_bytes > MB
             assert (run.deployment.delay is not None) == bool(words)
+
+
+def test_mysql_takes_the_limit_for_the_memory_of_the_machine() -> None:
+    """By default it sees the whole machine, and its own sizes follow that."""
+    need("mysql")
+    _need_groups()
+    choice = SystemChoice("mysql", machine=ServerMachine(memory_bytes=768 * MB))
+    with running_system(choice, StorageChoice(), connections=4) as running:
+        assert running.deployment.memory_limit_bytes == 768 * MB
+        assert running.directory is not None
+        (log,) = running.directory.run.glob("server-*.log")
+        assert f"has access to {768 * MB} bytes of physical memory" in log.read_text()
 
 
 def test_memory_that_runs_out_in_a_run_is_named(assay: Assay, working_folder: Path) -> None:

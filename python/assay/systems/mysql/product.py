@@ -68,6 +68,8 @@ class MysqlProduct(Product):
         # version has it.
         "loose_log_bin_trust_function_creators": "ON",
     }
+    # Its own sizes follow the memory that it finds. Off by default; not every version has it.
+    settings_in_a_group: Mapping[str, str] = {"loose_container_aware": "ON"}
     default_table_open_cache = 4000
     changed_query = """
     SELECT variable_name FROM performance_schema.variables_info WHERE variable_source <> 'COMPILED'

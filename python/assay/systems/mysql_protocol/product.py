@@ -46,6 +46,8 @@ class Product(ABC):
     """Settings that a data directory is made with; the server only runs with the same ones."""
     settings_of_ours: Mapping[str, str]
     """Where we do not leave a setting at its default, besides `server.OUR_CHOICE`."""
+    settings_in_a_group: Mapping[str, str] = {}
+    """Besides these, of a server in control groups."""
     default_table_open_cache: int
     changed_query: str
     """Gives the names of the variables that are not at their default."""

@@ -175,7 +175,9 @@ def _arguments(
     first_words: Path,
 ) -> list[str | Path]:
     asked = {plain_name(name) for name in settings}
-    ours = {**OUR_CHOICE, **product.settings_of_ours, "tmpdir": str(_temporary_folder(directory))}
+    in_a_group = product.settings_in_a_group if directory.control_groups else {}
+    temporary = {"tmpdir": str(_temporary_folder(directory))}
+    ours = {**OUR_CHOICE, **product.settings_of_ours, **in_a_group, **temporary}
     chosen = {name: value for name, value in ours.items() if name not in asked}
     given = [f"--{plain_name(name)}={value}" for name, value in {**chosen, **settings}.items()]
     listens = ["--skip-networking"] if port is None else [f"--port={port}"]
