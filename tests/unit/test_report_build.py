@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,17 @@ def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:
     workload = {"report": {"parallel": declared}}
     report = build(invented.experiment(path, planned, elapsed, workload=workload))
     assert shown(table(report, "parallel")) == [["sqlite", "4.000 [1]", "8.000 [1]", "2.00 [1]"]]
+
+
+def test_the_limits_of_a_server_are_shown_where_there_are_any(path: Path) -> None:
+    experiment = invented.experiment(path, invented.plan([invented.POSTGRESQL]), 2.0)
+    titles = [column.title for column in table(build(experiment), "systems").columns]
+    assert "control group" not in titles
+    limits = {"memory_limit_bytes": 64 << 20, "cpu_limit": 0.5}
+    runs = tuple(invented.changed(run, "deployment", **limits) for run in experiment.runs)
+    systems = table(build(replace(experiment, runs=runs)), "systems")
+    place = [column.title for column in systems.columns].index("control group")
+    assert shown(systems)[0][place] == "64MB of memory, 0.5 processors"
 
 
 def test_every_factor_that_varies_is_shown(path: Path) -> None:

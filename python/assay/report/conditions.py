@@ -13,6 +13,7 @@ from assay.record.records import ContinuationRecord
 from assay.report import durability, headroom
 from assay.report.values import Column, Row, Section, Table, text
 from assay.text import units
+from assay.text.sizes import size_word
 
 
 def facts(experiment: ExperimentRecord) -> dict[str, str]:
@@ -74,19 +75,42 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
 
 
 def _systems_table(runs: Iterable[RunRecord]) -> Table:
+    titles = (
+        "system", "version", "reached by", "connection limit", "control group", "settings asked",
+    )  # fmt: skip
     rows = dict.fromkeys(
         (
             run.system_label,
             found.version,
             _reached_by(found),
             "" if found.connection_limit is None else str(found.connection_limit),
+            _control_group(found),
             _asked(found),
         )
         for run in runs
         if (found := run.deployment)
     )
-    titles = ("system", "version", "reached by", "connection limit", "settings asked")
-    return _table("systems", "Systems", titles, rows)
+    shown = [
+        place
+        for place, title in enumerate(titles)
+        if title != "control group" or any(row[place] for row in rows)
+    ]
+    return _table(
+        "systems",
+        "Systems",
+        [titles[place] for place in shown],
+        [[row[place] for place in shown] for row in rows],
+    )
+
+
+def _control_group(found: DeploymentFacts) -> str:
+    """The limits in effect of the system's processes."""
+    words = []
+    if found.memory_limit_bytes is not None:
+        words.append(f"{size_word(found.memory_limit_bytes)} of memory")
+    if found.cpu_limit is not None:
+        words.append(f"{found.cpu_limit:g} {'processor' if found.cpu_limit == 1 else 'processors'}")
+    return ", ".join(words)
 
 
 def _storages_table(runs: Iterable[RunRecord]) -> Table:
