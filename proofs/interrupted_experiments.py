@@ -4,8 +4,9 @@ when its file has been run again; and nothing of it is left on the machine.
 Each case runs an experiment file of its own: tpcb on PostgreSQL in a control group (`--memory`), or
 on SQLite and PostgreSQL, on a directory, a tmpfs, a loop device and a modelled disk, as far as this
 machine has them, in randomized order. In two cases out of three the transactions change the data,
-which are restored for each run. The process is killed once or twice, at times drawn from the time
-that the whole experiment takes; then the file is run again to its end. Runs that had ended before a
+which are restored for each run. The process is killed once or twice, each time up to two seconds
+after a stage of a run that is drawn from all stages that are left (provision, load, drive, check,
+end); then the file is run again to its end. Runs that had ended before a
 kill must be the same ones afterwards (same number, same beginning). Looked for at the end:
 processes, mounts, loop devices, control groups, files and directories, entries of the clean-up
 ledger.
@@ -64,7 +65,7 @@ class _Kind:
             f'workload = "tpcb"\ntest = "{self.test}"\norder = "randomized"\n'
             f"storages = {list(self.storages)}\nsystems = {list(self.systems)}\n"
             f'clients = {clients}\nmemory = "{self.memory}"\n'
-            "[drive]\ntransactions = 20\n"
+            "[drive]\ntransactions = 20\nwarm_up_s = 0\n"
         )
 
 
@@ -97,18 +98,17 @@ def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
     del patience_s  # an experiment takes as long as its servers take to start
     outcomes: Counter[str] = Counter()
     faults = []
-    took_s: dict[_Kind, float] = {}
+    stages: dict[_Kind, int] = {}
     kinds = _kinds()
     for number in range(first, first + cases):
         kind = kinds[number % len(kinds) if cases > SHORT else 0]
-        if kind not in took_s:
+        if kind not in stages:
             with _folder(kind) as folder:
-                began_s = time.monotonic()
                 wrong = _run(folder) + _wrong(folder, {}, 0, set())
-                took_s[kind] = time.monotonic() - began_s
+                stages[kind] = _stages(folder)
             if wrong:
                 return Found(cases, outcomes, ["\n".join([f"{kind}, not killed:", *wrong])])
-        found, wrong = _case(Random(f"interrupted/{seed}/{number}"), kind, took_s[kind])
+        found, wrong = _case(Random(f"interrupted/{seed}/{number}"), kind, stages[kind])
         outcomes.update(found)
         print(f"case {number}: {', '.join(found)}", *wrong, sep="\n", file=sys.stderr, flush=True)
         if wrong:
@@ -117,22 +117,28 @@ def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
     return Found(cases, outcomes, faults)
 
 
-def _case(random: Random, kind: _Kind, whole_s: float) -> tuple[list[str], list[str]]:
+def _case(random: Random, kind: _Kind, stages: int) -> tuple[list[str], list[str]]:
     """How far the experiment was when it was killed and what there was of it, and what was wrong in
     the end."""
     with _folder(kind) as folder:
         ended: dict[int, int] = {}
         there: dict[str, set[str]] = {}
         interruptions = 0
+        outcomes: list[str] = []
         for _ in range(2 if random.random() < _AGAIN else 1):
-            was_killed = _run_and_kill(folder, random.uniform(0, whole_s))
+            at = random.randrange(_stages(folder), stages)
+            was_killed = _run_and_kill(folder, at, random.uniform(0, 2))
+            outcomes += ["kills"] if was_killed else []
             ended = _ended(folder)
             there |= _in_ledger(folder)
             interruptions += was_killed and _is_unfinished(folder)
-        outcomes = [f"killed when {_share(len(ended))} of the cells had ended"]
-        if not interruptions:
-            outcomes = ["killed before the first or after the last run"]
-        outcomes += [f"with a {kind}" for kind in sorted(set().union(*there.values()))]
+            if _is_finished(folder):
+                break
+        if interruptions:
+            outcomes.append(f"killed when {_share(len(ended))} of the cells had ended")
+        else:
+            outcomes.append("killed before the first or after the last run")
+        outcomes += [f"there at a kill: {kind}" for kind in sorted(set().union(*there.values()))]
         wrong = [] if _is_finished(folder) else _run(folder)
         return outcomes, wrong + _wrong(folder, ended, interruptions, set(there))
 
@@ -206,15 +212,24 @@ def _run(folder: Path) -> list[str]:
     return [f"exit status {status}", _said(folder)] if status else []
 
 
-def _run_and_kill(folder: Path, after_s: float) -> bool:
-    """Runs the file for this time, then kills it; returns whether it was still running."""
+def _run_and_kill(folder: Path, stage: int, after_s: float) -> bool:
+    """Runs the file until so many stages are on record, and for this time longer; then kills it.
+    Returns whether it was still running."""
     with _started(folder) as running:
+        give_up_s = time.monotonic() + _PATIENCE_S
+        while running.poll() is None and _stages(folder) < stage and time.monotonic() < give_up_s:
+            time.sleep(0.05)
         try:
             running.wait(after_s)
         except subprocess.TimeoutExpired:
             running.send_signal(signal.SIGKILL)
             return True
     return False
+
+
+def _stages(folder: Path) -> int:
+    """How many stages of runs are on record."""
+    return sum(count for (count,) in _asked(folder, "SELECT count(*) FROM stages"))
 
 
 def _asked(folder: Path, question: str) -> list[tuple[int, ...]]:

@@ -11,6 +11,7 @@ from assay.experiment import Scalar, StorageChoice
 from assay.plan import PlannedRun
 from assay.plan.drives import parameters_of
 from assay.row_sources.protocol import RowsSize, row_source
+from assay.storages.abilities import SizeChosen
 from assay.workload.values import Workload
 
 
@@ -52,6 +53,12 @@ def data_sizes(
         if place not in largest or largest[place].bytes < size_bytes:
             largest[place] = found
     return list(largest.values())
+
+
+def size_bytes_of(storage: StorageChoice) -> int | None:
+    """The size of the storage, which each system has for itself; None: its size is not chosen."""
+    kind = registry.storage(storage.kind)
+    return kind.size_bytes(storage) if isinstance(kind, SizeChosen) else None
 
 
 class RowSizes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from assay.experiment.words import Words, experiment
 from assay.plan import only, plan
 from assay.plan.content import content_of
 from assay.workload import reader
+from assay.workload.ad_hoc_script import workload_of
 
 A, B = SystemChoice("a"), SystemChoice("b", settings={"size": "1"})
 HERE, FAST = StorageChoice(), StorageChoice("fast", "tmpfs")
@@ -122,6 +124,65 @@ def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
     )
     given, _ = experiment(Words(str(file), quick=True, set=("scale=5",), duration=7))
     assert (given.parameters["scale"], given.driving["duration_s"]) == ((5,), 7)
+
+
+def test_tests_have_quick_clients_and_driving_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / "sizes.toml"
+    file.write_text(FILE.partition("[quick]")[0])
+    for words, durations in (
+        (Words(str(file), quick=True), {2}),
+        (Words(str(file), quick=True, duration=7), {7}),
+        (Words("tpcb", quick=True), {2}),
+    ):
+        asked, workload = experiment(words)
+        runs = plan(asked, workload).runs
+        assert {run.cell.driving.duration_s for run in runs} == durations, words
+        assert plan(asked, workload_of(asked)).runs == runs, "as it is run"
+    for words, clients in (
+        (Words("bibsql.parallel", quick=True), [2, 8]),
+        (Words("bibsql.parallel", quick=True, clients="3"), [3]),
+    ):
+        assert [run.cell.clients for run in plan(*experiment(words)).runs] == clients
+
+
+@pytest.mark.parametrize("name", ["bibsql", "e831", "glidemon", "ssd", "tpcb"])
+def test_every_workload_has_a_quick_version_that_is_no_larger(name: str) -> None:
+    whole, workload = experiment(Words(f"{name}.*", on=("null",)))
+    quick, quickly = experiment(Words(f"{name}.*", on=("null",), quick=True))
+    assert quick.is_quick and len(plan(quick, quickly).runs) <= len(plan(whole, workload).runs)
+    for test in workload.tests.values():
+        small = quickly.test(test.name)
+        assert max(small.clients) <= max(test.clients)
+        ends_s = (test.driving.planned_s or 0.0, small.driving.planned_s or 0.0)
+        assert ends_s[1] <= ends_s[0]
+        for parameter in workload.parameters_of(test):
+            if isinstance(parameter.quick, int | float):
+                levels = test.defaults.get(parameter.name) or (parameter.default,)
+                assert parameter.quick <= max(levels), (test.name, parameter.name)
+
+
+@pytest.mark.parametrize(
+    ("declared", "complaint"),
+    [
+        ("quick = { duration_s = -1 }", "duration_s"),
+        ("quick = { clients = [0] }", "clients"),
+        ("quick = { client = [1] }", "unknown key 'client'"),
+        ("quick = { queue = 5, transactions = 5 }", "queue"),
+    ],
+)
+def test_a_quick_version_of_a_test_is_checked_with_its_line(
+    tmp_path: Path, declared: str, complaint: str
+) -> None:
+    folder = tmp_path / "tpcb"
+    shutil.copytree(TPCB.folder, folder)
+    file = folder / "workload.toml"
+    lines = file.read_text().splitlines()
+    place = next(n for n, line in enumerate(lines) if line.startswith("quick = {"))
+    lines[place] = declared
+    file.write_text("\n".join(lines) + "\n")
+    with pytest.raises(ExperimentError, match=complaint) as refused:
+        reader.read(str(folder))
+    assert refused.value.line == place + 1
 
 
 def test_a_quick_section_is_checked_also_when_it_is_not_used(tmp_path: Path) -> None:

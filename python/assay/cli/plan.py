@@ -12,7 +12,7 @@ import click
 from assay.cli import rows
 from assay.cli.options import Grouped, experiment_options, format_option, records_option
 from assay.cli.outcome import say
-from assay.data_size import DataSize, data_sizes
+from assay.data_size import DataSize, data_sizes, size_bytes_of
 from assay.errors import SystemMissing, SystemUnderTestError
 from assay.experiment import AS_IS, SystemChoice
 from assay.experiment import words as command_line
@@ -173,22 +173,24 @@ def _time(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
 
 
 def _space(sizes: Sequence[DataSize]) -> Iterator[str]:
-    """Of each storage, the data of all its systems: they are there at the same time."""
+    """Of each storage, the data of its systems."""
     of_storages: dict[str, list[DataSize]] = {}
     for one in sizes:
         of_storages.setdefault(one.storage.name, []).append(one)
     for storage, found in of_storages.items():
-        measured = [one.system for one in found if one.is_measured]
-        from_rows = [one.system for one in found if not one.is_measured]
-        origins = []
-        if measured:
-            origins.append(f"{', '.join(measured)} as measured before")
-        if from_rows:
-            origins.append(f"{', '.join(from_rows)} by the text of its rows, without indexes")
-        yield (
-            f"space on {storage}: about {size(sum(one.bytes for one in found))} of data "
-            f"({'; '.join(origins)}), and as much again where it is copied"
-        )
+        listed = ", ".join(_size_of(one) for one in found)
+        whole_bytes = size_bytes_of(found[0].storage)
+        if whole_bytes is not None:
+            yield f"space on {storage}: {size(whole_bytes)} for each system; data: {listed}"
+        else:
+            yield f"space on {storage}: about {size(sum(one.bytes for one in found))}: {listed}"
+    if sizes:
+        yield "copies of data that a test changes take as much again"
+
+
+def _size_of(one: DataSize) -> str:
+    how = "" if one.is_measured else " (text of its rows, without indexes)"
+    return f"{one.system} {size(one.bytes)}{how}"
 
 
 def _state_without(error: SystemUnderTestError) -> str:

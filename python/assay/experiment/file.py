@@ -67,7 +67,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     quickly = _quick(top, workload)
     top.done()
     if is_quick:
-        experiment = quick.version_of(experiment, workload, quickly)
+        return quick.version_of(experiment, workload, quickly)
     return experiment, workload
 
 

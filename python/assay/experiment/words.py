@@ -87,7 +87,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     else:
         start, workload = _from_target(words)
         if words.quick:
-            start = quick.version_of(start, workload)
+            start, workload = quick.version_of(start, workload)
         systems = settings.system_choices(words.on or (workload.default_system,))
     systems, parameters = settings.apply(words.set, systems, workload)
     given: dict[str, Any] = {

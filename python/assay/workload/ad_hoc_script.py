@@ -43,11 +43,13 @@ _NEED_NOT_BE_NAMED = {"scale", "default_seed"}
 
 
 def workload_of(experiment: Experiment) -> Workload:
-    """The workload of an experiment: from a folder, with other scripts where given, or of ad hoc
-    scripts."""
+    """The workload of an experiment: from a folder, with other scripts where given and the quick
+    version of its tests where asked for, or of ad hoc scripts."""
     if experiment.is_ad_hoc:
         return workload(experiment.scripts, experiment.parameters)
     read = reader.read(experiment.workload)
+    if experiment.is_quick:
+        read = read.quickly()
     return with_scripts(read, experiment.scripts, experiment.tests)
 
 

@@ -13,7 +13,7 @@ from assay.text.nearest import did_you_mean
 from assay.workload import declared_scripts, declared_steps, driving, procedures
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.steps import Drive, Group, Step
-from assay.workload.values import Script, Test
+from assay.workload.values import Quick, Script, Test
 
 DATA = ("loaded", "empty")
 
@@ -59,6 +59,7 @@ def _test(name: str, section: Section, known: Known) -> Test:
         checks=section.texts("checks", ("*",), may_be_empty=True),
         counted_checks=section.texts("counted_checks", ()),
         defaults=_levels(section.section("defaults"), known.parameters),
+        quick=_quick(section.section("quick"), known.parameters),
         needs=_needs(section),
         not_expressible=_not_expressible(section.section("not_expressible")),
     )
@@ -66,7 +67,16 @@ def _test(name: str, section: Section, known: Known) -> Test:
     test = _with_the_only_drive(section, test)
     test = _with_groups(section, test, known.parameters)
     _refuse_contradictions(section, test)
+    if test.quick != Quick():
+        _refuse_quick(section, test)
     return test
+
+
+def _refuse_quick(section: Section, test: Test) -> None:
+    """Raises `ExperimentError` where the quick version of the test contradicts itself."""
+    if test.quick.clients and (test.groups or len(test.drives) > 1):
+        raise section.error("quick: expected no clients: its steps have their own", "quick")
+    _refuse_contradictions(section.section("quick"), test.quickly())
 
 
 def _steps(section: Section, known: Known) -> tuple[Step, ...]:
@@ -142,6 +152,14 @@ def _caches(section: Section) -> tuple[str, ...]:
                 "cache",
                 hint=did_you_mean(word, CACHES) if word not in CACHES else None,
             )
+    return found
+
+
+def _quick(section: Section, parameters: Mapping[str, Parameter]) -> Quick:
+    """``[tests.NAME.quick]``: what ``--quick`` sets."""
+    clients = section.wholes("clients", quantities.CLIENTS, ())
+    found = Quick(clients, driving.read(section, parameters))
+    section.done()
     return found
 
 

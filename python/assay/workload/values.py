@@ -57,6 +57,16 @@ class RunsScripts(Protocol):
 
 
 @dataclass(frozen=True)
+class Quick:
+    """What the quick version of a test has in place of its own."""
+
+    clients: tuple[int, ...] = ()
+    """Empty: as many as ever."""
+    driving: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `Driving`."""
+
+
+@dataclass(frozen=True)
 class Test:
     """One test of the workload."""
 
@@ -94,6 +104,7 @@ class Test:
     defaults: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Levels of parameters in this test, where they differ from the workload's defaults."""
 
+    quick: Quick = field(default_factory=Quick)
     needs: tuple[str, ...] = ()
     """Capabilities that it needs of a system (`assay.capabilities`), besides those of its steps."""
 
@@ -101,6 +112,11 @@ class Test:
     """Dialect or language → why its systems cannot express the test."""
 
     __test__ = False  # pytest must not collect this class
+
+    def quickly(self) -> Test:
+        """Its quick version."""
+        clients = self.quick.clients or self.clients
+        return replace(self, clients=clients, driving=self.driving.changed(self.quick.driving))
 
     @property
     def drives(self) -> tuple[Drive, ...]:
@@ -210,6 +226,10 @@ class Workload:
     """The names of script files that its tests run in place of their own."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """Name → a table over several tests (`assay.report.series`)."""
+
+    def quickly(self) -> Workload:
+        """With the quick version of every test."""
+        return replace(self, tests={name: test.quickly() for name, test in self.tests.items()})
 
     def tests_of(self, name: str) -> tuple[str, ...]:
         """The tests of the series of that name, or the one test; raises `ArgumentError`."""
