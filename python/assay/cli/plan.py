@@ -181,7 +181,9 @@ def _space(sizes: Sequence[DataSize]) -> Iterator[str]:
         listed = ", ".join(_size_of(one) for one in found)
         whole_bytes = size_bytes_of(found[0].storage)
         if whole_bytes is not None:
-            yield f"space on {storage}: {size(whole_bytes)} for each system; data: {listed}"
+            said = f"space on {storage}: {size(whole_bytes)} for each system; data: {listed}"
+            too_small = any(one.bytes > whole_bytes for one in found)
+            yield f"{said}; that is too small" if too_small else said
         else:
             yield f"space on {storage}: about {size(sum(one.bytes for one in found))}: {listed}"
     if sizes:
