@@ -12,12 +12,16 @@ from commands import Assay
 MB = 1 << 20
 
 
-def test_a_run_on_a_library_has_its_limit_and_too_many_sessions_are_refused(assay: Assay) -> None:
-    """The kernel would end this process."""
+@pytest.fixture(autouse=True)
+def _groups() -> None:
     try:
         server_group.refuse_impossible(ServerMachine(64 * MB))
     except MachineLimit as error:
         pytest.skip(error.message)
+
+
+def test_a_run_on_a_library_has_its_limit_and_too_many_sessions_are_refused(assay: Assay) -> None:
+    """The kernel would end this process."""
     ended = assay(
         "run", "tpcb", "--on", "sqlite", "--memory", "96MB,64MB", "--clients", "8",
         "--transactions", "20", "--format", "json",
@@ -29,3 +33,10 @@ def test_a_run_on_a_library_has_its_limit_and_too_many_sessions_are_refused(assa
     assert little.state == "failed"
     assert "8 sessions may need 72MB of this process, and its limit is 64MB" in little.reason
     assert ended.status == 2
+
+
+def test_data_in_memory_are_refused(assay: Assay) -> None:
+    ended = assay("run", "tpcb", "--on", "sqlite", "--memory", "96MB", "--storage", "tmpfs")
+    assert ended.status == 2
+    assert "data on tmpfs are memory of the process that writes them" in ended.err
+    assert "--memory none" in ended.err

@@ -43,6 +43,7 @@ from assay.text.sizes import size_word
 from assay.text.units import counted
 
 OnDirectory = Callable[[ServerDirectory], None]
+_IN_MEMORY = ("tmpfs", "ramfs")
 _CLIENT_BYTES = 32 << 20
 """What the clients may take in this process while they work, beside the system in it."""
 
@@ -174,13 +175,19 @@ class RunningSystem:
     @contextlib.contextmanager
     def in_its_memory(self, sessions: int) -> Iterator[None]:
         """While the block runs, this process has the memory limit of a system that works in it;
-        that of a server is its own. Raises `ArgumentError` where it is too little for so many
-        sessions: the kernel would end this process."""
+        that of a server is its own. Raises `ArgumentError` where the kernel might end this process:
+        the limit is too little for so many sessions, or the data are memory, too."""
         limit, system = self.deployment.memory_limit_bytes, self.system
         directory = self._directory if self.deployment.is_embedded else None
         if limit is None or directory is None or not isinstance(system, BoundedInProcess):
             yield
             return
+        if self.deployment.storage.file_system in _IN_MEMORY:
+            raise ArgumentError(
+                f"{self.choice.label}: data on {self.deployment.storage.name} are memory of the "
+                "process that writes them, and a limit would end this one",
+                hint="--memory none, or a storage on a disk",
+            )
         needed = system.most_memory_bytes(self.deployment, sessions) + _CLIENT_BYTES
         needed = -(-needed >> 20) << 20
         if needed > limit:
