@@ -57,6 +57,8 @@ def _warm(state: RunState, run_once: Callable[[], object]) -> CacheState:
     deployment = state.up().deployment
     done: list[str] = []
     folders = [node.directory for node in deployment.nodes if node.directory is not None]
+    if deployment.memory_limit_bytes is not None and not deployment.is_embedded:
+        folders = []  # pages that this process reads would be memory beyond the server's limit
     found = [page_cache.read(folder) for folder in folders]
     file_bytes = sum(one.file_bytes for one in found)
     cached_bytes = sum(one.cached_bytes for one in found)
@@ -67,8 +69,8 @@ def _warm(state: RunState, run_once: Callable[[], object]) -> CacheState:
         done.append("test run once")
     if not done:
         raise ArgumentError(
-            f"{deployment.label} cannot be warmed: its files cannot be seen from here, and the "
-            "test changes the data, so it cannot be run beforehand",
+            f"{deployment.label} cannot be warmed: its files cannot be read from here into memory "
+            "of its own, and the test changes the data, so it cannot be run beforehand",
             hint="--cache as-is, with a --warm-up",
         )
     return CacheState(
