@@ -16,12 +16,16 @@ from assay.cli.program import run_program
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.kinds import Kind
+from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report import first_look
 from assay.report.build import build
 from assay.text.reasons import with_log
 
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
+
+
+OWN = StorageFacts("here", "loop", "/data", "ext4", "/dev/loop3", is_own_device=True)
 
 
 def look(experiment: ExperimentRecord, width: int = 80) -> list[str]:
@@ -196,6 +200,16 @@ def test_warnings_without_room_are_named(tmp_path: Path) -> None:
     assert "one-repetition, few-samples" in beginning(lines, "also")
 
 
+def test_a_warning_says_what_its_fix_speaks_of(tmp_path: Path) -> None:
+    """Where there is no room for cause and detail, the detail is shown."""
+    detail = "postgresql fsync=off: fsync = off; durable: its default; measured D1"
+    warnings = [("durability-lowered", detail), ("short-measurement", "2 s"), ("errors", "2")]
+    planned = invented.plan([invented.POSTGRESQL])
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0, warnings=warnings)
+    shown = " ".join(" ".join(look(experiment, 60)).split())
+    assert f"warning durability-lowered: {detail} fix: set what is named as durable" in shown
+
+
 @pytest.mark.parametrize("width", range(40, 90))
 def test_a_number_and_its_unit_stand_in_one_line(
     width: int, tmp_path_factory: pytest.TempPathFactory
@@ -241,6 +255,7 @@ def test_no_case_takes_more_than_15_lines(
         2.0,
         observation={
             "groups": [{"name": f"group-{n}", **group} for n in range(7)], "errors": [error],
+            "device_cost": {**device(13, 1.9), "flushes": 16},
         },
         end=end,
         checks=[{**one, "id": f"S{n:02}"} for n in range(40) for one in wrong],
@@ -249,7 +264,7 @@ def test_no_case_takes_more_than_15_lines(
     more = f"assay report 1 --records {path}"
     lines = first_look.lines(experiment, build(experiment), width, more)
     assert len(lines) <= first_look.MOST_LINES, "\n".join(lines)
-    measured = () if end[0] == "interrupted" else ("throughput", "  group-1")
+    measured = () if end[0] == "interrupted" else ("throughput", "  group-1", "device")
     for name in ("verdict", "errors", "checks", *measured):
         assert any(one.startswith(name) for one in lines), name
     assert "".join("".join(lines).split()).endswith("".join(more.split()))
@@ -281,8 +296,23 @@ def device(reads: int, busy_s: float) -> dict[str, Any]:
 
 
 def test_what_the_device_did_is_a_line_where_it_explains_the_numbers(tmp_path: Path) -> None:
-    lines = one_run(tmp_path, observation={"device_cost": device(13, 1.9)})
+    observed = {"device_cost": device(13, 1.9)}
+    lines = one_run(tmp_path, observation=observed, site={"storage": OWN})
     assert beginning(lines, "device") == "reads 0.81, writes 2.0 per transaction; 95 % busy"
+
+
+def test_reads_that_others_may_have_caused_explain_nothing(tmp_path: Path) -> None:
+    """On a shared device: they count where the system itself read most of the bytes."""
+    cost = {"cpu_ns": 1, "resident_peak_bytes": 1, "per_transaction_ns": 1}
+    for own_bytes, reads in ((60_000, "reads 0.81, "), (40_000, "")):
+        observed = {
+            "device_cost": {**device(13, 1.9), "read_bytes": 100_000},
+            "server_cost": {**cost, "read_bytes": own_bytes},
+        }
+        path = tmp_path / str(own_bytes)
+        path.mkdir()
+        expected = f"device {reads}writes 2.0 per transaction; 95 % busy; shared device"
+        assert expected in " ".join(" ".join(one_run(path, observation=observed)).split())
 
 
 def test_an_idle_device_is_not_mentioned(tmp_path: Path) -> None:
@@ -293,9 +323,14 @@ def test_an_idle_device_is_not_mentioned(tmp_path: Path) -> None:
 def test_of_many_cells_the_reads_of_each_have_a_column_where_they_explain(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], clients=(1, 8))
     busy = {"device_cost": device(8, 1.9)}
-    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0, observation=busy)
+    experiment = invented.experiment(
+        tmp_path / "r.sqlite", planned, 2.0, observation=busy, site={"storage": OWN}
+    )
     lines = look(experiment)
     assert lines[0].split()[-3:] == ["failed", "reads/tx", "verdict"]
     assert lines[1].split()[-3:] == ["0", "4.0", "indicative"]
-    quiet = invented.experiment(tmp_path / "q.sqlite", planned, 2.0)
+    writing = {"device_cost": device(0, 1.9)}
+    quiet = invented.experiment(
+        tmp_path / "q.sqlite", planned, 2.0, observation=writing, site={"storage": OWN}
+    )
     assert "reads/tx" not in look(quiet)[0]

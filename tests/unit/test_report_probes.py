@@ -198,8 +198,11 @@ def test_a_run_that_commits_nothing_has_no_commit_efficiency(
     assert "parallel_commit_efficiency" not in tables(report)
 
 
-def test_flushes_in_memory_are_no_measure(path: Path) -> None:
-    memory = StorageFacts("fast", "tmpfs", "/data", "tmpfs", "assay")
+@pytest.mark.parametrize(("file_system", "why"), [("tmpfs", "in memory"), ("raw", "log elsewhere")])
+def test_flushes_for_which_no_commit_waits_are_no_measure(
+    path: Path, file_system: str, why: str
+) -> None:
+    memory = StorageFacts("fast", file_system, "/data", file_system, "assay")
     planned = invented.plan([invented.POSTGRESQL], STORAGES[1:])
     with Store(path) as store:
         invented.begin(store, planned)
@@ -211,7 +214,7 @@ def test_flushes_in_memory_are_no_measure(path: Path) -> None:
         report = build(store.latest())
     assert [row[-2] for row in shown(tables(report)["parallel_commit_efficiency"])] == [
         "0.16",
-        "in memory",
+        why,
     ]
 
 

@@ -37,9 +37,14 @@ def read_per_transaction(run: Evidence) -> float | None:
     return None if read_bytes is None else read_bytes / driven.outcomes.ended
 
 
+def own_read_bytes(driven: Observation) -> int | None:
+    """By the processes of the system; None where the kernel does not say."""
+    return driven.server_cost.read_bytes if driven.server_cost else driven.embedded_read_bytes
+
+
 def _read_bytes(driven: Observation) -> int | None:
     """By the processes of the system; where the kernel does not say, by the whole device."""
-    own = driven.server_cost.read_bytes if driven.server_cost else driven.embedded_read_bytes
+    own = own_read_bytes(driven)
     if own is None and driven.device_cost is not None:
         return driven.device_cost.read_bytes
     return own

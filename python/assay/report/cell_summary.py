@@ -52,11 +52,14 @@ class CellSummary:
     """What its device had to do; empty where that explains nothing."""
     device_reads: str
     """Per transaction."""
+    has_device_reads: bool
+    """Whether these are enough to explain something."""
     runs: tuple[RunRecord, ...]
 
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     middle = cell_runs.middle_run(cell)
+    reads = device.reads_per_transaction(middle) if middle else None
     refused = [run.reason for run in cell.runs if run.state == "refused"]
     verdict = Verdict("refused", refused[0]) if refused else cell.judged.verdict
     return CellSummary(
@@ -67,8 +70,9 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         groups=_groups(middle),
         columns=(*_columns(cell, middle), verdict.word or "-"),
         durability=durability.shown(cell),
-        device=device.summary(middle.driven) if middle else "",
-        device_reads=_device_reads(middle),
+        device=device.summary(middle) if middle else "",
+        device_reads="-" if reads is None else units.digits(reads, 2),
+        has_device_reads=reads is not None and reads >= device.READS_LIMIT,
         runs=cell.runs,
     )
 
@@ -174,11 +178,6 @@ def errors(runs: Sequence[RunRecord]) -> str:
     for label, number in before.items():
         words += f"; {label}: {units.counted(number, 'run')} failed before the first transaction"
     return words
-
-
-def _device_reads(middle: DrivenRun | None) -> str:
-    reads = device.reads_per_transaction(middle.driven) if middle else None
-    return "-" if reads is None else units.digits(reads, 2)
 
 
 def _columns(cell: CellRuns, middle: DrivenRun | None) -> tuple[str, ...]:

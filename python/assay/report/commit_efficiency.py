@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from assay.judge.durability import HIGHEST
 from assay.observation import Observation
+from assay.provision.deployment import RAW
 from assay.record import RunRecord
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns, DrivenRun
@@ -71,8 +72,9 @@ def commits_per_s(driven: Observation) -> float | None:
 
 
 def flushes_per_s(run: RunRecord) -> float | None:
-    """Of the probe of the run's storage; None where it was not probed, or has no device."""
-    if run.probe is None or run.probe.flushes is None or _is_in_memory(run):
+    """Of the probe of the run's storage; None where it was not probed, or its flushes are not those
+    of commits."""
+    if run.probe is None or run.probe.flushes is None or _why_not_its_flushes(run):
         return None
     return run.probe.flushes.per_s
 
@@ -91,20 +93,23 @@ def efficiency(run: RunRecord) -> float | None:
     return commits / flushes if commits and flushes else None
 
 
-def _is_in_memory(run: RunRecord) -> bool:
-    """Its flushes have no effect."""
-    found = run.deployment
-    return found is not None and found.storage.file_system in _IN_MEMORY
+def _why_not_its_flushes(run: RunRecord) -> str:
+    """Why commits do not wait for flushes of what was probed; empty: they may."""
+    file_system = run.deployment.storage.file_system if run.deployment else None
+    if file_system == RAW:
+        return "log elsewhere"
+    return "in memory" if file_system in _IN_MEMORY else ""
 
 
 def _cells(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
     commits, flushes = commits_per_s(run.driven) or 0.0, flushes_per_s(run.run)
     done = Cell(units.digits(commits), Number(commits, "per_s", n=run.driven.commits))
-    each = flushes_per_commit(run.driven)
+    why_not = _why_not_its_flushes(run.run)
+    each = None if why_not else flushes_per_commit(run.driven)
     counted = absent("-") if each is None else Cell(units.ratio(each), Number(each, "ratio"))
     ratio = efficiency(run.run)
     if flushes is None or ratio is None:
-        why = "in memory" if _is_in_memory(run.run) else "not probed"
+        why = why_not or "not probed"
         return done, absent(why), absent(why), counted
     why_above = _why_above(run) if ratio > _ABOVE else ""
     return (

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.judge import cache
 from assay.observation import Observation
+from assay.provision.deployment import RAW
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.costs import ended, why_unseen
@@ -73,10 +75,21 @@ def _is_counted(driven: Observation) -> bool:
     return driven.device_cost is not None and driven.device_cost.reads is not None
 
 
-def reads_per_transaction(driven: Observation) -> float | None:
-    """Reads from the device; None where they were not counted, or nothing ended."""
-    device, count = driven.device_cost, ended(driven)
-    return None if device is None or device.reads is None or not count else device.reads / count
+def reads_per_transaction(run: DrivenRun) -> float | None:
+    """Reads from the device; None where they were not counted, nothing ended, or most of what was
+    read may have been for other programs."""
+    device, count = run.driven.device_cost, ended(run.driven)
+    if device is None or device.reads is None or not count:
+        return None
+    if is_shared(run) and 2 * (cache.own_read_bytes(run.driven) or 0) < device.read_bytes:
+        return None
+    return device.reads / count
+
+
+def is_shared(run: DrivenRun) -> bool:
+    """Whether other programs may use the device as well."""
+    storage = run.run.deployment.storage if run.run.deployment else None
+    return storage is None or not (storage.is_own_device or storage.file_system == RAW)
 
 
 def busy_share(driven: Observation) -> float | None:
@@ -87,23 +100,26 @@ def busy_share(driven: Observation) -> float | None:
     return min(1.0, device.busy_ns / driven.elapsed_ns)
 
 
-def summary(driven: Observation) -> str:
+def summary(run: DrivenRun) -> str:
     """``reads 0.82, writes 3.1, flushes 1 per transaction; 97 % busy``; empty where the device had
     too little to do to explain a result."""
-    device, count = driven.device_cost, ended(driven)
-    reads, busy = reads_per_transaction(driven), busy_share(driven)
-    if device is None or reads is None or busy is None:
+    device, count = run.driven.device_cost, ended(run.driven)
+    reads, busy = reads_per_transaction(run), busy_share(run.driven)
+    if device is None or device.reads is None or busy is None or not count:
         return ""
-    if reads < READS_LIMIT and busy < BUSY_LIMIT:
+    if (reads or 0) < READS_LIMIT and busy < BUSY_LIMIT:
         return ""
     each = [
         f"{name} {units.digits(total / count, 2)}"
         for name, total in (
-            ("reads", device.reads), ("writes", device.writes), ("flushes", device.flushes)
+            ("reads", None if reads is None else device.reads),
+            ("writes", device.writes),
+            ("flushes", device.flushes),
         )
         if total is not None
-    ]  # fmt: skip
-    return f"{', '.join(each)} per transaction; {units.share(busy)} busy"
+    ]
+    others = "; shared device" if is_shared(run) else ""
+    return f"{', '.join(each)} per transaction; {units.share(busy)} busy{others}"
 
 
 def _table(

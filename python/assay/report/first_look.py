@@ -94,7 +94,7 @@ def _many_cells(found: Sequence[CellSummary], width: int, is_narrow: bool) -> li
     """A line for each cell, and lines for all of them together."""
     tests = {cell.test for cell in found}
     head = (found[0].test if len(tests) == 1 else "cell") + cell_summary.repetitions(found)
-    explains = any(cell.device for cell in found)
+    explains = any(cell.has_device_reads for cell in found)
     *titles, last = cell_summary.COLUMNS
     is_durable = any(cell.durability != "-" for cell in found)
     rows = [
@@ -182,21 +182,28 @@ def _that_fits(texts: Sequence[str], width: int) -> str:
 
 
 def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
-    """As many as there is room for, those that limit the numbers first: with cause and fix, or
-    the fix alone; the rest by name."""
+    """As many as there is room for, those that limit the numbers first: with cause, detail and fix;
+    without the cause; or the fix alone; the rest by name."""
     shown: list[str] = []
     left_out: list[str] = []
     ordered = sorted(warnings, key=lambda warning: warning.name not in _LIMITING)
     for place, warning in enumerate(ordered, 1):
         fix = _line("", f"fix: {warning.fix}", width) if warning.fix else []
-        whole = [*_line("warning", f"{warning.name}: {_first(warning).sentence}", width), *fix]
-        brief = [*_line("warning", warning.name, width), *fix]
+        first = _first(warning)
+        forms = [
+            [*_line("warning", words, width), *fix]
+            for words in (
+                f"{warning.name}: {first.sentence}",
+                f"{warning.name}: {'; '.join(first.details)}",
+                warning.name,
+            )
+        ]
         # Room is kept for the names of those left out.
         others = _line(
             "also", ", ".join([*left_out, *(one.name for one in ordered[place:])]), width
         )
         most = room - len(shown) - len(others)
-        text = next((text for text in (whole, brief) if len(text) <= most), None)
+        text = next((text for text in forms if len(text) <= most), None)
         if text is None:
             left_out.append(warning.name)
         else:

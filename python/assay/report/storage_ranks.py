@@ -104,7 +104,7 @@ def _range(values: Sequence[float]) -> float | None:
 
 def _reads(cells: Iterable[CellRuns]) -> Iterator[float]:
     for _, run in cell_runs.middle_runs(cells):
-        found = device.reads_per_transaction(run.driven)
+        found = device.reads_per_transaction(run)
         if found is not None:
             yield found
 
