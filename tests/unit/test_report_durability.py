@@ -149,7 +149,10 @@ def test_settings_that_lose_more_than_flushes_show_have_a_table_too(tmp_path: Pa
     assert names == ["D3 (flushed before every answer)", "D3, lowered by settings"]
 
 
-def test_the_first_look_has_each_class_together(tmp_path: Path) -> None:
+def test_the_first_look_has_each_class_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # which parallel test processes have
     made = mixed(tmp_path / "r.sqlite")
     stream = io.StringIO()
     first_look.render(made, build(made), stream, "")
