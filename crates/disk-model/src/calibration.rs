@@ -3,8 +3,10 @@
 //! Reads go through the loop device at two depths, each taking as long as the disk is modelled: the way costs
 //! more when the processors sleep between requests than when they never do, and more again when many requests
 //! share them. What a read took beyond its modelled time is the cost. It is measured without subtraction, then
-//! again with it, as earlier answers mean more load; a third round says what is left. A round has several parts,
-//! of which the middle half counts: other programs disturb some of them by milliseconds.
+//! with it, as earlier answers mean more load, until little is left. A round has many short parts, of which the
+//! second quarter by their times counts: other programs disturb the others by milliseconds. Even so a busy
+//! machine may seem to have a slow way, and the disk would be too fast afterwards; therefore what is subtracted
+//! has a limit.
 //!
 //! This is a process of its own. If the one that serves the disk read it itself and were killed, that read
 //! would keep its descriptor of the mount open, and the kernel would wait for an answer for ever.
@@ -23,9 +25,21 @@ use crate::error::DiskError;
 use crate::model::random::Random;
 
 const DEPTHS: [u64; 2] = [1, 16];
-const PARTS: u64 = 12;
+const MOST_ROUNDS: u64 = 5;
+/// Of the modelled time: no round is needed to subtract so little.
+const NEAR: f64 = 0.01;
+/// A model that is faster than the way is never reached: at most so many times what the first round found is
+/// subtracted.
+const MOST: f64 = 1.5;
+/// A few times what the way costs on a machine that is not busy.
+const LARGEST_NS: f64 = 400_000.0;
+const ROUND: Duration = Duration::from_millis(200);
+/// Also on a slow disk.
+const LEAST_PARTS: usize = 8;
+/// At depth 1, where no threads have to be started; on a slow disk a part is one read.
+const SHORT_PART: Duration = Duration::from_millis(2);
 /// On a slow disk a part is one read of each thread.
-const PART: Duration = Duration::from_millis(16);
+const PART: Duration = Duration::from_millis(8);
 const READ_BYTES: usize = 8192;
 /// What `O_DIRECT` needs with any sectors.
 const ALIGNMENT: usize = 4096;
@@ -46,8 +60,14 @@ struct Found {
     measured_ns: f64,
     modelled_ns: f64,
     under_way: f64,
-    /// By how much measured times were longer than modelled ones, in the middle half of the parts.
+    /// By how much measured times were longer than modelled ones, in the second quarter of the parts.
     beyond_ns: f64,
+}
+
+impl Found {
+    fn is_near(&self) -> bool {
+        self.beyond_ns.abs() <= NEAR * self.modelled_ns
+    }
 }
 
 /// Measures, has the disk subtract, and returns for each depth what the way costs, what the model and the
@@ -59,23 +79,23 @@ struct Found {
 pub fn calibrate(places: &Places) -> Result<Value, DiskError> {
     let mut control = Control::open(&places.control)?;
     let mut costs_ns = [0.0; DEPTHS.len()];
+    let mut most_ns = [0.0; DEPTHS.len()];
     let mut under_way = DEPTHS.map(|depth| depth as f64);
     let mut last = [Found::default(); DEPTHS.len()];
-    for round in 0..3 {
+    for round in 0..MOST_ROUNDS {
         control.set_costs(&under_way, &costs_ns)?;
         for (index, depth) in DEPTHS.into_iter().enumerate() {
-            let found = measured(&mut control, &places.device, depth, round)?;
-            last[index] = found;
-            let beyond_ns = found.beyond_ns;
-            match round {
-                0 => costs_ns[index] = beyond_ns.max(0.0),
-                // Not without bound: a model that is faster than the way would never be reached.
-                1 => {
-                    costs_ns[index] =
-                        (costs_ns[index] + beyond_ns).clamp(0.0, costs_ns[index] * 1.5);
-                }
-                _ => {}
+            last[index] = measured(&mut control, &places.device, depth, round)?;
+        }
+        let is_near = last.iter().all(Found::is_near);
+        if round + 1 == MOST_ROUNDS || (round > 0 && is_near) {
+            break;
+        }
+        for (index, found) in last.iter().enumerate() {
+            if round == 0 {
+                most_ns[index] = (found.beyond_ns * MOST).clamp(0.0, LARGEST_NS);
             }
+            costs_ns[index] = (costs_ns[index] + found.beyond_ns).clamp(0.0, most_ns[index]);
             under_way[index] = found.under_way.max(1.0);
         }
         if under_way[1] <= under_way[0] {
@@ -107,10 +127,15 @@ fn measured(
     let size_bytes = disk.seek(SeekFrom::End(0)).map_err(failed())?;
     let pages = (size_bytes / READ_BYTES as u64).max(1);
     let mut parts = Vec::new();
-    for part in 0..PARTS {
-        let before = control.counters()?;
-        let seed = (((round * PARTS) + part) << 32) | (depth << 16);
-        let (count, total) = part_of_round(&disk, pages, seed, depth).map_err(failed())?;
+    let began = Instant::now();
+    let mut before = control.counters()?;
+    while began.elapsed() < ROUND || parts.len() < LEAST_PARTS {
+        let seed = (round << 48) | ((parts.len() as u64) << 24) | (depth << 16);
+        let (count, total) = if depth == 1 {
+            reads(&disk, pages, seed, SHORT_PART).map_err(failed())?
+        } else {
+            part_of_threads(&disk, pages, seed, depth).map_err(failed())?
+        };
         let after = control.counters()?;
         let counted =
             |name: &str| after[name].as_f64().unwrap_or(0.0) - before[name].as_f64().unwrap_or(0.0);
@@ -124,6 +149,7 @@ fn measured(
             under_way: counted("under_way") / ended,
             beyond_ns: measured_ns - modelled_ns,
         });
+        before = after;
     }
     let reads: f64 = parts.iter().map(|part| part.reads).sum();
     let mean = |of: fn(&Found) -> f64| {
@@ -135,20 +161,20 @@ fn measured(
         measured_ns: mean(|part| part.measured_ns),
         modelled_ns: mean(|part| part.modelled_ns),
         under_way: mean(|part| part.under_way),
-        beyond_ns: middle_half(parts.iter().map(|part| part.beyond_ns).collect()),
+        beyond_ns: second_quarter(parts.iter().map(|part| part.beyond_ns).collect()),
     })
 }
 
-/// The mean of the middle half of values.
-fn middle_half(mut values: Vec<f64>) -> f64 {
+/// The mean of those values of which a quarter is smaller and half are larger.
+fn second_quarter(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    let outside = values.len() / 4;
-    let middle = &values[outside..values.len() - outside];
-    middle.iter().sum::<f64>() / middle.len() as f64
+    let first = values.len() / 4;
+    let chosen = &values[first..values.len().div_ceil(2)];
+    chosen.iter().sum::<f64>() / chosen.len() as f64
 }
 
 /// How many reads there were, and how long they took together.
-fn part_of_round(
+fn part_of_threads(
     disk: &File,
     pages: u64,
     seed: u64,
@@ -156,7 +182,7 @@ fn part_of_round(
 ) -> std::io::Result<(u64, Duration)> {
     let took = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..depth)
-            .map(|number| scope.spawn(move || reads(disk, pages, seed | number)))
+            .map(|number| scope.spawn(move || reads(disk, pages, seed | number, PART)))
             .collect();
         let ended = threads.into_iter().map(ScopedJoinHandle::join);
         ended
@@ -168,13 +194,18 @@ fn part_of_round(
 }
 
 /// One thread's reads: how many, and how long they took together.
-fn reads(disk: &File, pages: u64, seed: u64) -> std::io::Result<(u64, Duration)> {
+fn reads(
+    disk: &File,
+    pages: u64,
+    seed: u64,
+    at_least: Duration,
+) -> std::io::Result<(u64, Duration)> {
     let mut memory = vec![0_u8; READ_BYTES + ALIGNMENT];
     let skip = memory.as_ptr().align_offset(ALIGNMENT);
     let bytes = &mut memory[skip..skip + READ_BYTES];
     let mut random = Random::new(seed);
     let (began, mut count, mut total) = (Instant::now(), 0, Duration::ZERO);
-    while count == 0 || began.elapsed() < PART {
+    while count == 0 || began.elapsed() < at_least {
         let sent = Instant::now();
         disk.read_exact_at(bytes, random.below(pages) * READ_BYTES as u64)?;
         total += sent.elapsed();
@@ -247,12 +278,12 @@ fn whole(value: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::middle_half;
+    use super::second_quarter;
 
     #[test]
-    fn what_disturbed_a_few_parts_is_left_out() {
-        let parts = [50.0, 52.0, 48.0, 50.0, 9000.0, 49.0, 51.0, 7000.0];
-        assert!((middle_half(parts.into()) - 50.75).abs() < 1e-9);
-        assert!((middle_half(vec![7.0]) - 7.0).abs() < 1e-9);
+    fn what_disturbed_half_of_the_parts_is_left_out() {
+        let parts = [9000.0, 52.0, 48.0, 8000.0, 9000.0, 49.0, 51.0, 7000.0];
+        assert!((second_quarter(parts.into()) - 51.5).abs() < 1e-9);
+        assert!((second_quarter(vec![7.0]) - 7.0).abs() < 1e-9);
     }
 }
