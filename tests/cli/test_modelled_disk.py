@@ -6,6 +6,8 @@ from __future__ import annotations
 import signal
 import sqlite3
 import subprocess
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,11 @@ HANG_S = 120
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    for path in (tmp_path.parent.parent, tmp_path.parent, tmp_path):
-        path.chmod(0o755)  # servers run as another user
-    return tmp_path
+def folder() -> Iterator[Path]:
+    """Pytest's own directories are closed to the servers' user."""
+    with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
 
 
 def _storage(folder: Path, profile: str, *more: str) -> tuple[str, str]:

@@ -11,6 +11,11 @@ from assay.record import RunRecord
 from assay.report.values import Cell, Column, Number, Row, Table, text
 from assay.text import units
 
+_NEAR = 0.05
+"""Share of the modelled time by which the measured one may differ."""
+_SLOW = 10
+"""A model that takes so many times what the way costs can be that near."""
+
 
 class _Model(msgspec.Struct, frozen=True):
     profile: str
@@ -51,7 +56,10 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         "Modelled disks: mean times of random reads of 8 KiB, before the runs",
         columns,
         tuple(row for name, facts in disks.items() for row in _rows(name, facts)),
-        tuple(dict.fromkeys(_source(facts.model) for facts in disks.values())),
+        (
+            *dict.fromkeys(_source(facts.model) for facts in disks.values()),
+            *(note for name, facts in disks.items() for note in _misses(name, facts)),
+        ),
         2,
     )
 
@@ -74,6 +82,16 @@ def _rows(name: str, facts: _Facts) -> Iterator[Row]:
             Cell(str(found.depth), Number(found.depth, "count")),
             *(Cell(units.latency(time_ns), Number(time_ns, "ns")) for time_ns in times),
         ))  # fmt: skip
+
+
+def _misses(name: str, facts: _Facts) -> Iterator[str]:
+    for found in facts.path_cost:
+        if abs(found.measured_ns - found.modelled_ns) <= _NEAR * found.modelled_ns:
+            continue
+        why = "the way to it takes a large part of its time"
+        if found.modelled_ns >= _SLOW * found.path_cost_ns:
+            why = "was the machine busy with other programs?"
+        yield f"{name} was not within {_NEAR:.0%} of its model at depth {found.depth}: {why}"
 
 
 def _source(model: _Model) -> str:
