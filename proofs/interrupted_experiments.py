@@ -135,7 +135,8 @@ def _case(random: Random, kind: _Kind) -> tuple[list[str], list[str]]:
             outcomes.append("killed before the first or after the last run")
         outcomes += [f"there at a kill: {kind}" for kind in sorted(set().union(*there.values()))]
         wrong = [] if _is_finished(folder) else _run(folder)
-        return outcomes, wrong + _wrong(folder, ended, interruptions, set(there))
+        wrong += _wrong(folder, ended, interruptions, set(there))
+        return outcomes, [*wrong, _said(folder)] if wrong else []
 
 
 def _in_ledger(folder: Path) -> dict[str, set[str]]:
@@ -297,7 +298,8 @@ def _left(folder: Path, marks: set[str]) -> Iterator[str]:
         if str(folder) in backing.read_text("utf-8"):
             yield f"loop device {backing.parts[3]}"
     yield from map(str, (folder / "tmp").iterdir())
-    yield from map(str, (folder / "state").rglob("*.json"))
+    for path in (folder / "state").rglob("*.json"):
+        yield f"{path}: {path.read_text()}"
     yield from map(str, folder.glob(".assay"))
     for group in _CONTROL_GROUPS.rglob("*/"):
         if any(group.name.endswith(mark) for mark in marks):

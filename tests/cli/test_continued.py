@@ -97,3 +97,5 @@ def test_a_quick_version_says_so(assay: Assay) -> None:
     assert found.status == 0, found.err
     assert "(quick version)" in found.out.splitlines()[0]
     assert found.experiment.experiment["is_quick"] is True
+    brief = assay(*words, "--no-probe")
+    assert brief.status == 0 and "quick version; " in brief.out

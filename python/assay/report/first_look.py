@@ -58,9 +58,11 @@ def lines(
         for runs in cell_runs.tests(experiment.runs).values()
         for cell in durability.by_level(cell_runs.cells(experiment, runs))
     ]
-    last = _line("record", f"{report.record}, experiment {experiment.id}; details: {more}", width)
+    kind = "quick version; " if experiment.experiment.get("is_quick") else ""
+    named = f"{report.record}, experiment {experiment.id}; details: {more}"
+    last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
-        last = _line("details", more, width)
+        last = _line("details", kind + more, width)
     room = MOST_LINES - len(last)
     if len(found) == 1:
         shown = _one_cell(found[0], width, room - min(1, len(report.warnings)), is_narrow)
