@@ -52,9 +52,8 @@ _OPTIONS = (
     click.option(
         "--no-durability",
         is_flag=True,
-        help="Do not measure whether commits are flushed before they are answered. Otherwise each "
-        "system is measured once on each storage with a device of its own: 2 s if they are, 15 s "
-        "if they are never flushed.",
+        help="Do not measure whether commits are flushed before they are answered (2 to 15 s, once "
+        "per system and storage with its own device).",
     ),
 )
 
