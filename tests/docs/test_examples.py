@@ -94,6 +94,8 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         (working_folder / name).write_text(text, encoding="utf-8")
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin"
     path += "".join(f":{folder}" for folder in Path("/usr/lib/postgresql").glob("*/bin"))
+    # As for a reader who starts them: parallel test processes have a width of their own.
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
     found = list(examples(page))
     assert found, "a page without a command"
     for example in found:
@@ -112,7 +114,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         done = subprocess.run(
             ["bash", "-c", f"set -o pipefail; {example.command}"],
             cwd=ROOT if is_make else working_folder,
-            env={**os.environ, "PATH": path},
+            env={**environment, "PATH": path},
             capture_output=True,
             text=True,
         )

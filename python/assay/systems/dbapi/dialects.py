@@ -48,7 +48,7 @@ VERSION_QUERIES: Final[Mapping[str, str]] = {
 
 LACKING: Mapping[str, frozenset[str]] = {
     "cubrid": frozenset({"gregorian dates", "microseconds"}),
-    "sqlite": frozenset({"exact decimals", "text lengths", "typed columns"}),
+    "sqlite": frozenset({"exact decimals", "own processes", "text lengths", "typed columns"}),
 }
 """Capabilities that the systems of a dialect do not have."""
 
