@@ -117,8 +117,8 @@ def run(
     7. Record the run with its verdict.
 
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
-    found only now ends the experiment, unless it has other systems. Systems are stopped in any
-    case.
+    found only now ends the experiment, unless it has other systems or storages. Systems are stopped
+    in any case.
     """
     workload = workload_of(experiment)
     planned = plan(experiment, workload)
@@ -188,8 +188,9 @@ def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -
 
 
 def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
-    """Whether all runs of the experiment are of the system of this one."""
-    return all(run.cell.system == planned.cell.system for run in runs)
+    """Whether all runs of the experiment are of the system and the storage of this one."""
+    cell = planned.cell
+    return all((run.cell.system, run.cell.storage) == (cell.system, cell.storage) for run in runs)
 
 
 def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from assay.cli.program import run_program
 from block_devices import HAS_LOOP_DEVICES, done, loop_device
+from commands import Assay
 
 
 @pytest.mark.parametrize(
@@ -53,3 +54,22 @@ def test_a_device_is_erased_only_if_that_is_asked_for(
         assert run_program([*asked, "--erase"]) == 0
         found = done("blkid", "-p", "--match-tag", "TYPE", "-o", "value", node).strip()
         assert found == "ext2"
+
+
+@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
+def test_a_mount_option_that_is_refused_late_fails_the_runs_of_its_storage_alone(
+    working_folder: Path, assay: Assay
+) -> None:
+    refused = "loop[size=16M,mount=colour=blue]"
+    (working_folder / "one.sql").write_text("select 1;\n")
+    ended = assay(
+        "run", "one.sql", "--on", "sqlite", "--storage", f"{refused},here",
+        "--transactions", "10", "--format", "json",
+    )  # fmt: skip
+    assert ended.status == 2
+    runs = json.loads(ended.out)["tables"]["runs"]
+    assert [(run["state"], run["storage"]) for run in runs] == [
+        ("failed", refused),
+        ("done", "here"),
+    ]
+    assert "mounting ext4 with colour=blue failed" in runs[0]["reason"]

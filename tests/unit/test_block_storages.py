@@ -208,6 +208,14 @@ def test_a_mount_option_that_the_file_system_lacks_is_the_users_mistake(folder: 
     assert not folder.exists()
 
 
+@pytest.mark.parametrize("option", ["ro", "noatime+ro", "loop=/dev/loop99", "bind"])
+def test_a_mount_option_of_no_file_system_is_refused_before_anything_is_made(
+    option: str, folder: Path
+) -> None:
+    with pytest.raises(ArgumentError, match=r"the mount option .* cannot be used here"):
+        LOOP.check(choice_of(f"loop[size=16M,mount={option}]:{folder}"))
+
+
 def group_parent() -> Parent | None:
     """Where groups that limit devices can be made on this machine."""
     try:

@@ -24,6 +24,7 @@ from assay.storages.block.file_systems import (
     MOUNT,
     make_file_system,
     need_file_system,
+    need_mount_options,
     need_size,
 )
 from assay.storages.block.machine import why_not_root
@@ -41,6 +42,7 @@ class Device:
 
     def check(self, choice: StorageChoice) -> None:
         given = values(self, choice)
+        need_mount_options(given[MOUNT.name], choice.name)
         node = guards.usable_device(choice, self._path(choice))
         size_bytes = guards.device_size_bytes(node)
         need_size(need_file_system(given[FS.name]), size_bytes, choice.name)

@@ -22,6 +22,7 @@ from assay.storages.block.file_systems import (
     MOUNT,
     make_file_system,
     need_file_system,
+    need_mount_options,
     need_size,
     why_not_here,
 )
@@ -62,6 +63,7 @@ class Loop:
 def check_image(storage: Storage, choice: StorageChoice) -> None:
     """`Storage.check` of a kind that has a file system on an image."""
     given = values(storage, choice)
+    need_mount_options(given[MOUNT.name], choice.name)
     need_loop_devices(f"storage {choice.name!r}")
     need_size(need_file_system(given[FS.name]), size_bytes(given[SIZE.name]), choice.name)
     need_known_room(choice, size_bytes(given[SIZE.name]))

@@ -106,6 +106,23 @@ MOUNT: Final = OptionSpec(
 )
 
 
+_NOT_OF_A_FILE_SYSTEM = frozenset(
+    {"ro", "loop", "offset", "sizelimit", "bind", "rbind", "move", "remount"}
+)
+
+
+def need_mount_options(options: str, storage: str) -> None:
+    """Raises `ArgumentError` for an option that is not of a file system, but says what is mounted
+    and where, or leaves nothing to write to. ``options`` are joined by +."""
+    for option in options.split("+"):
+        if option.partition("=")[0] in _NOT_OF_A_FILE_SYSTEM:
+            raise ArgumentError(
+                f"storage {storage!r}: the mount option {option!r} cannot be used here: a database "
+                "must be able to write there, and Assay says what is mounted where",
+                hint="leave it out",
+            )
+
+
 def need_file_system(name: str) -> FileSystem:
     """The file system; raises `StorageUnavailable` where this machine cannot make it."""
     found = FILE_SYSTEMS[name]
