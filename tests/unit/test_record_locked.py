@@ -1,11 +1,11 @@
-"""A record that another process has locked: a run waits, and finally continues in a rescue file."""
+"""A record that another process has locked, moved or deleted: a run continues in a rescue file."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -83,6 +83,54 @@ def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
         "provisioning", "loading", "driving", "checking", "done"
     ]  # fmt: skip
     assert merge(rescue, path, waiting=waits.append).runs == 0, "a second time changes nothing"
+
+
+def delete(path: Path) -> None:
+    path.unlink()
+
+
+def move(path: Path) -> None:
+    path.rename(path.with_name("moved.sqlite"))
+
+
+def replace(path: Path) -> None:
+    invented.experiment(path.with_name("new.sqlite"), invented.plan([invented.SQLITE]), 1.0)
+    path.with_name("new.sqlite").rename(path)
+
+
+@pytest.mark.parametrize("lose", [delete, move, replace])
+def test_a_record_that_is_no_longer_at_its_path_is_noticed_and_nothing_is_lost(
+    tmp_path: Path, lose: Callable[[Path], None]
+) -> None:
+    path, warnings = tmp_path / "r.sqlite", []
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
+    with Store(path, warning=warnings.append) as store:
+        planned = begin(store)
+        invented.write_run(store, planned.runs[0], invented.S)
+        store.begin_run(planned.runs[1])
+        lose(path)
+        store.provisioned(invented.deployment(planned.runs[1].cell))
+        rescue = store.path
+        assert rescue != path, "at the first write"
+        store.end_run("done", verdict=("valid", ""))
+        store.end_experiment()
+    moved = tmp_path / "moved.sqlite"
+    what, target = (f"moved to {moved}", moved) if lose is move else ("deleted", path)
+    assert warnings[0].startswith(f"{path} was {what} during the experiment")
+    assert warnings[0].endswith(f"assay merge {rescue} --records {target}")
+    merge(rescue, target, waiting=print)
+    assert {one.name for one in tmp_path.iterdir()} == {rescue.name, target.name}
+    with Store(target, must_exist=True) as store:
+        assert [run.state for run in store.latest().runs] == ["done", "done"]
+        assert store.find("1").runs[0].driven is not None, "the experiment before it too"
+
+
+def test_a_record_that_is_lost_before_an_experiment_begins_is_an_error(tmp_path: Path) -> None:
+    with Store(tmp_path / "r.sqlite") as store:
+        delete(tmp_path / "r.sqlite")
+        with pytest.raises(SystemUnderTestError, match="was deleted while it was in use"):
+            begin(store)
+    assert not list(tmp_path.glob("*rescue*"))
 
 
 def test_a_record_of_another_machine_is_merged_whole(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ def command(file: Path, records: Path) -> None:
     """Add the experiments of another record file to the record.
 
     FILE is a record from another machine, or the rescue file of a run that found
-    the record locked. Runs that the record holds only in part are completed. FILE
+    the record locked, moved or deleted. Runs that the record holds only in part are completed. FILE
     is not changed, and merging it again changes nothing.
 
     \b

@@ -1,13 +1,16 @@
-"""Takes changes to the record; makes each in its own transaction, even while the file is locked.
+"""Takes changes to the record; makes each in its own transaction, even while the file is locked, or
+after it was moved or deleted.
 
 While another process has locked the file, a change waits, and a message says so. After the time
 limit, results are not lost: a rescue file is created beside the record, a record file with this
-experiment and its current run, to which all further changes go. ``assay merge`` adds it to the
-record later (see `merging`).
+experiment and its current run, to which all further changes go. A file that was moved or deleted is
+still open: all that is in it is copied to the rescue file. ``assay merge`` adds that to a record
+later (see `merging`).
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import tempfile
@@ -18,7 +21,9 @@ from typing import Any, TypeVar
 
 from assay import env_vars
 from assay.errors import ArgumentError, SystemUnderTestError
+from assay.record import faults
 from assay.record.file import RecordIsLocked, insert, open_file, reading_errors, transaction
+from assay.record.file_place import FilePlace
 
 T = TypeVar("T")
 Change = Callable[[sqlite3.Connection], T]
@@ -57,12 +62,15 @@ class Writer:
         self._changes: list[Change[Any]] = []
         """Changes of the current run, to be repeated in a rescue file."""
         self.connection = self._safely(lambda: open_file(path))
+        self._place = FilePlace.of(path)
 
     def change(self, change: Change[T]) -> T:
         """Makes the change. Raises `SystemUnderTestError` if it cannot be made, and no experiment
         has begun that could be rescued."""
+        self._leave_lost_file()
         found = self._safely(lambda: self._in_transaction(change))
         self._changes.append(change)
+        self._leave_lost_file()
         return found
 
     def read(self, question: Change[T]) -> T:
@@ -150,7 +158,40 @@ class Writer:
             f"{self.path} is locked by another process; results are kept in {rescue}. "
             f"When it is unlocked: assay merge {rescue} --records {self.path}"
         )
+        self._go_on_in(rescue, connection)
+
+    def _leave_lost_file(self) -> None:
+        """Where the file was moved or deleted: goes on in a rescue file, with all that is in it."""
+        if self._place.is_there():
+            return
+        moved_to = self._place.now()
+        lost = f"{self.path} was {f'moved to {moved_to}' if moved_to else 'deleted'}"
+        if not self._rows:
+            raise SystemUnderTestError(
+                f"{lost} while it was in use", hint="run the command again, or put the file back"
+            )
+        rescue = _unused_path(self.path)
+        try:
+            with contextlib.closing(sqlite3.connect(rescue)) as copy:
+                self.connection.backup(copy)
+            # The log of its last transactions has stayed at the old path.
+            checkpoint = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.Error as error:
+            raise faults.not_written(error, rescue) from error
+        connection = open_file(rescue)
+        self.connection.close()
+        if checkpoint[0] == 0:
+            self._place.remove_log()
+        self._warning(
+            f"{lost} during the experiment; all that was in it, and all further results, are kept "
+            f"in {rescue}. To go on as before: assay merge {rescue} --records "
+            f"{moved_to or self.path}"
+        )
+        self._go_on_in(rescue, connection)
+
+    def _go_on_in(self, rescue: Path, connection: sqlite3.Connection) -> None:
         self.connection, self.path, self._is_rescue = connection, rescue, True
+        self._place = FilePlace.of(rescue)
 
     def _rows_of(self, question: str) -> list[dict[str, Any]]:
         cursor = self.connection.execute(question)
