@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.cli.options import _EXPERIMENT_OPTIONS
-from assay.experiment.words import Words
 from assay.observation import Observation
 
 
@@ -44,26 +42,10 @@ def test_everything_public_is_there_documented_and_imported_late() -> None:
     assert expected.stdout == "False False\n"
 
 
-def test_every_option_of_a_run_is_an_argument() -> None:
-    import inspect
-
-    arguments = set(inspect.signature(assay.run).parameters)
-    renamed = {
-        "target": "workload",
-        "input": "input_paths",
-        "script": "scripts",
-        "scale": "set",
-        **{one: f"{one}_s" for one in ("duration", "warm_up", "ramp_up", "drain", "latency_limit")},
-        "offered_rate": "offered_rate_per_s",
-    }
-    assert len(Words.__dataclass_fields__) == len(_EXPERIMENT_OPTIONS)
-    assert {renamed.get(one, one) for one in Words.__dataclass_fields__} <= arguments
-
-
 def test_a_result_has_the_numbers_of_the_reports() -> None:
     Path("one.sql").write_text("\\set y :x\nSELECT :y;\n")
     result = assay.run(
-        scripts="one.sql",
+        script="one.sql",
         on=("sqlite", "null"),
         set={"x": [1, 2]},
         clients=2,
@@ -78,6 +60,7 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
     ]  # fmt: skip
     cell = result.cells[0]
     assert (cell.repetitions, cell.measured) == (2, 2)
+    assert (cell.memory_limit_bytes, cell.cpu_limit, cell.rtt_s) == (None, None, 0)
     assert cell.throughput_per_s is not None
     assert cell.throughput_per_s.least <= cell.throughput_per_s.median
     assert cell.latency.p99_ns is not None
@@ -109,7 +92,7 @@ def test_a_data_frame_has_the_names_of_the_table(monkeypatch: pytest.MonkeyPatch
     Path("one.sql").write_text("SELECT 1;\n")
     result = assay.run("one.sql", on="null", transactions=5)
     (once,) = (one for one in result.warnings if one.name == "one-repetition")
-    assert (once.fix, type(once)) == ("--repetitions 3 or more", assay.WarningNote)
+    assert (once.fix, type(once)) == ("repetitions=3 or more", assay.WarningNote)
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "pandas", None)
         with pytest.raises(assay.errors.ArgumentError, match="needs pandas") as missing:
@@ -145,12 +128,19 @@ def test_a_run_that_fails_is_part_of_the_result() -> None:
         ({"think_time": 3}, "think_time: expected a text, found 3"),
         ({"reconnect": "yes"}, "reconnect: expected True or False, found 'yes'"),
         ({"records": 3}, "records: expected a path, found 3"),
-        ({"scripts": 3}, "scripts: expected a path, found 3"),
+        ({"script": 3}, "script: expected a path, found 3"),
         ({"clients": "1,x"}, "clients: expected a whole number"),
         ({"clients": {"readers": 1}}, "has no groups of clients\nclients=8, or a test with"),
         ({"arrival": "constant"}, "no rate is given\noffered_rate_per_s=1000"),
         ({"offered_rate_per_s": 5, "arrival": "closed"}, 'arrival="constant" or arrival="poisson"'),
         ({"set": {"scale": ""}}, 'set={"scale": VALUE}'),
+        ({"unknown": 5}, "there is no argument 'unknown'\nknown: allow_shell"),
+        ({"memory": "8 gigs"}, 'found \'8 gigs\'\nmemory=["8GB", "1GB"]'),
+        ({"memory": [None, None]}, "memory: none is given twice"),
+        ({"cpus": []}, "cpus: expected one value or several, found []\nleave cpus out"),
+        ({"storage": "loop[size=1G,size=2G]"}, 'storage=["loop[size=A]", "loop[size=B]"]'),
+        ({"cache": "cold,"}, "cache: expected a state of the cache, found nothing"),
+        ({"on": ["sqlite", "sqlite"]}, "on: sqlite is given twice\ngive it once; repetitions=2"),
     ],
 )
 def test_invalid_arguments_are_refused_before_anything_is_started(

@@ -42,7 +42,7 @@ def test_each_state_is_a_cell_of_its_own_with_the_same_work() -> None:
     ("given", "message"),
     [
         ({"cache": "lukewarm"}, "lukewarm"),
-        ({"cache": ""}, "no state is given"),
+        ({"cache": ""}, "expected a state of the cache, found nothing"),
         ({"cache": "cold,warm,cold"}, "cache: cold is given twice"),
     ],
 )

@@ -138,7 +138,7 @@ def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
         ({"offered_rate": "ten"}, "found 'ten'", "--offered-rate 1000,2000"),
         (
             {"offered_rate": "0"},
-            "transactions per second from 1e-06 to 10,000,000, found '0'",
+            "transactions per second from 0.000001 to 10,000,000, found '0'",
             "--offered-rate 1000,2000",
         ),
         ({"think_time": "1s"}, "--think-time: expected a distribution", "exponential:1s"),

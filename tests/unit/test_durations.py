@@ -26,6 +26,8 @@ from assay.text.quantities import DURATION_S, LATENCY_LIMIT_MS, WAIT_S, Duration
         (LATENCY_LIMIT_MS, "20ms", 20.0),
         (LATENCY_LIMIT_MS, "1.5s", 1500.0),
         (LATENCY_LIMIT_MS, "250us", 0.25),
+        (LATENCY_LIMIT_MS, "250\u00b5s", 0.25),  # as labels have it
+        (LATENCY_LIMIT_MS, "250\u03bcs", 0.25),
     ],
 )
 def test_a_duration_is_read(quantity: Duration, word: str, value: float) -> None:

@@ -13,11 +13,13 @@ from typing import Any, TypeVar
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
+from assay.experiment.machines import NOT_LIMITED
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import Quantity, shown
 
 Path = str | PathLike[str]
 Levels = Scalar | Sequence[Scalar]
+Limits = Scalar | Sequence[Scalar | None]
 T = TypeVar("T")
 
 
@@ -86,16 +88,29 @@ def flag(name: str, value: bool) -> bool:
     return value
 
 
-def numbers(value: Levels | None) -> str | None:
+def numbers(name: str, value: Levels | None) -> str | None:
     """One number or several, as an option lists them; the reader checks them."""
-    return None if value is None else ",".join(map(str, _listed(value)))
+    return None if value is None else ",".join(map(str, _several(name, value)))
+
+
+def limits(name: str, value: Limits | None) -> str | None:
+    """``"8GB"``, ``["8GB", None]``; None: no limit."""
+    if value is None:
+        return None
+    return ",".join(NOT_LIMITED if one is None else str(one) for one in _several(name, value))
 
 
 def clients(value: Levels | Mapping[str, Levels] | None) -> str | None:
     """``8``, ``[1, 8]``, or of each group of clients: ``{"readers": [4, 8], "writers": 2}``."""
     if not isinstance(value, Mapping):
-        return numbers(value)
-    return ",".join(f"{name}={numbers(levels)}" for name, levels in value.items())
+        return numbers("clients", value)
+    groups = {name: numbers(f"clients: group {name}", of) for name, of in value.items()}
+    return ",".join(f"{name}={levels}" for name, levels in groups.items())
+
+
+def caches(value: str | Iterable[str] | None) -> str | None:
+    """One state of the cache or several; the reader checks them."""
+    return None if value is None else ",".join(names("cache", _several("cache", value)))
 
 
 def settings(given: Mapping[str, Levels] | None) -> tuple[str, ...]:
@@ -117,10 +132,21 @@ def settings(given: Mapping[str, Levels] | None) -> tuple[str, ...]:
     return tuple(f"{name}={_line(_listed(levels))}" for name, levels in given.items())
 
 
-def _listed(levels: Levels) -> list[Scalar]:
+def _listed(levels: Any) -> list[Any]:
     if isinstance(levels, str) or not isinstance(levels, Iterable):
         return [levels]
     return list(levels)
+
+
+def _several(name: str, levels: Any) -> list[Any]:
+    """One value or several; raises `ArgumentError` where there is none."""
+    listed = _listed(levels)
+    if not listed:
+        raise ArgumentError(
+            f"{name}: expected one value or several, found {shown(levels)}",
+            hint=f"leave {name} out for its default",
+        )
+    return listed
 
 
 def _line(levels: Iterable[Scalar]) -> str:

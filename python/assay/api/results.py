@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
+from assay.experiment.spelling import of_python, respelled
 from assay.observation import Observation, Observed, Outcomes
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
@@ -77,6 +78,12 @@ class _Factors:
     system: str
     """Its name, options and settings."""
     storage: str
+    memory_limit_bytes: int | None
+    """Of the server, page cache included; None: not limited."""
+    cpu_limit: float | None
+    """Processors of the server; None: not limited."""
+    rtt_s: float
+    """Round-trip time that was added between clients and server."""
     clients: int
     protocol: str
     arrival: str
@@ -196,7 +203,12 @@ class Result:
     @cached_property
     def warnings(self) -> tuple[WarningNote, ...]:
         return tuple(
-            WarningNote(warning.name, warning.cause, tuple(warning.details), warning.fix)
+            WarningNote(
+                warning.name,
+                warning.cause,
+                tuple(warning.details),
+                respelled(warning.fix, of_python),
+            )
             for warning in self._report.warnings
         )
 
@@ -238,11 +250,10 @@ def data_frame(rows: list[Row]) -> Any:
 
 
 def _factors(row: Row) -> dict[str, Any]:
-    names = ("workload", "test", "system", "storage", "clients", "protocol", "arrival", "cache")
+    names = [one.name for one in fields(_Factors) if one.name != "parameters"]
     prefix = "parameter_"
     return {
         **{name: row[name] for name in names},
-        "offered_rate_per_s": row["offered_rate_per_s"],
         "parameters": {
             name.removeprefix(prefix): value
             for name, value in row.items()

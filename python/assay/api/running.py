@@ -9,14 +9,14 @@ from typing import Never
 
 from assay import env_vars, lab
 from assay.api import asked
-from assay.api.asked import Levels, Path
-from assay.api.option_names import as_arguments
+from assay.api.asked import Levels, Limits, Path
 from assay.api.results import Result
 from assay.cli.progress import progress as shown_on_standard_error
-from assay.errors import ArgumentError, AssayError
+from assay.errors import ArgumentError
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.experiment.settings import ORDERS
+from assay.experiment.spelling import as_written
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
 from assay.load.loading import Loading
 from assay.probe import DEFAULT_S
@@ -36,9 +36,9 @@ def run(
     storage: str | Sequence[str] = (),
     erase: bool = False,
     set: Mapping[str, Levels] | None = None,  # noqa: A002  (as --set)
-    scripts: Path | Iterable[Path] | None = None,
-    memory: Levels | None = None,
-    cpus: Levels | None = None,
+    script: Path | Iterable[Path] | None = None,
+    memory: Limits | None = None,
+    cpus: Limits | None = None,
     rtt: Levels | None = None,
     clients: int | Sequence[int] | Mapping[str, int | Sequence[int]] | None = None,
     duration_s: Seconds | None = None,
@@ -63,13 +63,13 @@ def run(
     seed: int | None = None,
     threads: int | None = None,
     protocol: str | None = None,
-    input_paths: Path | Iterable[Path] | None = None,
+    input: Path | Iterable[Path] | None = None,  # noqa: A002  (as --input)
     encoding: str | None = None,
     keep_going: bool = False,
     feed: Path | None = None,
     quick: bool = False,
     only: str | Iterable[str] | None = None,
-    resume: bool = False,
+    new: bool = False,
     load_sessions: int | None = None,
     verify: bool = False,
     datasets: Path | None = None,
@@ -83,9 +83,9 @@ def run(
 
     ``workload`` is what ``assay run`` takes: the name of a workload (``"tpcb"``) or of a test of
     it, a folder, a script (``"mine.sql"``, ``"mine.cql"``, ``"mine.json"``), an experiment file
-    (``"e.toml"``); it may be left out where ``scripts`` are given. The other arguments are the
-    options of ``assay run``, by the names that experiment files have for them. Several values of
-    one are levels: each is run.
+    (``"e.toml"``); it may be left out where ``script`` is given. The other arguments are the
+    options of ``assay run``, with ``_`` for ``-``; those that are a length of time or a rate end
+    in their unit, as in experiment files. Several values of one are levels: each is run.
 
     >>> import assay
     >>> result = assay.run("tpcb", on="null", clients=[1, 2], transactions=10)
@@ -96,26 +96,26 @@ def run(
 
     Without ``durability``, it is not measured whether commits are flushed before they are answered.
 
-    With ``resume``, the last experiment of an experiment file goes on where it was interrupted, as
-    ``assay run`` does; without it a new one begins.
+    An experiment file goes on where its last experiment was interrupted, as with ``assay run``;
+    with ``new`` another one begins.
 
     A run that fails is part of the result. Raises `assay.errors.ArgumentError` and its like for
     what cannot be done as asked, before anything is started, and
     `assay.errors.SystemUnderTestError` where a system is missing.
     """
-    asked.refuse_unknown(unknown, [name for name in run.__annotations__ if name != "return"])
+    asked.refuse_unknown(unknown, run.__annotations__.keys() - {"return", "unknown"})
     number = asked.number
     latency_limit_s = number("latency_limit_s", latency_limit_s, quantities.LATENCY_LIMIT_S)
     words = command_line.Words(
-        target=_target(workload, scripts),
+        target=_target(workload, script),
         on=asked.names("on", on),
         storage=asked.names("storage", storage),
         erase=asked.flag("erase", erase),
         set=asked.settings(set),
-        script=asked.paths("scripts", scripts),
-        memory=asked.numbers(memory),
-        cpus=asked.numbers(cpus),
-        rtt=asked.numbers(rtt),
+        script=asked.paths("script", script),
+        memory=asked.limits("memory", memory),
+        cpus=asked.limits("cpus", cpus),
+        rtt=asked.numbers("rtt", rtt),
         clients=asked.clients(clients),
         duration=number("duration_s", duration_s, quantities.DURATION_S),
         transactions=number("transactions", transactions, quantities.TRANSACTIONS),
@@ -123,7 +123,7 @@ def run(
         ramp_up=number("ramp_up_s", ramp_up_s, quantities.WAIT_S),
         drain=number("drain_s", drain_s, quantities.WAIT_S),
         arrival=asked.choice("arrival", arrival, ARRIVALS),
-        offered_rate=asked.numbers(offered_rate_per_s),
+        offered_rate=asked.numbers("offered_rate_per_s", offered_rate_per_s),
         latency_limit=None if latency_limit_s is None else float(latency_limit_s) * 1000,
         think_time=asked.text("think_time", think_time),
         keying_time=asked.text("keying_time", keying_time),
@@ -131,7 +131,7 @@ def run(
         reconnect=asked.flag("reconnect", reconnect),
         isolation=asked.choice("isolation", isolation, ISOLATION_LEVELS),
         connection=asked.choice("connection", connection, CONNECTIONS),
-        cache=None if cache is None else ",".join(asked.names("cache", cache)),
+        cache=asked.caches(cache),
         per_statement=asked.flag("per_statement", per_statement),
         allow_shell=asked.flag("allow_shell", allow_shell),
         repetitions=number("repetitions", repetitions, quantities.REPETITIONS),
@@ -139,33 +139,29 @@ def run(
         seed=number("seed", seed, quantities.SEED),
         threads=number("threads", threads, quantities.THREADS),
         protocol=asked.choice("protocol", protocol, PROTOCOLS),
-        input=asked.paths("input_paths", input_paths),
+        input=asked.paths("input", input),
         encoding=asked.choice("encoding", encoding, ("utf-8", "latin-1")),
         keep_going=asked.flag("keep_going", keep_going),
         feed=None if feed is None else asked.path("feed", feed),
         quick=asked.flag("quick", quick),
         only=asked.names("only", only),
     )
-    is_new = not asked.flag("resume", resume)
     loading = Loading(
         number("load_sessions", load_sessions, quantities.LOAD_SESSIONS),
         asked.flag("verify", verify),
         None if datasets is None else FilePath(asked.path("datasets", datasets)),
     )
     record = FilePath(asked.path("records", records))
-    try:
-        request = Request(command_of(words), is_new, patterns(words))
-        probe = _probe_s(probe_s)
-        measured = asked.flag("durability", durability)
+    request = Request(command_of(words), asked.flag("new", new), patterns(words))
+    probe = _probe_s(probe_s)
+    measured = asked.flag("durability", durability)
+    with as_written(words, in_python=True):
         return _result(words, loading, record, show_progress, request, probe, measured)
-    except AssayError as error:
-        as_arguments(error)
-        raise
 
 
-def _target(workload: Path, scripts: object) -> str:
-    """The workload, which may be left out where scripts are given."""
-    if workload == "" and scripts is not None:
+def _target(workload: Path, script: object) -> str:
+    """The workload, which may be left out where a script is given."""
+    if workload == "" and script is not None:
         return ""
     if workload == "":
         raise ArgumentError(

@@ -14,6 +14,7 @@ from assay.cli.erase_option import erase_option
 from assay.cli.live import LINE_EVERY_S
 from assay.cli.numbers import Number
 from assay.experiment.settings import ORDERS
+from assay.experiment.spelling import as_written
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
 from assay.experiment.words import Words
 from assay.record import DEFAULT_FILE_NAME
@@ -409,7 +410,8 @@ def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def with_words(**given: Any) -> Any:
         words = Words(**{name: given.pop(name) for name in Words.__dataclass_fields__})
-        return function(words=words, **given)
+        with as_written(words):
+            return function(words=words, **given)
 
     decorated: Callable[..., Any] = with_words
     for option in reversed(_EXPERIMENT_OPTIONS):

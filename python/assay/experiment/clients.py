@@ -37,7 +37,7 @@ def counts_of_groups(words: str) -> dict[str, tuple[int, ...]]:
         levels.setdefault(name, []).append(value if equals else word)
     return {
         group: tuple(
-            map(int, _listed(f"--clients {group}", ",".join(words_of_group), CLIENTS, _HINT))
+            map(int, _listed(f"--clients: group {group}", ",".join(words_of_group), CLIENTS, _HINT))
         )
         for group, words_of_group in levels.items()
     }

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from assay.experiment.given import Words
 from assay.experiment.settings import split
-from assay.experiment.words import Words
 
 Patterns = tuple[tuple[str, ...], ...]
 

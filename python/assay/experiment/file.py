@@ -9,6 +9,7 @@ from typing import Any
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import machines, quick, settings, storage_words
+from assay.experiment.spelling import of_file, respell
 from assay.experiment.values import (
     PROTOCOLS,
     Experiment,
@@ -239,7 +240,8 @@ def _parameters(section: Section, workload: Workload) -> dict[str, tuple[Scalar,
 
 
 class _placed:  # noqa: N801  (used as a statement)
-    """Gives an `ArgumentError` raised inside the block the location of a key in the file."""
+    """Gives an `ArgumentError` raised inside the block the location of a key in the file, and makes
+    it name keys in place of options."""
 
     def __init__(self, section: Section, key: str) -> None:
         self._section = section
@@ -250,4 +252,5 @@ class _placed:  # noqa: N801  (used as a statement)
 
     def __exit__(self, _type: Any, error: BaseException | None, _trace: Any) -> None:
         if isinstance(error, ArgumentError):
+            respell(error, of_file)
             raise self._section.error(error.message, self._key, hint=error.hint) from error

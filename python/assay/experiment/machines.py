@@ -47,7 +47,7 @@ def _number(name: str, word: str, hint: str) -> float:
     except ValueError as error:
         or_none = f"{NOT_LIMITED} or " if name != "rtt" else ""
         message = str(error).replace("expected ", f"expected {or_none}", 1)
-        raise ArgumentError(f"{name}: {message}", hint=hint) from None
+        raise ArgumentError(f"--{name}: {message}", hint=hint) from None
 
 
 FACTORS: Final[Mapping[str, tuple[str, Read]]] = {

@@ -14,18 +14,18 @@ from assay.text.sizes import size_word
 def refuse_repeated(experiment: Experiment) -> None:
     """Raises `ArgumentError` for the first value that is given twice."""
     varied: list[tuple[str, list[tuple[object, object]]]] = [
-        ("systems", [(value, value.label) for value in experiment.systems]),
-        ("storages", [(value.name, value.name) for value in experiment.storages]),
-        ("clients", _plain(experiment.clients)),
+        ("--on", [(value, value.label) for value in experiment.systems]),
+        ("--storage", [(value.name, value.name) for value in experiment.storages]),
+        ("--clients", _plain(experiment.clients)),
         *(
-            (f"clients of {name}", _plain(value))
+            (f"--clients: group {name}", _plain(value))
             for name, value in experiment.group_clients.items()
         ),
-        ("memory", [(one, _memory_shown(one)) for one in experiment.memory_bytes]),
-        ("cpus", _plain(experiment.cpus)),
-        ("rtt", _plain(experiment.rtts_s)),
-        ("offered rate", [(value, f"{value:g}") for value in experiment.offered_rates_per_s]),
-        ("cache", _plain(experiment.caches)),
+        ("--memory", [(one, _memory_shown(one)) for one in experiment.memory_bytes]),
+        ("--cpus", _plain(experiment.cpus)),
+        ("--rtt", _plain(experiment.rtts_s)),
+        ("--offered-rate", [(value, f"{value:g}") for value in experiment.offered_rates_per_s]),
+        ("--cache", _plain(experiment.caches)),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),
     ]
     for name, levels in varied:
@@ -34,7 +34,7 @@ def refuse_repeated(experiment: Experiment) -> None:
             if level in seen:
                 raise ArgumentError(
                     f"{name}: {shown} is given twice",
-                    hint="give each value once; --repetitions 2 measures each of them twice",
+                    hint="give it once; --repetitions 2 measures every cell twice",
                 )
             seen.append(level)
 

@@ -106,7 +106,7 @@ def _given(word: str, name: str, rest: str) -> Levels:
                 f"{word}: expected one value of {key}, found several",
                 hint=f"--set {name}.{key}={several} measures each value"
                 if ":" not in name
-                else f"--on '{name}[{key}=A]' --on '{name}[{key}=B]' measures each; a value with "
+                else f"--on '{name}[{key}=A],{name}[{key}=B]' measures each; a value with "
                 f"a comma is written in double quotes: '{name}[{key}=\"a,b\"]'",
             )
         given[key] = values
@@ -202,19 +202,22 @@ def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tup
     if name not in workload.parameters:
         error = registry.unknown(f"parameter of {workload.name}", name, workload.parameters)
         raise ArgumentError(
-            error.message, hint=f"{error.hint}; a server's own setting is SYSTEM.{name}=VALUE"
+            error.message, hint=f"{error.hint}; a server's own setting: --set SYSTEM.{name}=VALUE"
         )
     return tuple(workload.parameters[name].value(word) for word in words)
 
 
 def caches(words: Iterable[str]) -> tuple[str, ...]:
     """Levels of `CACHES`, at least one."""
-    found = tuple(words)
-    for word in found:
+    found = tuple(word.strip() for word in words)
+    for word in found or ("",):
+        if not word:
+            raise ArgumentError(
+                "--cache: expected a state of the cache, found nothing",
+                hint=f"known: {', '.join(CACHES)}",
+            )
         if word not in CACHES:
             raise registry.unknown("state of the cache", word, CACHES)
-    if not found:
-        raise ArgumentError("cache: no state is given", hint=f"one of: {', '.join(CACHES)}")
     return found
 
 

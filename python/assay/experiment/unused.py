@@ -1,7 +1,7 @@
 """Takes an experiment, its workload and the words of the command line; refuses settings that have
 no effect on any of its tests.
 
-Each setting is listed once, with its option, its key and the tests that it applies to.
+Each setting is listed once, with its option and the tests that it applies to.
 """
 
 from __future__ import annotations
@@ -13,20 +13,22 @@ from typing import TYPE_CHECKING, Any
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import machines
+from assay.experiment.option_names import OPTIONS
 from assay.experiment.storage_words import erased_devices
 from assay.experiment.values import COLD_CACHES, Experiment, StorageChoice
 from assay.workload.declared_drives import OF_GROUPS
 from assay.workload.values import Test, Workload
 
 if TYPE_CHECKING:
-    from assay.experiment.words import Words
+    from assay.experiment.given import Words
 
 
 @dataclass(frozen=True)
 class _Setting:
     option: str
-    key: str
-    """In an experiment file."""
+    """A field of `Words`."""
+    field: str
+    """Of `Driving`, where it is one: a step or a group may set it."""
     is_given: Callable[[Experiment], bool]
     means_something: Callable[[Experiment, Workload, Test], bool]
     because: str
@@ -214,8 +216,8 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
         if not (is_option or setting.is_given(experiment)):
             continue
         if not any(setting.means_something(experiment, workload, test) for test in tests):
-            name = f"--{setting.option.replace('_', '-')}" if is_option else setting.key
-            is_of_steps = any(_steps_say(test, setting.key) for test in tests)
+            name = OPTIONS[setting.option].option
+            is_of_steps = any(_steps_say(test, setting.field) for test in tests)
             because = "its steps or groups set it" if is_of_steps else setting.because
             raise ArgumentError(
                 f"{name} does not apply to {_names(workload, tests)}: {because}",

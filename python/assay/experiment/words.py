@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from assay import registry
 from assay.errors import ArgumentError, ScriptError
 from assay.experiment import clients, machines, quick, settings, storage_words
 from assay.experiment import file as experiment_file
+from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
 from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar
@@ -18,56 +19,7 @@ from assay.workload import ad_hoc_script, reader
 from assay.workload.script_language import refuse_other_languages
 from assay.workload.values import Workload
 
-
-@dataclass(frozen=True)
-class Words:
-    """The arguments of the command line; None or empty: not given."""
-
-    target: str
-    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script (``*.sql``,
-    ``*.cql``, ``*.json``), an experiment file
-    ``*.toml``; or nothing, for ``script`` alone."""
-    on: tuple[str, ...] = ()
-    storage: tuple[str, ...] = ()
-    erase: bool = False
-    """Whether what is on the devices of the storages may be destroyed."""
-    set: tuple[str, ...] = ()
-    scale: int | None = None
-    """``--set scale=N``."""
-    clients: str | None = None
-    repetitions: int | None = None
-    order: str | None = None
-    seed: int | None = None
-    threads: int | None = None
-    memory: str | None = None
-    cpus: str | None = None
-    rtt: str | None = None
-    protocol: str | None = None
-    input: tuple[str, ...] = ()
-    encoding: str | None = None
-    keep_going: bool = False
-    feed: str | None = None
-    script: tuple[str, ...] = ()
-    duration: float | None = None
-    transactions: int | None = None
-    warm_up: float | None = None
-    ramp_up: float | None = None
-    drain: float | None = None
-    arrival: str | None = None
-    offered_rate: str | None = None
-    think_time: str | None = None
-    keying_time: str | None = None
-    latency_limit: float | None = None
-    """In ms."""
-    retries: int | None = None
-    reconnect: bool = False
-    isolation: str | None = None
-    connection: str | None = None
-    per_statement: bool = False
-    allow_shell: bool = False
-    cache: str | None = None
-    quick: bool = False
-    only: tuple[str, ...] = ()
+__all__ = ["Words", "experiment"]
 
 
 def experiment(words: Words) -> tuple[Experiment, Workload]:
@@ -106,7 +58,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
             clients.offered_rates(words.offered_rate) if words.offered_rate is not None else None
         ),
         "driving": {**start.driving, **_driving(words)},
-        "caches": settings.caches(settings.split(words.cache)) if words.cache is not None else None,
+        "caches": settings.caches(words.cache.split(",")) if words.cache is not None else None,
         **_machines(words),
     }
     result = replace(
@@ -247,7 +199,7 @@ def check_groups(experiment: Experiment, workload: Workload) -> None:
         tests = ", ".join(map(workload.full_name, experiment.tests))
         if not groups:
             raise ArgumentError(
-                f"clients names the group {name!r}, and {tests} has no groups of clients",
+                f"--clients names the group {name!r}, and {tests} has no groups of clients",
                 hint="--clients 8, or a test with groups (`assay list workloads`)",
             )
         if name not in groups:

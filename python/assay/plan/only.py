@@ -22,7 +22,9 @@ def chosen(plan: Plan, patterns: Patterns) -> tuple[PlannedRun, ...]:
     runs = plan.runs
     for one_of in patterns:
         fits = re.compile("|".join(map(_expression, one_of)), re.IGNORECASE)
-        left = tuple(run for run in runs if any(map(fits.fullmatch, _names(run.cell))))
+        left = tuple(
+            run for run in runs if any(fits.fullmatch(_typed(name)) for name in _names(run.cell))
+        )
         if not left:
             known = dict.fromkeys(name for run in runs for name in _names(run.cell))
             raise ArgumentError(
@@ -45,4 +47,9 @@ def _names(cell: Cell) -> list[str]:
 
 
 def _expression(pattern: str) -> str:
-    return re.escape(pattern).replace(r"\*", ".*")
+    return re.escape(_typed(pattern)).replace(r"\*", ".*")
+
+
+def _typed(name: str) -> str:
+    """With ``us`` for the ``µs`` that labels have, and few keyboards."""
+    return name.replace("µs", "us").replace("μs", "us")

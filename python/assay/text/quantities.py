@@ -15,10 +15,12 @@ from typing import Final
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,31}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?", re.ASCII)
-_DURATION = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?(ns|us|ms|s|min|h)", re.ASCII)
+_DURATION = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?(ns|us|µs|μs|ms|s|min|h)", re.ASCII)
 _UNITS: Mapping[str, tuple[int, int]] = {
     "ns": (1, 10**9),
     "us": (1, 10**6),
+    "µs": (1, 10**6),  # the micro sign, which labels have
+    "μs": (1, 10**6),  # the Greek letter
     "ms": (1, 1000),
     "s": (1, 1),
     "min": (60, 1),
@@ -226,4 +228,4 @@ def _size(value_bytes: float) -> str:
 
 
 def _plain(number: float) -> str:
-    return f"{number:,.0f}" if float(number).is_integer() else f"{number:g}"
+    return f"{number:,.0f}" if float(number).is_integer() else f"{number:.12f}".rstrip("0")

@@ -1,0 +1,56 @@
+"""The arguments of a command line that describe an experiment, as they were given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Words:
+    """The arguments of the command line; None or empty: not given."""
+
+    target: str
+    """``WORKLOAD``, ``WORKLOAD.TEST``, a workload folder, a script (``*.sql``,
+    ``*.cql``, ``*.json``), an experiment file
+    ``*.toml``; or nothing, for ``script`` alone."""
+    on: tuple[str, ...] = ()
+    storage: tuple[str, ...] = ()
+    erase: bool = False
+    """Whether what is on the devices of the storages may be destroyed."""
+    set: tuple[str, ...] = ()
+    scale: int | None = None
+    """``--set scale=N``."""
+    clients: str | None = None
+    repetitions: int | None = None
+    order: str | None = None
+    seed: int | None = None
+    threads: int | None = None
+    memory: str | None = None
+    cpus: str | None = None
+    rtt: str | None = None
+    protocol: str | None = None
+    input: tuple[str, ...] = ()
+    encoding: str | None = None
+    keep_going: bool = False
+    feed: str | None = None
+    script: tuple[str, ...] = ()
+    duration: float | None = None
+    transactions: int | None = None
+    warm_up: float | None = None
+    ramp_up: float | None = None
+    drain: float | None = None
+    arrival: str | None = None
+    offered_rate: str | None = None
+    think_time: str | None = None
+    keying_time: str | None = None
+    latency_limit: float | None = None
+    """In ms."""
+    retries: int | None = None
+    reconnect: bool = False
+    isolation: str | None = None
+    connection: str | None = None
+    per_statement: bool = False
+    allow_shell: bool = False
+    cache: str | None = None
+    quick: bool = False
+    only: tuple[str, ...] = ()

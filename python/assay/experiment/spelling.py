@@ -1,0 +1,169 @@
+"""Takes an error that names options of the command line; makes it name what the person wrote: the
+arguments of `assay.run`, or the keys of an experiment file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+
+from assay import registry
+from assay.errors import AssayError
+from assay.experiment import settings
+from assay.experiment.given import Words
+from assay.experiment.machines import NOT_LIMITED
+from assay.experiment.option_names import OPTIONS, OptionName
+from assay.experiment.values import ARRIVALS, CACHES, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
+from assay.workload.driving import NO_PAUSE
+
+_MENTION = re.compile(
+    r"`[^`]*`"  # a command as a whole is typed in a shell, in any case
+    r"|\bassay [a-z-]+ [^;`\n]*"
+    r"|(?<![\w-])--(?P<name>[a-z][a-z-]*)"
+    r"(?: (?P<value>'[^']*'|(?:\"[^\"]*\"|[^\s;)\"])*(?:\"[^\"]*\"|[^\s;:,.)\"])))?"
+)
+_VALUE = re.compile(r"'.*'|.*[0-9=\[\]:/*,…].*|\w+\.\w+|[A-Z_]+")
+"""What follows an option and is no word of the sentence."""
+_NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?|…|N|R|S|VALUE")
+"""A number, or what stands for one or any."""
+_LISTS = ("on", "storage", "only", "memory", "cpus", "rtt", "clients", "offered_rate", "cache")
+"""Options whose commas separate values."""
+_IS_WISHED = re.compile(r"(?:^|: )--[a-z-]+$")
+"""A hint that ends with a flag, which is to be given."""
+
+Spelling = Callable[[OptionName, str | None, bool], str]
+"""An option, the value behind it, and whether a flag is to be given → as it is written there."""
+
+
+@contextmanager
+def as_written(words: Words, *, in_python: bool = False) -> Iterator[None]:
+    """Errors raised inside name each option as the person wrote it: what was not given on the
+    command line (``in_python``: to `assay.run`) is in the experiment file, if there is one."""
+    given = {one.name for one in fields(Words) if getattr(words, one.name) != one.default}
+    has_file = words.target.endswith(".toml")
+
+    def spelling(name: OptionName, value: str | None, is_wished: bool) -> str | None:
+        if has_file and name.key is not None and name.field not in given:
+            return of_file(name, value, is_wished)
+        return of_python(name, value, is_wished) if in_python else None
+
+    try:
+        yield
+    except AssayError as error:
+        respell(error, spelling)
+        raise
+
+
+def respell(
+    error: AssayError, spelling: Callable[[OptionName, str | None, bool], str | None]
+) -> None:
+    """Changes the message and the hint."""
+    error.message = respelled(error.message, spelling)
+    error.hint = None if error.hint is None else respelled(error.hint, spelling)
+    error.args = (error.message,)
+
+
+def respelled(text: str, spelling: Callable[[OptionName, str | None, bool], str | None]) -> str:
+    """The text with each option as ``spelling`` has it; None: as it is."""
+
+    def replaced(found: re.Match[str]) -> str:
+        name = _named(found["name"])
+        if name is None:
+            return found[0]
+        value = found["value"]
+        is_value = value is not None and not name.is_flag and _is_value(name, value)
+        is_wished = name.is_flag and bool(_IS_WISHED.search(text[: found.end("name")]))
+        is_wished = is_wished and found.end() == len(text)
+        said = spelling(name, value if is_value else None, is_wished)
+        if said is None:
+            return found[0]
+        return said if is_value or value is None else f"{said} {value}"
+
+    return _MENTION.sub(replaced, text)
+
+
+def of_python(name: OptionName, value: str | None, is_wished: bool) -> str:
+    """``duration_s=30``, ``memory=["8GB", "1GB"]``, ``set={"scale": 10}``, ``erase=True``."""
+    if value is None:
+        return f"{name.argument}=True" if is_wished else name.argument
+    if name.field == "set":
+        key, levels = _setting(value)
+        return f"set={{{json.dumps(key)}: {_listed(levels)}}}"
+    if name.field == "clients" and "=" in value:
+        groups = [f"{json.dumps(group)}: {_listed(of)}" for group, of in _groups(value)]
+        return f"clients={{{', '.join(groups)}}}"
+    return f"{name.argument}={_listed(_values(name, value))}"
+
+
+def of_file(name: OptionName, value: str | None, _is_wished: bool) -> str | None:
+    """``drive.duration_s = 30``, ``memory = ["8GB", "1GB"]``, ``parameters.scale = 10``; None: a
+    file cannot say it."""
+    if name.key is None:
+        return None
+    if value is None:
+        return name.key
+    if name.field == "set":
+        key, levels = _setting(value)
+        return f"{'system' if '.' in key else name.key}.{key} = {_listed(levels)}"
+    if name.field == "clients" and "=" in value:
+        groups = [f"{group} = {_listed(of)}" for group, of in _groups(value)]
+        return f"clients = {{ {', '.join(groups)} }}"
+    return f"{name.key} = {_listed(_values(name, value))}"
+
+
+def _named(word: str | None) -> OptionName | None:
+    """The option of that name."""
+    return None if word is None else OPTIONS.get(word.replace("-", "_"))
+
+
+def _is_value(name: OptionName, word: str) -> bool:
+    return _VALUE.fullmatch(word) is not None or word in _levels(name.field)
+
+
+def _levels(field: str) -> Iterable[str]:
+    """The words that an option takes as a value."""
+    if field == "on":
+        return registry.systems()
+    if field == "storage":
+        return registry.storages()
+    levels: dict[str, tuple[str, ...]] = {
+        "memory": (NOT_LIMITED,), "cpus": (NOT_LIMITED,), "cache": CACHES,
+        "think_time": (NO_PAUSE,), "keying_time": (NO_PAUSE,), "arrival": ARRIVALS,
+        "order": settings.ORDERS, "isolation": ISOLATION_LEVELS, "connection": CONNECTIONS,
+        "protocol": PROTOCOLS,
+    }  # fmt: skip
+    return levels.get(field, ())
+
+
+def _values(name: OptionName, value: str) -> list[str]:
+    plain = value.strip("'")
+    if name.field == "latency_limit" and _NUMBER.fullmatch(plain):  # ms on the command line
+        return [f"{float(plain) / 1000:g}"]
+    return settings.split(plain) if name.field in _LISTS else [plain]
+
+
+def _setting(value: str) -> tuple[str, list[str]]:
+    key, _, levels = value.strip("'").partition("=")
+    return key, [level.strip('"') for level in settings.split(levels)]
+
+
+def _groups(value: str) -> list[tuple[str, list[str]]]:
+    """``readers=4,8,writers=2`` by group; ``…`` at its end stands for the other groups."""
+    groups: list[tuple[str, list[str]]] = []
+    for word in settings.split(value.strip("'")):
+        group, equals, level = word.partition("=")
+        if equals:
+            groups.append((group, [level]))
+        elif groups:
+            groups[-1][1].append(word)
+    return groups
+
+
+def _listed(values: list[str]) -> str:
+    words = [
+        value if _NUMBER.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+        for value in values
+    ]
+    return words[0] if len(words) == 1 else f"[{', '.join(words)}]"
