@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-HAS_LOOP_DEVICES = os.geteuid() == 0 and Path("/dev/loop-control").exists()
+
+def _may_mount() -> bool:
+    """By trying: root in a container may often not."""
+    with tempfile.TemporaryDirectory() as folder:
+        mounted = subprocess.run(
+            ["mount", "-t", "tmpfs", "assay-test", folder], capture_output=True, check=False
+        )
+        if mounted.returncode == 0:
+            subprocess.run(["umount", folder], check=True)
+        return mounted.returncode == 0
+
+
+MAY_MOUNT = os.geteuid() == 0 and _may_mount()
+HAS_LOOP_DEVICES = MAY_MOUNT and os.access("/dev/loop-control", os.R_OK | os.W_OK)
 
 
 def done(*words: str | Path) -> str:

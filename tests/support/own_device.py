@@ -3,7 +3,6 @@ on it."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
 from assay.provision.resources import Directory, LoopDevice, Mount
 from assay.storages.mounts import facts_of
+from block_devices import HAS_LOOP_DEVICES
 
 MIB = 1 << 20
 _MKFS = {
@@ -32,7 +32,7 @@ _MKFS = {
 
 def skip_without_devices(*file_systems: str) -> None:
     """Skips the test where no file system can be made on a loop device."""
-    if os.geteuid() != 0:
+    if not HAS_LOOP_DEVICES:
         pytest.skip("only root makes loop devices")
     for name in file_systems:
         if shutil.which(_MKFS[name][0]) is None:
@@ -55,7 +55,8 @@ def own_device(
         loop = LoopDevice(str(image))
         entry.add(loop)
         node = loop.attach()
-        subprocess.run([*_MKFS[file_system], node], check=True, capture_output=True)
+        formatted = subprocess.run([*_MKFS[file_system], node], capture_output=True, text=True)
+        assert formatted.returncode == 0, formatted.stderr
         entry.add(Mount(str(point)))
         point.mkdir()
         subprocess.run(["mount", "-o", mount_options, node, point], check=True)

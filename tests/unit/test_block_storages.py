@@ -55,6 +55,7 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
         monkeypatch.setattr(f"{machine}.os.geteuid", lambda: 1000)
         return
     monkeypatch.setattr(f"{machine}.os.geteuid", lambda: 0)
+    monkeypatch.setattr(f"{machine}.may_mount", lambda: what != "the right to mount")
     control = tmp_path / "loop-control"
     if what != "loop devices":
         control.touch()
@@ -75,6 +76,7 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
         ("root", "loop", "needs root", "sudo"),
         ("root", "raw[size=64M]", "needs root", "sudo"),
         ("root", "device:/dev/null", "needs root", "sudo"),
+        ("the right to mount", "loop", "CAP_SYS_ADMIN", "--privileged"),
         ("loop devices", "loop", "needs loop devices", "modprobe loop"),
         ("reiserfs", "loop[fs=reiserfs]", "kernel has no file system reiserfs", "fs=ext4"),
         ("jfs", "throttled[read_iops=9,fs=jfs]", "kernel has no file system jfs", "fs=ext4"),
@@ -120,6 +122,7 @@ def test_a_storage_that_cannot_be_is_refused_before_anything_is_changed(
     ("lacks", "unavailable"),
     [
         ("root", {"device", "loop", "modelled", "raw", "throttled"}),
+        ("the right to mount", {"device", "loop", "modelled", "raw", "throttled"}),
         ("loop devices", {"loop", "modelled", "throttled"}),
     ],
 )

@@ -32,13 +32,12 @@ from assay.provision.resources import (
     TaggedProcesses,
 )
 from assay.provision.resources.resource import Undone
+from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
 
 IS_ROOT = os.geteuid() == 0
 GROUPS = [path for path in map(Path, ("/sys/fs/cgroup/pids", "/sys/fs/cgroup")) if path.is_dir()]
 HAS_GROUPS = IS_ROOT and bool(GROUPS) and os.access(GROUPS[0], os.W_OK)
-HAS_LOOP_DEVICES = (
-    IS_ROOT and Path("/dev/loop-control").exists() and shutil.which("mkfs.ext4") is not None
-)
+CAN_FORMAT = HAS_LOOP_DEVICES and shutil.which("mkfs.ext4") is not None
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +124,7 @@ def test_a_directory_on_which_a_file_system_is_mounted_is_left(
     assert (folder / "within").is_dir()
 
 
-@pytest.mark.skipif(not IS_ROOT, reason="only root mounts")
+@pytest.mark.skipif(not MAY_MOUNT, reason="only root mounts")
 def test_a_directory_goes_with_a_file_system_of_ours_that_has_failed(tmp_path: Path) -> None:
     storage, server = ledger.new_id(), ledger.new_id()
     point = tmp_path / f"data-{storage}"
@@ -147,7 +146,7 @@ def test_a_directory_goes_with_a_file_system_of_ours_that_has_failed(tmp_path: P
     assert list(point.iterdir()) == []
 
 
-@pytest.mark.skipif(not IS_ROOT, reason="only root can mount")
+@pytest.mark.skipif(not MAY_MOUNT, reason="only root can mount")
 def test_mounts_are_found_whatever_their_path(tmp_path: Path) -> None:
     identity = ledger.new_id()
     folder = tmp_path / f"a blank and a \\ {identity}"
@@ -190,7 +189,7 @@ def killed(work: str) -> str:
     return identity
 
 
-@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
+@pytest.mark.skipif(not CAN_FORMAT, reason="only root makes loop devices")
 def test_a_loop_device_of_a_killed_assay_is_detached_before_its_file_goes(tmp_path: Path) -> None:
     def loops() -> str:
         return subprocess.run(["losetup", "--list"], capture_output=True, text=True).stdout
@@ -222,7 +221,7 @@ subprocess.run(["mount", device, place], check=True)
     assert str(folder) not in loops() and not folder.exists()
 
 
-@pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
+@pytest.mark.skipif(not CAN_FORMAT, reason="only root makes loop devices")
 def test_a_foreign_loop_device_is_left(tmp_path: Path) -> None:
     image = tmp_path / "theirs.img"
     image.write_bytes(bytes(1 << 20))

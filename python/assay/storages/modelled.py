@@ -35,7 +35,7 @@ from assay.storages.block.file_systems import (
     need_size,
 )
 from assay.storages.block.image import need_known_room, need_room
-from assay.storages.block.machine import need_loop_devices, need_root
+from assay.storages.block.machine import need_device, need_loop_devices, need_root
 from assay.storages.block.mounted import mount
 from assay.storages.disk_model.options import Model, disk_options, model_of
 from assay.storages.disk_model.process import ServedDisk, served
@@ -213,11 +213,7 @@ class Modelled:
 
 def _need_fuse(what: str) -> None:
     need_root(what)
-    if not _FUSE.exists():
-        raise StorageUnavailable(
-            f"{what} needs FUSE, and this machine has no {_FUSE}",
-            hint="load the kernel's module: modprobe fuse; a container must be given the device",
-        )
+    need_device(what, "FUSE", _FUSE, "fuse")
 
 
 def _handle(prepared: PreparedStorage) -> _Handle:

@@ -1,13 +1,12 @@
 """`TMPFS`: a file system in memory, to measure a system without waits for a device.
 
-As root it mounts a new file system of the given size; other users get a directory in /dev/shm,
-which every Linux mounts as tmpfs.
+Where it may mount, it mounts a new file system of the given size; other users, and root in a
+container without that right, get a directory in /dev/shm, which every Linux mounts as tmpfs.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import subprocess
 import tempfile
@@ -19,6 +18,7 @@ from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
+from assay.provision.mount_right import may_mount
 from assay.provision.resources import Directory, Mount
 from assay.storages.mounts import facts_of, mount_of
 from assay.storages.options import values
@@ -40,7 +40,8 @@ class Tmpfs:
             name="size",
             default="",
             levels=(),
-            help="As tmpfs(5) takes it (2G, 50%); only root can choose it. Empty: half the memory.",
+            help="As tmpfs(5) takes it (2G, 50%); only for users who may mount. "
+            "Empty: half the memory.",
             refuse=_refuse_no_size,
         ),
     )
@@ -53,9 +54,10 @@ class Tmpfs:
                 f"{choice.directory!r}",
                 hint="for a directory on an existing tmpfs, use the kind `here`",
             )
-        if size and os.geteuid() != 0:
+        if size and not may_mount():
             raise ArgumentError(
-                f"storage {choice.name!r}: only root can choose the size of a tmpfs",
+                f"storage {choice.name!r}: only a user who may mount file systems can choose the "
+                "size of a tmpfs",
                 hint=f"leave it out to use {SHARED_MEMORY}",
             )
 
@@ -64,7 +66,7 @@ class Tmpfs:
         self.check(choice)
         size = values(self, choice)["size"]
         identity = ledger.new_id()
-        is_own = os.geteuid() == 0
+        is_own = may_mount()
         parent = Path(tempfile.gettempdir()) if is_own else SHARED_MEMORY
         directory = parent / f"assay-tmpfs-{identity}"
         with undone_at_end(identity) as entry:

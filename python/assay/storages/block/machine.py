@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 from assay.errors import StorageUnavailable
+from assay.provision.mount_right import may_mount
 from assay.provision.programs import SEARCH_PATH
 
 LOOP_CONTROL = Path("/dev/loop-control")
@@ -18,6 +19,27 @@ def need_root(what: str) -> None:
         raise StorageUnavailable(
             f"{what} needs root: only root can mount file systems and set up block devices",
             hint="run assay as root (sudo), or use the storage `here`",
+        )
+    if not may_mount():
+        raise StorageUnavailable(
+            f"{what} needs the right to mount file systems (the capability CAP_SYS_ADMIN), which "
+            "this container does not give",
+            hint="start the container with --privileged, or use the storage `here`",
+        )
+
+
+def need_device(what: str, needed: str, node: Path, module: str) -> None:
+    """The device exists, and this process may open it."""
+    if not node.exists():
+        raise StorageUnavailable(
+            f"{what} needs {needed}, and this machine has no {node}",
+            hint=f"load the kernel's module: modprobe {module}; a container must be given the "
+            "device",
+        )
+    if not os.access(node, os.R_OK | os.W_OK):
+        raise StorageUnavailable(
+            f"{what} needs {needed}, and this process may not open {node}",
+            hint=f"start the container with --device {node}, or with --privileged",
         )
 
 
@@ -32,11 +54,7 @@ def why_not_root(what: str) -> str | None:
 
 def need_loop_devices(what: str) -> None:
     need_root(what)
-    if not LOOP_CONTROL.exists():
-        raise StorageUnavailable(
-            f"{what} needs loop devices, and this machine has no {LOOP_CONTROL}",
-            hint="load the kernel's module: modprobe loop; a container must be given the device",
-        )
+    need_device(what, "loop devices", LOOP_CONTROL, "loop")
     need_program("losetup", "util-linux", what)
 
 
