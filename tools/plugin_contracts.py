@@ -75,8 +75,8 @@ found and a hint. What only the server can know is refused by `provision()`, wit
 _CAPABILITIES = """## Capabilities
 
 What a test may need of a system. A test that needs what a system lacks is refused before anything
-is started: the run's state is `refused`, the exit status 0, and the reason stands where the number
-would stand.
+is started: the run's state is `refused`, which is no failure, and the reason stands where the
+number would stand.
 """
 
 _DIALECT = """## What every dialect has

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from assay import __version__, _engine
 from assay.errors import (
@@ -14,7 +13,6 @@ from assay.errors import (
     AssayError,
     RunFailed,
     SystemUnderTestError,
-    YouError,
 )
 from assay.experiment import Experiment
 from assay.install.in_use import in_use
@@ -30,6 +28,7 @@ from assay.provision.full_storage import name_full_storage
 from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
+from assay.record.run_ends import REFUSED, RunEnd, exit_status
 from assay.resuming import Request, begin
 from assay.row_sources.protocol import ReadsFiles, opened
 from assay.small_storages import refuse_smaller_than_before
@@ -45,42 +44,18 @@ BEGINS_ANEW = Request()
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """The result of `run`: the number of the experiment in the record, and which runs failed."""
+    """The result of `run`: the number of the experiment in the record, and how its runs ended."""
 
     experiment_id: int
-    failed_positions: tuple[int, ...]
-    """Runs that were measured and failed."""
-    not_run_positions: tuple[int, ...] = ()
-    """Runs that ended before the measurement, because of the system under test or the machine."""
-    mistaken_positions: tuple[int, ...] = ()
-    """Runs that cannot be done as asked: a name or a value that their system refuses."""
+    ended: Mapping[int, RunEnd]
+    """Position of each run that has ended → how."""
     rescue: Path | None = None
-    """The file that holds the runs where the record was locked for too long."""
-
-    @classmethod
-    def of(cls, experiment_id: int, ended: Mapping[int, int], rescue: Path | None) -> Self:
-        """``ended``: position of each run → its exit code."""
-
-        def with_code(exit_code: int) -> tuple[int, ...]:
-            return tuple(position for position, how in ended.items() if how == exit_code)
-
-        return cls(
-            experiment_id,
-            failed_positions=with_code(RunFailed.exit_code),
-            not_run_positions=with_code(SystemUnderTestError.exit_code),
-            mistaken_positions=with_code(YouError.exit_code),
-            rescue=rescue,
-        )
+    """The file that holds the runs where the record was locked for too long, or lost."""
 
     @property
     def exit_code(self) -> int:
-        """A run that was measured and failed comes before one that could not be measured."""
-        if self.failed_positions:
-            return RunFailed.exit_code
-        if self.mistaken_positions:
-            return YouError.exit_code
-        is_incomplete = self.not_run_positions or self.rescue
-        return SystemUnderTestError.exit_code if is_incomplete else 0
+        found = exit_status(self.ended.values())
+        return found or (SystemUnderTestError.exit_code if self.rescue else 0)
 
 
 @plugin_failures()
@@ -170,14 +145,15 @@ def run(
         for difference in context.known.questions.differences():
             progress.warning(f"{difference}: which is right is not known, all are invalid")
     rescue = None if store.path == records else store.path
-    return ExperimentResult.of(experiment_id, ended, rescue)
+    return ExperimentResult(experiment_id, ended, rescue)
 
 
-def _keep_disputes(context: Context, ended: dict[int, int]) -> None:
+def _keep_disputes(context: Context, ended: dict[int, RunEnd]) -> None:
     """The numbers of all runs that were answered otherwise than another are invalid."""
     for position, dispute in context.known.questions.take_disputes().items():
         context.store.disputed(position, dispute)
-        ended[position] = ended[position] or RunFailed.exit_code
+        end = ended[position]
+        ended[position] = end._replace(exit_status=end.exit_status or RunFailed.exit_code)
 
 
 def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -> str:
@@ -193,17 +169,17 @@ def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
     return all((run.cell.system, run.cell.storage) == (cell.system, cell.storage) for run in runs)
 
 
-def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> int:
-    """Stages 4 to 7 of one run; returns its exit code."""
+def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> RunEnd:
+    """Stages 4 to 7 of one run; returns how it ended."""
     store, pool = context.store, context.pool
     store.begin_run(planned)
     context.progress.run(planned, len(runs))
     refusal = why_refused(context.workload, planned)
     if refusal is not None:
-        store.end_run("refused", reason=refusal)
+        store.end_run(REFUSED, reason=refusal, exit_status=0)
         context.progress.refused(planned, refusal)
         pool.release(planned)
-        return 0
+        return RunEnd(REFUSED)
     exit_code = 0
     try:
         with plugin_failures():
@@ -224,7 +200,7 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
         store.compared(answers)
     state: EndState = "failed" if reason else "done"
     verdict, warnings = judge_run(store.evidence(state, reason))
-    store.end_run(state, reason=reason, verdict=verdict, warnings=warnings)
+    store.end_run(state, reason=reason, verdict=verdict, warnings=warnings, exit_status=exit_code)
     context.progress.ended(planned, reason)
     pool.release(planned)
-    return exit_code
+    return RunEnd(state, exit_code)

@@ -13,6 +13,7 @@ from assay.plan.only import Patterns, chosen
 from assay.progress import Progress
 from assay.record import Store
 from assay.record.continuing import Continued
+from assay.record.run_ends import RunEnd
 from assay.text.units import counted
 
 
@@ -34,8 +35,8 @@ class Begun:
     experiment_id: int
     runs: tuple[PlannedRun, ...]
     """Those that are to be executed, in order."""
-    ended: dict[int, int] = field(default_factory=dict)
-    """Position of each run that had ended → its exit code."""
+    ended: dict[int, RunEnd] = field(default_factory=dict)
+    """Position of each run that had ended → how."""
     questions: Questions = field(default_factory=Questions)
     """With the answers of the runs that had ended."""
 
@@ -71,7 +72,7 @@ def _continued(
     begun = Begun(
         found.experiment_id,
         left,
-        {position: kept.exit_code for position, kept in found.kept.items()},
+        {position: kept.end for position, kept in found.kept.items()},
     )
     for position, kept in sorted(found.kept.items()):
         begun.questions.recall(position, kept.answers, kept.reason)

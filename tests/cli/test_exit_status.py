@@ -72,6 +72,12 @@ def test_a_failed_measurement_determines_the_exit_status(nobody: str) -> None:
     assert ended()["null"].startswith("failed (30 transactions failed")
 
 
+def test_it_is_a_mistake_if_every_run_is_refused() -> None:
+    assert run("one.sql", "--on", "null", "--cache", "cold") == 2
+    assert ended()["null"].startswith("refused (null does not support restart")
+    assert run("one.sql", "--on", "null", "--cache", "cold,as-is") == 0, "one is measured"
+
+
 def insist_on_words_of_a_full_disk() -> None:
     state = ended()["sqlite"]
     assert "database or disk is full" in state

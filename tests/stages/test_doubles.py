@@ -155,7 +155,7 @@ def test_a_check_that_finds_no_server_was_not_run(
     assert run.driven is not None and run.driven.outcomes.ok == 40
 
 
-def test_a_missing_capability_is_refused_with_a_reason_and_is_no_failure(tmp_path: Path) -> None:
+def test_a_missing_capability_is_refused_with_a_reason(tmp_path: Path) -> None:
     done = subprocess.run(
         [BIN / "assay", "run", f"{doubles.WORKLOAD}.together", "--on", "documents"],
         env={**os.environ, "PYTHONPATH": str(doubles.FOLDER)},
@@ -163,7 +163,7 @@ def test_a_missing_capability_is_refused_with_a_reason_and_is_no_failure(tmp_pat
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 2, done.stderr
     with Store(tmp_path / "assay-records.sqlite", must_exist=True) as store:
         (run,) = store.latest().runs
     reason = (

@@ -20,6 +20,7 @@ from assay.plan import Plan, plan
 from assay.plan.content import content_of
 from assay.record import Store
 from assay.record.continuing import Continued
+from assay.record.run_ends import RunEnd, exit_status
 from assay.workload import reader
 
 TPCB = reader.read("tpcb")
@@ -236,6 +237,37 @@ def test_answers_of_ended_runs_are_compared_with_later_ones(tmp_path: Path) -> N
     with Store(path) as store:
         found = go_on(store)
     assert found is not None and found.kept[0].answers == (answer,)
+
+
+@pytest.mark.parametrize("exit_code", [1, 2, 3])
+def test_a_failed_run_has_the_same_exit_status_when_the_experiment_goes_on(
+    tmp_path: Path, exit_code: int
+) -> None:
+    """It has no observation from which the status could be derived."""
+    path = tmp_path / "records.sqlite"
+    with killed(path) as store:
+        begin(store)
+        store.begin_run(PLAN.runs[0])
+        store.end_run("failed", reason="7 rows are missing", exit_status=exit_code)
+    with Store(path) as store:
+        found = go_on(store)
+        assert found is not None and found.kept[0].end == RunEnd("failed", exit_code)
+        assert store.latest().runs[0].end == found.kept[0].end
+
+
+@pytest.mark.parametrize(
+    ("ends", "status"),
+    [
+        ([], 0),
+        ([RunEnd("done"), RunEnd("refused")], 0),
+        ([RunEnd("refused")] * 2, 2),
+        ([RunEnd("refused"), RunEnd("failed", 3)], 3),
+        ([RunEnd("failed", 3), RunEnd("failed", 2)], 2),
+        ([RunEnd("failed", 2), RunEnd("done", 1)], 1),
+    ],
+)
+def test_the_exit_status_follows_from_how_all_runs_ended(ends: list[RunEnd], status: int) -> None:
+    assert exit_status(ends) == status
 
 
 def test_an_interrupt_leaves_it_unfinished_too(tmp_path: Path) -> None:

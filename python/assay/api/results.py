@@ -19,6 +19,7 @@ from assay.experiment import Scalar
 from assay.experiment.spelling import of_python, respelled
 from assay.observation import Observation, Observed, Outcomes
 from assay.record import ExperimentRecord, RunRecord
+from assay.record.run_ends import exit_status
 from assay.report.build import build
 from assay.report.tidy_tables import TABLES
 
@@ -214,8 +215,11 @@ class Result:
 
     @property
     def is_ok(self) -> bool:
-        """Whether every run is done, or was refused because its system lacks a capability."""
-        return all(run.state in ("done", "refused") for run in self.runs)
+        """Whether the exit status of ``assay run`` is 0: every run is done, or was refused beside
+        others because its system lacks a capability, and no answer is wrong."""
+        runs = self._record.runs
+        has_ended = all(run.state in ("done", "refused") for run in runs)
+        return has_ended and exit_status(run.end for run in runs) == 0
 
     def table(self, name: str = "runs") -> list[Row]:
         """The rows of a tidy table, with stable names, units and plain values: ``cells``, ``runs``,

@@ -59,9 +59,12 @@ def command(
     the record file as soon as it ends. An experiment file that is run again goes
     on where its last experiment was interrupted: runs that have ended are not
     repeated, unless their scripts, data, settings or versions have changed; a
-    finished experiment, or --new, begins anew. Exit status 1: a measured run failed, or
-    an answer was wrong; otherwise 2: a system refused what was asked for; 3: a
-    run could not be measured because of the system under test or the machine.
+    finished experiment, or --new, begins anew. Exit status 1: a measured run
+    failed, or an answer was wrong; otherwise 2: a run cannot be done as asked, or
+    every run was refused (one that is refused beside others is no failure);
+    otherwise 3: a run could not be measured because of the system under test or
+    the machine, or the record was lost or locked. A continued experiment counts
+    all its runs.
 
     \b
     Example:

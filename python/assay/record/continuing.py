@@ -14,20 +14,21 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from assay.check.questions import ComparedAnswer
-from assay.errors import ArgumentError, RunFailed, SystemUnderTestError
+from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
 from assay.record import planned, reading
 from assay.record.document import json_text, storable
 from assay.record.file import insert
 from assay.record.process import ProcessIdentity, is_alive
+from assay.record.run_ends import RunEnd
 from assay.record.runs_again import ENDED, RunOnRecord, Runs, lay_out, runs_of
 
 
 class Kept(NamedTuple):
     """A run that had ended in a process before."""
 
-    exit_code: int
+    end: RunEnd
     answers: tuple[ComparedAnswer, ...]
     reason: str
     """Of its verdict."""
@@ -160,16 +161,7 @@ def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> Kept:
         "SELECT document FROM compared_answers WHERE run_id = ?", (old.id,)
     ).fetchone()
     answers = tuple(ComparedAnswer(*one) for one in json.loads(row[0])) if row else ()
-    return Kept(_exit_code(connection, old), answers, str(reason))
-
-
-def _exit_code(connection: sqlite3.Connection, old: RunOnRecord) -> int:
-    if old.state != "failed":
-        return 0
-    was_measured = connection.execute(
-        "SELECT 1 FROM observations WHERE run_id = ? LIMIT 1", (old.id,)
-    ).fetchone()
-    return RunFailed.exit_code if was_measured else SystemUnderTestError.exit_code
+    return Kept(old.end, answers, str(reason))
 
 
 def _last_process(connection: sqlite3.Connection, experiment_id: int) -> _Process:

@@ -8,6 +8,7 @@ import sqlite3
 from typing import Any
 
 from assay.check.questions import Dispute
+from assay.errors import RunFailed
 from assay.record.document import json_text, storable
 from assay.text.secrets import without_secrets
 
@@ -23,7 +24,9 @@ def keep(connection: sqlite3.Connection, run_id: int, dispute: Dispute) -> None:
     elif verdict == "invalid":
         reason = f"{said}; {reason}"
     connection.execute(
-        "UPDATE runs SET verdict = 'invalid', verdict_reason = ? WHERE id = ?", (reason, run_id)
+        "UPDATE runs SET verdict = 'invalid', verdict_reason = ?, "
+        "exit_status = coalesce(nullif(exit_status, 0), ?) WHERE id = ?",
+        (reason, RunFailed.exit_code, run_id),
     )
     for step, document in connection.execute(
         "SELECT step, document FROM checks WHERE run_id = ?", (run_id,)

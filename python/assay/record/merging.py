@@ -24,7 +24,8 @@ from assay.record.writer import OnMessage, Writer
 _SAME_EXPERIMENT = ("begun_unix_ns", "process_id", "process_started", "boot_id", "seed")
 _SAME_CALIBRATION = ("begun_unix_ns", "driver", "clients", "threads", "observation")
 _HOW_IT_ENDED = (
-    "state", "reason", "verdict", "verdict_reason", "begun_unix_ns", "ended_unix_ns", "continuation"
+    "state", "reason", "verdict", "verdict_reason", "begun_unix_ns", "ended_unix_ns",
+    "continuation", "exit_status",
 )  # fmt: skip
 _SAME_RUN = ("experiment_id", "cell_fingerprint", "repetition", "seed", "content_fingerprint")
 

@@ -26,10 +26,11 @@ from assay.record.records import (
     RunSummary,
     StepRecord,
 )
+from assay.record.run_ends import EXIT_STATUS
 
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
-_RUNS = """
+_RUNS = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
        clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,
        state, reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
@@ -43,6 +44,7 @@ SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, syste
        ) AS is_ad_hoc,
        runs.begun_unix_ns AS begun_unix_ns,
        runs.ended_unix_ns AS ended_unix_ns, superseded AS is_superseded,
+       {EXIT_STATUS} AS exit_status,
        coalesce(own.machine, experiments.machine) AS machine,
        coalesce(own.process_id, experiments.process_id) AS process_id,
        coalesce(own.process_started, experiments.process_started) AS process_started,

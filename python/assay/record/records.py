@@ -17,6 +17,7 @@ from assay.observation import Observation, Observed
 from assay.probe import Probe
 from assay.provision.deployment_facts import DeploymentFacts
 from assay.record.process import ProcessIdentity
+from assay.record.run_ends import RunEnd
 from assay.record.run_samples import OpenFile
 from assay.storages.abilities import AccountedSecond
 from assay.text.reasons import sentence
@@ -107,6 +108,13 @@ class RunSummary:
     ended_unix_ns: int | None
     is_superseded: bool
     """It has ended, and its content has changed since: no part of the experiment's results."""
+    exit_status: int
+    """See `end`."""
+
+    @property
+    def end(self) -> RunEnd:
+        """How it has ended, if it has."""
+        return RunEnd(self.state, self.exit_status)
 
     @property
     def full_test_name(self) -> str:

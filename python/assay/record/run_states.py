@@ -30,10 +30,11 @@ def end(
     reason: str,
     verdict: tuple[str, str],
     warnings: Iterable[tuple[str, str]],
+    exit_status: int | None,
     now_ns: int,
 ) -> None:
     """Keeps why it ended so, its verdict (word, reason) and its warnings (name, detail); judges its
-    cell, if it was the cell's last repetition."""
+    cell, if it was the cell's last repetition. ``exit_status``: see `assay.record.run_ends`."""
     for position, (name, detail) in enumerate(warnings):
         insert(
             connection,
@@ -46,12 +47,13 @@ def end(
     enter(connection, run_id, state, now_ns)
     word, why = verdict
     connection.execute(
-        "UPDATE runs SET reason = ?, verdict = ?, verdict_reason = ?, ended_unix_ns = ? "
-        "WHERE id = ?",
+        "UPDATE runs SET reason = ?, verdict = ?, verdict_reason = ?, exit_status = ?, "
+        "ended_unix_ns = ? WHERE id = ?",
         (
             storable(without_secrets(reason)),
             word,
             storable(without_secrets(why)),
+            exit_status,
             now_ns,
             run_id,
         ),

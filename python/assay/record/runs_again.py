@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from assay.plan import Plan, PlannedRun
 from assay.record import cells, planned, reading
+from assay.record.run_ends import EXIT_STATUS, RunEnd
 
 ENDED = ("done", "failed", "refused")
 """States of runs that are not repeated."""
@@ -32,12 +33,18 @@ class RunOnRecord(NamedTuple):
     content: str
     was: str
     """The last state it was in before it was interrupted."""
+    exit_status: int
+
+    @property
+    def end(self) -> RunEnd:
+        return RunEnd(self.state, self.exit_status)
 
 
-_QUESTION = """
+_QUESTION = f"""
 SELECT id, state, position, cell_fingerprint, repetition, seed, content_fingerprint,
        coalesce((SELECT stages.state FROM stages WHERE run_id = runs.id
-                 AND stages.state <> 'interrupted' ORDER BY rowid DESC LIMIT 1), '') AS was
+                 AND stages.state <> 'interrupted' ORDER BY rowid DESC LIMIT 1), '') AS was,
+       {EXIT_STATUS}
 FROM runs WHERE experiment_id = ? AND superseded = 0 ORDER BY position
 """
 
@@ -114,7 +121,8 @@ def _plan_again(connection: sqlite3.Connection, run_id: int) -> None:
         connection.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
     connection.execute(
         "UPDATE runs SET state = 'planned', reason = '', verdict = '', verdict_reason = '', "
-        "begun_unix_ns = NULL, ended_unix_ns = NULL, continuation = 0 WHERE id = ?",
+        "begun_unix_ns = NULL, ended_unix_ns = NULL, continuation = 0, exit_status = NULL "
+        "WHERE id = ?",
         (run_id,),
     )
 

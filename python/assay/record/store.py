@@ -26,7 +26,7 @@ from typing import Any, Self, TypeVar
 
 from assay.check.questions import ComparedAnswer, Dispute
 from assay.drive.sampler import TimedSample
-from assay.errors import Bug
+from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
 from assay.judge import Evidence
 from assay.observation import Observation, Observed
@@ -106,7 +106,11 @@ class Store(Questions):
         try:
             if self._run_id is not None:
                 is_error = kind is not None and issubclass(kind, Exception)
-                self.end_run("failed" if is_error else "interrupted", reason=str(error or ""))
+                self.end_run(
+                    "failed" if is_error else "interrupted",
+                    reason=str(error or ""),
+                    exit_status=error.exit_code if isinstance(error, AssayError) else None,
+                )
             if self._experiment_id is not None:
                 self.end_experiment()
         finally:
@@ -326,9 +330,11 @@ class Store(Questions):
         reason: str | None = None,
         verdict: tuple[str, str] = ("", ""),
         warnings: Iterable[tuple[str, str]] = (),
+        exit_status: int | None = None,
     ) -> None:
         """The run has ended. ``verdict``: (word, reason), invalid if the run failed or was
-        interrupted; ``warnings``: (name, detail)."""
+        interrupted; ``warnings``: (name, detail); ``exit_status``: see `assay.record.run_ends`,
+        None where it follows from the state and the observation."""
         run_id, found, now_ns = self._run(), tuple(warnings), time.time_ns()
         step = self._step if self._is_step_open else None
         if state in ("failed", "interrupted") and verdict[0] != "invalid":
@@ -337,7 +343,9 @@ class Store(Questions):
         def change(connection: sqlite3.Connection) -> None:
             if step is not None:
                 run_steps.end(connection, run_id, step, state, reason or "", now_ns)
-            run_states.end(connection, run_id, state, reason or "", verdict, found, now_ns)
+            run_states.end(
+                connection, run_id, state, reason or "", verdict, found, exit_status, now_ns
+            )
 
         self._write().change(change)
         self._write().run_ended(run_id)
