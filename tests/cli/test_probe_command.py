@@ -49,13 +49,13 @@ def test_what_cannot_be_probed_is_refused(
 def test_a_run_keeps_the_probe_of_each_storage_once(assay: Assay, working_folder: Path) -> None:
     ended = assay(
         "run", "tpcb.simple-update", "--on", "sqlite", "--storage", "here,other=here",
-        "--repetitions", "2", "--clients", "1", "--transactions", "5", *SHORT, "--format", "json",
+        "--repetitions", "2", "--clients", "1", "--transactions", "100", *SHORT, "--format", "json",
     )  # fmt: skip
     assert ended.status == 0, ended.err
     tables = ended.document["tables"]
     assert [one["storage"] for one in tables["storage_probes"]] == ["here", "other"]
     for run in tables["runs"]:
-        assert run["commits"] == 5
+        assert run["commits"] == 100
         assert run["commit_efficiency"] > 0
     connection = sqlite3.connect(working_folder / DEFAULT_FILE_NAME)
     (count,) = connection.execute("SELECT count(*) FROM probes").fetchone()

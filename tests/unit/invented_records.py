@@ -15,7 +15,7 @@ from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.observation import Observed, read_observed
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
-from assay.probe import DEPTHS, Measured, Probe, RandomReads
+from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.machine_sampling import MachineSample
 from assay.record import ExperimentRecord, RunRecord, Store
@@ -376,8 +376,15 @@ def drive_document(cell: Cell, password: str | None = None) -> dict[str, Any]:
     }
 
 
-def probe(name: str, flushes_per_s: float, reads_per_s: float = 1000.0) -> Probe:
-    """A deeper queue reads more, by its depth."""
+def probe(
+    name: str,
+    flushes_per_s: float,
+    reads_per_s: float = 1000.0,
+    *,
+    spread: float = 0.0,
+    **changes: Any,
+) -> Probe:
+    """A deeper queue reads more, by its depth. ``spread``: of the flushes, to either side."""
     measured = {"count": 500, "mean_ns": 1_000_000}
     return Probe(
         storage=name,
@@ -396,7 +403,14 @@ def probe(name: str, flushes_per_s: float, reads_per_s: float = 1000.0) -> Probe
         ),
         sequential_read=Measured(per_s=500.0, bytes_per_s=5e8, **measured),
         sequential_write=Measured(per_s=400.0, bytes_per_s=4e8, **measured),
-        flushes=Measured(per_s=flushes_per_s, bytes_per_s=flushes_per_s * 8192, **measured),
+        flushes=Flushes(
+            per_s=flushes_per_s,
+            bytes_per_s=flushes_per_s * 8192,
+            low_per_s=flushes_per_s * (1 - spread),
+            high_per_s=flushes_per_s * (1 + spread),
+            **measured,
+        ),
+        **changes,
     )
 
 

@@ -60,6 +60,8 @@ def test_reads_writes_and_flushes_are_measured_and_the_file_is_removed(folder: P
     assert all(one and one.count > 0 and one.per_s > 0 and one.mean_ns > 0 for one in rates)
     reads, flushes = found.random_reads[0], found.flushes
     assert flushes is not None
+    assert flushes.low_per_s is not None and flushes.high_per_s is not None
+    assert flushes.low_per_s <= flushes.per_s <= flushes.high_per_s
     # One after the other: so many of this length fill the time.
     for one in (reads, flushes):
         assert one.per_s * one.mean_ns / 1e9 == pytest.approx(1, abs=0.5)
@@ -155,6 +157,16 @@ def test_a_probe_works_within_the_limits_of_its_storage(folder: Path) -> None:
         assert 0 < reads.per_s < 130, reads
     # A flush comes with the write before it, and both count.
     assert found.flushes.per_s < 80
+
+
+@needs_fio
+@pytest.mark.parametrize(("options", "reach_it"), [("", True), (",mount=nobarrier", False)])
+def test_it_is_seen_whether_flushes_reach_the_device(
+    folder: Path, options: str, reach_it: bool
+) -> None:
+    found = probed_on(f"loop[size=128M{options}]:{folder}", 0.5)
+    assert found.device_flushes is not None
+    assert found.passes_flushes_on == reach_it
 
 
 @needs_fio

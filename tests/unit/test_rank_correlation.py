@@ -1,4 +1,4 @@
-"""Kendall's tau-b on orders whose correlation is known."""
+"""Kendall's tau-b on orders whose correlation is known; the ranks of measured values."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import math
 import pytest
 
 from assay.judge.rank_correlation import kendall_tau
+from assay.judge.ranks import ranks
+from assay.judge.spread import spread
 
 
 @pytest.mark.parametrize(
@@ -32,3 +34,23 @@ def test_tau_of_known_orders(
 )
 def test_too_few_and_equal_numbers_have_no_correlation(pairs: list[tuple[float, float]]) -> None:
     assert kendall_tau(pairs) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([[10], [20], [15]], [3, 1, 2]),
+        # 9 % apart, and 11 % apart.
+        ([[100], [109], [50]], [1, 1, 3]),
+        ([[100], [111], [50]], [2, 1, 3]),
+        # The ranges of the repetitions overlap.
+        ([[100, 130, 160], [150, 200, 250], [20, 21, 22]], [1, 1, 3]),
+        # The third is near the second, but not near the first, with which that shares a rank.
+        ([[100], [108], [95]], [1, 1, 3]),
+        ([], []),
+    ],
+)
+def test_values_within_their_spread_share_a_rank(
+    values: list[list[float]], expected: list[int]
+) -> None:
+    assert ranks([spread(one) for one in values]) == expected

@@ -142,6 +142,24 @@ def on_two_storages(path: Path, found: list[Durability], report: Any) -> Experim
         return made
 
 
+@pytest.mark.parametrize(
+    "declared", [None, {"rows": "clients", "columns": "system", "value": "throughput"}]
+)
+def test_the_only_storage_of_a_class_is_named(tmp_path: Path, declared: Any) -> None:
+    given = {} if declared is None else {"parallel": declared}
+    planned = invented.plan([invented.POSTGRESQL], storages=[LOOP, TMPFS])
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned, workload={"report": given})
+        for run in planned.runs:
+            durability = FLUSHED if run.cell.storage_name == "loop" else WRITTEN
+            invented.write_run(store, run, 10 * invented.S, site={"durability": durability})
+        store.end_experiment()
+        tables = build(store.latest()).sections[0].tables
+    for found, storage in zip(tables, ("loop", "tmpfs"), strict=True):
+        (row,) = found.rows
+        assert storage in [*row.block.values(), *(cell.shown for cell in row.cells)]
+
+
 def test_settings_that_lose_more_than_flushes_show_have_a_table_too(tmp_path: Path) -> None:
     torn = {"durability": FLUSHED, "durability_lowered_by": ("full_page_writes = off",)}
     made = experiment(tmp_path / "r.sqlite", {0: {"durability": FLUSHED}, 1: torn}, report=None)

@@ -115,10 +115,11 @@ def test_each_storage_has_a_row_of_figures(path: Path) -> None:
 def test_commit_efficiency_is_commits_by_flushes(path: Path) -> None:
     report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16))
     assert shown(tables(report)["parallel_commit_efficiency"]) == [
-        ["postgresql", "slow", "8", "4.000", "50.00", "0.08", "-"],
-        ["postgresql", "middle", "8", "8.000", "100.0", "0.08", "-"],
-        ["postgresql", "fast", "8", "16.00", "200.0", "0.08", "-"],
+        ["postgresql", "slow", "8", "4.000", "50.00", "0.08 [1]", "-"],
+        ["postgresql", "middle", "8", "8.000", "100.0", "0.08 [1]", "-"],
+        ["postgresql", "fast", "8", "16.00", "200.0", "0.08 [1]", "-"],
     ]
+    assert tables(report)["parallel_commit_efficiency"].notes[-1].startswith("[1] indicative: one")
     stream = io.StringIO()
     json_form.render(report, stream)
     document = json.loads(stream.getvalue())["tables"]
@@ -168,6 +169,40 @@ def test_why_there_are_more_commits_than_flushes_is_said(
     assert why in table.notes[-1]
 
 
+def test_nothing_is_derived_from_clients_that_were_starved(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES)
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            starved = [("starved-clients", "1 of 8 clients ended 0 transactions")]
+            changes: dict[str, Any] = {
+                "observation": {"commits": 16},
+                "warnings": starved if run.cell.storage.name == "fast" else [],
+            }
+            invented.write_run(store, run, invented.S, probes=probes(), **changes)
+        store.end_experiment()
+        found = store.latest()
+    report = build(found)
+    table = tables(report)["parallel_commit_efficiency"]
+    assert [row[-2] for row in shown(table)] == ["0.32 [1]", "0.16 [1]", "- [2]"]
+    assert table.notes[-1] == "[2] no efficiency: starved clients"
+    assert lines(report) == [
+        "postgresql, 8 clients: 2 left to rank; left out: fast (starved clients)"
+    ]
+    assert [one["commit_efficiency"] for one in report.tidy["tables"]["runs"]] == [0.32, 0.16, None]
+
+
+def test_a_probe_that_others_disturbed_is_marked_wherever_it_is_used(path: Path) -> None:
+    disturbed = {name: invented.probe(name, FLUSHES[name], spread=0.8) for name in FLUSHES}
+    report = build(recorded(path, elapsed=(4.0, 2.0, 1.0), commits=16, probes=disturbed))
+    said = "the probe's flushes/s were between 10.00 and 90.00: the machine was busy"
+    for name in ("storage_probes", "parallel_commit_efficiency"):
+        assert said in " ".join(tables(report)[name].notes)
+    (line,) = lines(report)
+    assert "too near to rank" in line
+    assert "by the probe nearly equal, of one rank: slow and middle and fast" in line
+
+
 @pytest.mark.parametrize(("commits", "rows"), [(16, [1, 1]), (0, [1])])
 def test_only_tests_that_commit_are_kept_apart_by_durability(
     path: Path, commits: int, rows: list[int]
@@ -198,24 +233,32 @@ def test_a_run_that_commits_nothing_has_no_commit_efficiency(
     assert "parallel_commit_efficiency" not in tables(report)
 
 
-@pytest.mark.parametrize(("file_system", "why"), [("tmpfs", "in memory"), ("raw", "log elsewhere")])
+@pytest.mark.parametrize(
+    ("file_system", "device_flushes", "why"),
+    [
+        ("tmpfs", None, "in memory"),
+        ("raw", None, "log elsewhere"),
+        ("ext4", 0, "not passed on"),
+    ],
+)
 def test_flushes_for_which_no_commit_waits_are_no_measure(
-    path: Path, file_system: str, why: str
+    path: Path, file_system: str, device_flushes: int | None, why: str
 ) -> None:
     memory = StorageFacts("fast", file_system, "/data", file_system, "assay")
-    planned = invented.plan([invented.POSTGRESQL], STORAGES[1:])
+    planned = invented.plan([invented.POSTGRESQL], STORAGES)
+    own = invented.probe("fast", 200.0, device_flushes=device_flushes)
     with Store(path) as store:
         invented.begin(store, planned)
         for run in planned.runs:
             site = {"storage": memory} if run.cell.storage.name == "fast" else {}
             changes: dict[str, Any] = {"observation": {"commits": 16}, "site": site}
-            invented.write_run(store, run, invented.S, probes=probes(), **changes)
+            found = {**probes(), "fast": own}
+            invented.write_run(store, run, invented.S, probes=found, **changes)
         store.end_experiment()
         report = build(store.latest())
-    assert [row[-2] for row in shown(tables(report)["parallel_commit_efficiency"])] == [
-        "0.16",
-        why,
-    ]
+    rows = shown(tables(report)["parallel_commit_efficiency"])
+    assert [row[-2] for row in rows] == ["0.32 [1]", "0.16 [1]", why]
+    assert lines(report) == [f"postgresql, 8 clients: 2 left to rank; left out: fast ({why})"]
 
 
 @pytest.mark.parametrize(
@@ -244,7 +287,8 @@ def test_it_is_said_whether_storages_rank_by_the_probe_as_by_the_database(
 def test_storages_that_are_as_fast_are_too_near_to_rank(path: Path) -> None:
     report = build(recorded(path, elapsed=(1.0, 1.01, 1.05), commits=0))
     (line,) = lines(report)
-    assert line.endswith("1.05 times by TPS, too near to rank")
+    assert "too near to rank" in line
+    assert line.endswith("by TPS nearly equal, of one rank: slow and middle and fast")
 
 
 @pytest.mark.parametrize(

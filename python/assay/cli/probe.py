@@ -22,6 +22,7 @@ from assay.probe.stage import HOW_TO_INSTALL, NOT_INSTALLED
 from assay.provision.deployment import StorageFacts
 from assay.provision.leftovers import clear_leftovers
 from assay.provision.running import directory_on
+from assay.report import probed_flushes
 from assay.report.tidy_columns import row
 from assay.report.tidy_probes import PROBES
 from assay.text.quantities import PROBE_S
@@ -75,6 +76,9 @@ def command(words: tuple[str, ...], probe_seconds: float, erase: bool, form: str
         kind = registry.storage(choice.kind)
         with kind.prepare(choice) as prepared, directory_on(kind, prepared) as directory:
             found.append((prepared.facts, probe(directory, probe_seconds)))
+    for _, probed in found:
+        if said := probed_flushes.uneven(probed.flushes):
+            say(f"warning: {probed.storage}: {said}")
     failed = [probed for _, probed in found if probed.reason]
     with status_at_least(SystemUnderTestError.exit_code if failed else 0):
         rows.write([_row(*one) for one in found], COLUMNS, form, sys.stdout)

@@ -51,6 +51,8 @@ class WarningText:
     """``{longer}``: what lets this run measure for longer."""
     limits: bool = False
     """Whether it makes the verdict of its run indicative."""
+    is_unsteady: bool = False
+    """Whether its throughput is not the rate of clients at work: nothing is derived from it."""
 
     def fix_of(self, limits: Iterable[str]) -> str:
         """The fix for runs that end by these limits (fields of `Driving`)."""
@@ -126,6 +128,7 @@ class Kind(Enum):
         "time",
         "see the timeline of the run, and the server's log",
         limits=True,
+        is_unsteady=True,
     )
     STALLED = WarningText(
         "no transaction ended for at least one second, and ten times their median latency, while "
@@ -139,12 +142,14 @@ class Kind(Enum):
         "machine, or no free CPU): these seconds do not measure the system",
         "run it again on a machine that is not paused, with fewer other programs",
         limits=True,
+        is_unsteady=True,
     )
     LONG_DRAIN = WarningText(
         f"more than {units.share(DRAIN_LIMIT)} of the measurement was spent waiting for the last "
         "transactions: most clients were idle then, and throughput is divided by all of it",
         "{longer}; the timeline shows the throughput while all clients worked",
         limits=True,
+        is_unsteady=True,
     )
     CLIENT_WAITED_FOR_PROCESSOR = WarningText(
         "the client's threads had to wait for a CPU while other programs kept the machine busy",
@@ -157,13 +162,15 @@ class Kind(Enum):
         "use fewer clients if only one can write at a time; look for unfair locks; see the "
         "transactions per client and the oldest in flight",
         limits=True,
+        is_unsteady=True,
     )
     UNACCOUNTED_TIME = WarningText(
         f"more than {units.share(service.LAW_LIMIT)} of the clients' time is not accounted for: "
         "Little's law, clients = throughput x (latency + pause), does not hold",
-        "{longer}, so that transactions begun in the warm-up weigh less; if some "
-        "never end, look for what they wait for",
+        "fewer clients if only one can write at a time, since the others wait however long the "
+        "run is; otherwise {longer}, so that transactions begun in the warm-up weigh less",
         limits=True,
+        is_unsteady=True,
     )
     LATE_ARRIVALS = WarningText(
         "transactions were late, or could not start in time",

@@ -5,6 +5,15 @@ reads and writes, and small writes that are each flushed, as at a commit.
 """
 
 from assay.probe.stage import DEFAULT_S, probe
-from assay.probe.values import DEPTHS, Measured, Probe, RandomReads
+from assay.probe.values import DEPTHS, FLUSH_PARTS, Flushes, Measured, Probe, RandomReads
 
-__all__ = ["DEFAULT_S", "DEPTHS", "Measured", "Probe", "RandomReads", "probe"]
+__all__ = [
+    "DEFAULT_S",
+    "DEPTHS",
+    "FLUSH_PARTS",
+    "Flushes",
+    "Measured",
+    "Probe",
+    "RandomReads",
+    "probe",
+]

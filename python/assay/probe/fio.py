@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,15 @@ from typing import Any
 from msgspec import structs
 
 from assay.errors import SystemRefused
-from assay.probe.values import DEPTHS, LEAST_FOR_P99, PAGE_BYTES, Measured, RandomReads
+from assay.probe.values import (
+    DEPTHS,
+    FLUSH_PARTS,
+    LEAST_FOR_P99,
+    PAGE_BYTES,
+    Flushes,
+    Measured,
+    RandomReads,
+)
 from assay.provision.programs import SEARCH_PATH, run
 from assay.systems.protocol import ServerDirectory
 
@@ -41,7 +50,7 @@ class Figures:
     random_reads: tuple[RandomReads, ...]
     sequential_read: Measured
     sequential_write: Measured
-    flushes: Measured
+    flushes: Flushes
 
 
 def is_installed() -> bool:
@@ -78,23 +87,32 @@ def measure(
     file_bytes = int(written[_WRITE]["write"]["io_bytes"]) // PAGE_BYTES * PAGE_BYTES
     if file_bytes < _STREAM_BYTES:
         raise SystemRefused(f"it wrote only {file_bytes} bytes in {seconds * _SHARES[_WRITE]:g} s")
-    again = [*common, "--time_based"]
-    for depth in DEPTHS:
-        page = [f"--bs={PAGE_BYTES}", *_queue(depth, is_direct)]
-        again += _part(_random(depth), "randread", seconds * _RANDOM_SHARE, file_bytes, page)
-    again += _part(_READ, "read", seconds * _SHARES[_READ], file_bytes, stream)
     # As databases write their log: through the page cache, over what is there already.
     flushed = [f"--bs={PAGE_BYTES}", "--ioengine=psync", "--fdatasync=1"]
-    again += _part(_FLUSH, "write", seconds * _SHARES[_FLUSH], file_bytes, flushed)
-    found = _reports(again, directory, seconds)
+    flush_s = seconds * _SHARES[_FLUSH] / FLUSH_PARTS
+    # Before, between and after the reads: a short disturbance meets one of them.
+    first, between, last = (
+        _part(name, "write", flush_s, file_bytes, flushed) for name in _flush_names()
+    )
+    again = [*common, "--time_based", *first]
+    for place, depth in enumerate(DEPTHS):
+        page = [f"--bs={PAGE_BYTES}", *_queue(depth, is_direct)]
+        again += between if place == len(DEPTHS) // 2 else []
+        again += _part(_random(depth), "randread", seconds * _RANDOM_SHARE, file_bytes, page)
+    again += _part(_READ, "read", seconds * _SHARES[_READ], file_bytes, stream)
+    found = _reports([*again, *last], directory, seconds)
     return Figures(
         program=found["program"],
         file_bytes=file_bytes,
         random_reads=tuple(_random_reads(found[_random(depth)], depth) for depth in DEPTHS),
         sequential_read=_measured(found[_READ]["read"]),
         sequential_write=sequential_write,
-        flushes=_flushes(found[_FLUSH]),
+        flushes=_flushes([_flushed(found[name]) for name in _flush_names()]),
     )
+
+
+def _flush_names() -> Sequence[str]:
+    return [f"{_FLUSH}-{number}" for number in range(1, FLUSH_PARTS + 1)]
 
 
 def _random(depth: int) -> str:
@@ -149,7 +167,17 @@ def _random_reads(part: Mapping[str, Any], depth: int) -> RandomReads:
     return RandomReads(depth=depth, **structs.asdict(_measured(part["read"])))
 
 
-def _flushes(part: Mapping[str, Any]) -> Measured:
+def _flushes(parts: Sequence[Measured]) -> Flushes:
+    rates = [one.per_s for one in parts]
+    middle = next(one for one in parts if one.per_s == statistics.median_low(rates))
+    return Flushes(
+        **{**structs.asdict(middle), "count": sum(one.count for one in parts)},
+        low_per_s=min(rates),
+        high_per_s=max(rates),
+    )
+
+
+def _flushed(part: Mapping[str, Any]) -> Measured:
     """A flush counts with the write before it."""
     write, flush = _measured(part["write"]), part["sync"]["lat_ns"]
     return structs.replace(

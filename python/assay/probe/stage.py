@@ -13,6 +13,7 @@ from msgspec import structs
 from assay.errors import SystemRefused, says_disk_is_full
 from assay.probe import fio
 from assay.probe.values import Probe
+from assay.storages.device_counters import DeviceCounts, devices_of_storage
 from assay.systems.protocol import ServerDirectory
 from assay.text.reasons import sentence
 from assay.text.units import size
@@ -44,6 +45,8 @@ def probe(directory: ServerDirectory, seconds: float = DEFAULT_S) -> Probe:
         reason = f"{size(free_bytes)} are free, expected at least {size(_LEAST_FREE_BYTES)}"
         return structs.replace(found, reason=reason)
     most_bytes = min(int(_BYTES_PER_S * seconds), free_bytes // _SHARE_OF_FREE)
+    devices = devices_of_storage(directory.storage, directory.root)
+    before = devices.counts() if devices else None
     try:
         figures = fio.measure(file, most_bytes, seconds, directory, is_direct=is_direct)
     except SystemRefused as error:
@@ -54,7 +57,14 @@ def probe(directory: ServerDirectory, seconds: float = DEFAULT_S) -> Probe:
     finally:
         if device is None:
             file.unlink(missing_ok=True)
-    return structs.replace(found, is_direct=is_direct, **vars(figures))
+    flushed = _flushes_since(before, devices.counts() if devices else None)
+    return structs.replace(found, is_direct=is_direct, device_flushes=flushed, **vars(figures))
+
+
+def _flushes_since(before: DeviceCounts | None, after: DeviceCounts | None) -> int | None:
+    if before is None or after is None or before.flushes is None or after.flushes is None:
+        return None
+    return after.flushes - before.flushes
 
 
 def _free_bytes(directory: Path) -> int:

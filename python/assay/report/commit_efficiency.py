@@ -10,17 +10,17 @@ device counted meanwhile tell which.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assay.judge.durability import HIGHEST
+from assay.judge.steadiness import why_not_steady
 from assay.observation import Observation
-from assay.provision.deployment import RAW
 from assay.record import RunRecord
-from assay.report import cell_runs
+from assay.report import cell_runs, probed_flushes
 from assay.report.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged
 from assay.text import units
 
-_IN_MEMORY = ("ramfs", "tmpfs")
 _ABOVE = 1.1
 """From here on an efficiency is more than one flush per commit allows, beyond noise."""
 _SHARED = 0.9
@@ -32,7 +32,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     committing = [
         (cell, run) for cell, run in cell_runs.middle_runs(found) if commits_per_s(run.driven)
     ]
-    if not any(flushes_per_s(run.run) for _, run in committing):
+    if not any(probed_flushes.of_run(run.run) for _, run in committing):
         return None
     factors = cell_runs.varying(found, "system", "storage", "clients")
     table = Table(
@@ -52,7 +52,8 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             ),
         ),
         rows=tuple(
-            Row((*cell_runs.label_cells(cell, factors), *_cells(run))) for cell, run in committing
+            Row((*cell_runs.label_cells(cell, factors), *_cells(cell, run)))
+            for cell, run in committing
         ),
         notes=(
             "commits: transactions that ended ok and change data; commit efficiency: commits/s "
@@ -71,14 +72,6 @@ def commits_per_s(driven: Observation) -> float | None:
     return driven.commits / (driven.elapsed_ns / 1e9)
 
 
-def flushes_per_s(run: RunRecord) -> float | None:
-    """Of the probe of the run's storage; None where it was not probed, or its flushes are not those
-    of commits."""
-    if run.probe is None or run.probe.flushes is None or _why_not_its_flushes(run):
-        return None
-    return run.probe.flushes.per_s
-
-
 def flushes_per_commit(driven: Observation) -> float | None:
     """Of the device under the data; None where they were not counted, or nothing was committed."""
     device = driven.device_cost
@@ -88,36 +81,39 @@ def flushes_per_commit(driven: Observation) -> float | None:
 
 
 def efficiency(run: RunRecord) -> float | None:
-    """None where one of the rates is not known, or nothing was committed."""
-    commits, flushes = commits_per_s(run.driven) if run.driven else None, flushes_per_s(run)
-    return commits / flushes if commits and flushes else None
+    """None where one of the rates is not known or not steady, or nothing was committed."""
+    commits, flushes = commits_per_s(run.driven) if run.driven else None, probed_flushes.of_run(run)
+    if not commits or flushes is None or not flushes.per_s or why_not_steady(run.warnings):
+        return None
+    return commits / flushes.per_s
 
 
-def _why_not_its_flushes(run: RunRecord) -> str:
-    """Why commits do not wait for flushes of what was probed; empty: they may."""
-    file_system = run.deployment.storage.file_system if run.deployment else None
-    if file_system == RAW:
-        return "log elsewhere"
-    return "in memory" if file_system in _IN_MEMORY else ""
-
-
-def _cells(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
-    commits, flushes = commits_per_s(run.driven) or 0.0, flushes_per_s(run.run)
+def _cells(cell: CellRuns, run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
+    commits, flushes = commits_per_s(run.driven) or 0.0, probed_flushes.of_run(run.run)
     done = Cell(units.digits(commits), Number(commits, "per_s", n=run.driven.commits))
-    why_not = _why_not_its_flushes(run.run)
+    why_not = probed_flushes.why_none(run.run)
     each = None if why_not else flushes_per_commit(run.driven)
     counted = absent("-") if each is None else Cell(units.ratio(each), Number(each, "ratio"))
-    ratio = efficiency(run.run)
-    if flushes is None or ratio is None:
+    if flushes is None:
         why = why_not or "not probed"
         return done, absent(why), absent(why), counted
-    why_above = _why_above(run) if ratio > _ABOVE else ""
-    return (
-        done,
-        Cell(units.digits(flushes), Number(flushes, "per_s")),
-        Cell(units.ratio(ratio), Number(ratio, "ratio"), note=why_above),
-        counted,
+    over = probed_flushes.spread(flushes)
+    probed = Cell(
+        units.digits(over.median), Number(over.median, "per_s", over.n, over.low, over.high)
     )
+    ratio = efficiency(run.run)
+    if ratio is None:
+        why_none = f"no efficiency: {why_not_steady(run.run.warnings)}"
+        return done, probed, absent("-", note=why_none), counted
+    found = judged(
+        units.ratio(ratio), Number(ratio, "ratio", None, None, None, *cell.judged.verdict)
+    )
+    remarks = [
+        _why_above(run) if ratio > _ABOVE else "",
+        probed_flushes.uneven(flushes),
+        found.note,
+    ]
+    return done, probed, replace(found, note="; ".join(filter(None, remarks))), counted
 
 
 def _why_above(run: DrivenRun) -> str:

@@ -76,7 +76,8 @@ def each_level(
     found: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
 ) -> tuple[Table, ...]:
     """A table of the cells of each level, which are not ranked with the others; one table where
-    there are no levels."""
+    there are no levels. What varies is asked of ``found``: a level may have one storage, which is
+    named even so."""
     there = levels(found)
     if not there:
         return (made(found),)

@@ -48,7 +48,9 @@ def tables(
     published: Published | None = None,
 ) -> tuple[Table, ...]:
     """One for each level of durability."""
-    return durability.each_level(found, lambda cells: _table(test, declared, cells, published))
+    return durability.each_level(
+        found, lambda cells: _table(test, declared, cells, published, cell_runs.varying(found))
+    )
 
 
 def _table(
@@ -56,16 +58,23 @@ def _table(
     declared: Declaration | None,
     found: Sequence[CellRuns],
     published: Published | None,
+    varying: Sequence[str],
 ) -> Table:
+    """``varying``: the factors that vary in all tables of the test, which are named in each."""
     if declared is None:
-        return _summary_table(test, found)
+        return _summary_table(test, found, varying)
     if declared.fields:
-        return _fields_table(test, declared, found)
-    return _factors_table(test, declared, found, published)
+        return _fields_table(test, declared, found, varying)
+    return _factors_table(test, declared, found, published, varying)
 
 
-def _summary_table(test: str, found: Sequence[CellRuns]) -> Table:
-    labels = cell_runs.varying(found, "system", "clients")
+def _named(found: Sequence[CellRuns], varying: Sequence[str], *always: str) -> list[str]:
+    there = dict.fromkeys(name for cell in found for name in cell.factors)
+    return [name for name in there if name in always or name in varying]
+
+
+def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str]) -> Table:
+    labels = _named(found, varying, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in found)
     unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
     columns = [
@@ -100,8 +109,10 @@ def _percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:
     return shown
 
 
-def _fields_table(test: str, declared: Declaration, found: Sequence[CellRuns]) -> Table:
-    labels = [*cell_runs.varying(found, "system"), REPETITION]
+def _fields_table(
+    test: str, declared: Declaration, found: Sequence[CellRuns], varying: Sequence[str]
+) -> Table:
+    labels = [*_named(found, varying, "system"), REPETITION]
     columns = [
         PivotColumn(
             field.title,
@@ -121,10 +132,14 @@ def _fields_table(test: str, declared: Declaration, found: Sequence[CellRuns]) -
 
 
 def _factors_table(
-    test: str, declared: Declaration, found: Sequence[CellRuns], published: Published | None
+    test: str,
+    declared: Declaration,
+    found: Sequence[CellRuns],
+    published: Published | None,
+    varying: Sequence[str],
 ) -> Table:
     levels = cell_runs.levels(found, declared.columns)
-    blocks = _blocks(declared, found)
+    blocks = _blocks(declared, found, varying)
     key = _KEYS[declared.value]
     unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
     columns = [
@@ -161,11 +176,11 @@ def _factors_table(
     )
 
 
-def _blocks(declared: Declaration, found: Sequence[CellRuns]) -> list[str]:
+def _blocks(declared: Declaration, found: Sequence[CellRuns], varying: Sequence[str]) -> list[str]:
     """The declared block factor, and every varying factor that is neither row nor column."""
     placed = (declared.rows, declared.columns)
     own = [declared.blocks] if cell_runs.levels(found, declared.blocks) else []
-    others = [name for name in cell_runs.varying(found) if name not in placed]
+    others = [name for name in _named(found, varying) if name not in placed]
     return list(dict.fromkeys([*own, *others]))
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from assay.probe import DEPTHS, Measured, Probe
 from assay.record import RunRecord
-from assay.report import modelled_disks
+from assay.report import modelled_disks, probed_flushes
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
 from assay.text import units
 
 _NOT_PROBED = "not probed"
+_NOT_PASSED_ON = (
+    "flushes do not reach the device (a mount option such as nobarrier): a power cut may lose what "
+    "was flushed"
+)
 
 
 def probes_of(runs: Iterable[RunRecord]) -> dict[str, Probe]:
@@ -52,7 +57,7 @@ def _cells(probe: Probe) -> tuple[Cell, ...]:
         *(_rate(reads.get(depth)) for depth in DEPTHS),
         _bandwidth(probe.sequential_read),
         _bandwidth(probe.sequential_write),
-        _rate(probe.flushes),
+        _flushes(probe),
     )
 
 
@@ -60,6 +65,19 @@ def _rate(found: Measured | None) -> Cell:
     if found is None:
         return absent(_NOT_PROBED)
     return Cell(units.digits(found.per_s), Number(found.per_s, "per_s", n=found.count))
+
+
+def _flushes(probe: Probe) -> Cell:
+    shown = _rate(probe.flushes)
+    if probe.flushes is None:
+        return shown
+    over = probed_flushes.spread(probe.flushes)
+    remarks = (
+        probed_flushes.uneven(probe.flushes),
+        "" if probe.passes_flushes_on else _NOT_PASSED_ON,
+    )
+    number = Number(over.median, "per_s", over.n, over.low, over.high)
+    return replace(shown, number=number, note="; ".join(filter(None, remarks)))
 
 
 def _bandwidth(found: Measured | None) -> Cell:
@@ -72,7 +90,7 @@ def _bandwidth(found: Measured | None) -> Cell:
 def _notes(found: dict[str, Probe]) -> list[str]:
     notes = [
         "reads: random, of 8 KiB; depth: how many at once; flushes: each a write of 8 KiB and "
-        "fdatasync, one after the other"
+        "fdatasync, one after the other, median of three measurements"
     ]
     measured = {name: probe for name, probe in found.items() if not probe.reason}
     how = dict.fromkeys(

@@ -6,41 +6,77 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.judge.rank_correlation import kendall_tau
+from assay.judge.rank_correlation import LEAST_PAIRS, kendall_tau
+from assay.judge.ranks import ranks
+from assay.judge.spread import Spread
+from assay.judge.steadiness import why_not_steady
 from assay.record import RunRecord
-from assay.report import aggregates, cell_runs, commit_efficiency, device
+from assay.report import aggregates, cell_runs, commit_efficiency, device, probed_flushes
 from assay.report.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
 
 _STORAGE = "storage"
-_NEARLY_EQUAL = 1.1
-"""Storages whose fastest is less than so many times the slowest have no certain order."""
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """A storage that was probed and measured."""
+
+    cell: CellRuns
+    probed: Spread
+    tps: Spread
 
 
 @dataclass(frozen=True)
 class Ranks:
     """Cells that differ in their storage alone."""
 
-    cells: tuple[CellRuns, ...]
+    first: CellRuns
     by: str
     """What of the probe is compared with the throughput."""
-    tau: float
-    """Kendall's."""
-    probe_range: float | None
-    """The fastest by the probe divided by the slowest; None: that one did nothing."""
-    tps_range: float | None
-    reads: tuple[float, ...]
-    """From the devices, per transaction; of those storages where they were counted."""
+    ranked: tuple[_Ranked, ...]
+    left_out: tuple[tuple[str, str], ...]
+    """(storage, why its numbers are not ranked)."""
+
+    @property
+    def tau(self) -> float | None:
+        """Kendall's; None where too few are ranked, or all have the same rank."""
+        return kendall_tau(list(zip(self.by_probe, self.by_tps, strict=True)))
+
+    @property
+    def by_probe(self) -> list[int]:
+        return ranks([one.probed for one in self.ranked])
+
+    @property
+    def by_tps(self) -> list[int]:
+        return ranks([one.tps for one in self.ranked])
+
+    @property
+    def probe_range(self) -> float | None:
+        """The fastest by the probe divided by the slowest; None: that one did nothing."""
+        return _range([one.probed.median for one in self.ranked])
+
+    @property
+    def tps_range(self) -> float | None:
+        return _range([one.tps.median for one in self.ranked])
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where fewer than three probed storages are compared."""
-    ranks = list(of_cells(found))
-    if not ranks:
+    made = list(of_cells(found))
+    if not made:
+        return None
+    lines = tuple(map(_sentence, made))
+    table = _table(test, found, [one for one in made if len(one.ranked) >= LEAST_PAIRS])
+    return Section("Rank of storages", lines, () if table is None else (table,))
+
+
+def _table(test: str, found: Sequence[CellRuns], made: Sequence[Ranks]) -> Table | None:
+    if not made:
         return None
     factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
-    table = Table(
+    return Table(
         name=f"{test}_storage_ranks",
         title="Do storages rank by the probe as by the database?",
         label_columns=len(factors),
@@ -52,17 +88,15 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             Column("probe's range", is_number=True),
             Column("TPS range", is_number=True),
         ),
-        rows=tuple(
-            Row((*cell_runs.label_cells(one.cells[0], factors), *_cells(one))) for one in ranks
-        ),
+        rows=tuple(Row((*cell_runs.label_cells(one.first, factors), *_cells(one))) for one in made),
         notes=(
             "tau: Kendall's rank correlation of the storages by the probe with the storages by "
             "TPS; 1: the same order, -1: the opposite one; range: the fastest storage divided by "
-            "the slowest",
+            "the slowest; storages within the range of one another's repetitions, or 10 %, share "
+            "a rank",
         ),
         is_detail=True,
     )
-    return Section("Rank of storages", tuple(map(_sentence, ranks)), (table,))
 
 
 def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
@@ -74,32 +108,37 @@ def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
         others = tuple((name, cell.factors[name]) for name in cell.factors if name != _STORAGE)
         alike.setdefault((cell.durability, others), []).append(cell)
     for cells in alike.values():
-        measured = [(cell, run.run) for cell in cells if (run := cell_runs.middle_run(cell))]
-        commits = any(
-            commit_efficiency.commits_per_s(run.driven) for _, run in measured if run.driven
-        )
-        compared = [
-            (cell, probed, made.value)
-            for cell, run in measured
-            if (probed := _probed(run, commits)) is not None
-            and (made := aggregates.number(cell, aggregates.THROUGHPUT)) is not None
-        ]
-        tau = kendall_tau([(probed, tps) for _, probed, tps in compared])
-        if tau is not None:
-            depth = 0 if commits else _depth(compared[0][0].runs[0])
-            by = "flushes/s" if commits else f"reads/s, depth {depth}"
-            yield Ranks(
-                tuple(cell for cell, *_ in compared),
-                by,
-                tau,
-                _range([probed for _, probed, _ in compared]),
-                _range([tps for *_, tps in compared]),
-                tuple(_reads(cell for cell, *_ in compared)),
-            )
+        compared = [one for one in cells if one.runs[0].probe and cell_runs.middle_run(one)]
+        if len(compared) >= LEAST_PAIRS:
+            yield _of_alike(compared)
+
+
+def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
+    commits = any(
+        commit_efficiency.commits_per_s(run.driven) for _, run in cell_runs.middle_runs(cells)
+    )
+    ranked, left_out = [], []
+    for cell in cells:
+        made = aggregates.number(cell, aggregates.THROUGHPUT)
+        probed = _probed(cell.runs[0], commits)
+        if why := _why_not(cell, commits):
+            left_out.append((cell.runs[0].storage, why))
+        elif made is not None and probed is not None:
+            low, high = (made.value if one is None else one for one in (made.low, made.high))
+            tps = Spread(made.value, low, high, made.n or 1)
+            ranked.append(_Ranked(cell, probed, tps))
+    by = "flushes/s" if commits else f"reads/s, depth {_depth(cells[0].runs[0])}"
+    return Ranks(cells[0], by, tuple(ranked), tuple(left_out))
+
+
+def _why_not(cell: CellRuns, commits: bool) -> str:
+    """Why its throughput is not compared with its probe; empty: it is."""
+    why = probed_flushes.why_none(cell.runs[0]) if commits else ""
+    return why or why_not_steady(warning for run in cell.measured for warning in run.warnings)
 
 
 def _range(values: Sequence[float]) -> float | None:
-    return max(values) / min(values) if min(values) > 0 else None
+    return max(values) / min(values) if values and min(values) > 0 else None
 
 
 def _reads(cells: Iterable[CellRuns]) -> Iterator[float]:
@@ -109,11 +148,13 @@ def _reads(cells: Iterable[CellRuns]) -> Iterator[float]:
             yield found
 
 
-def _probed(run: RunRecord, commits: bool) -> float | None:
+def _probed(run: RunRecord, commits: bool) -> Spread | None:
     if run.probe is None:
         return None
-    found = run.probe.flushes if commits else run.probe.reads_at(run.clients)
-    return None if found is None else found.per_s
+    if commits:
+        return probed_flushes.spread(run.probe.flushes) if run.probe.flushes else None
+    found = run.probe.reads_at(run.clients)
+    return None if found is None else Spread(found.per_s, found.per_s, found.per_s, 1)
 
 
 def _depth(run: RunRecord) -> int:
@@ -121,39 +162,68 @@ def _depth(run: RunRecord) -> int:
     return found.depth if found else 0
 
 
-def _cells(ranks: Ranks) -> tuple[Cell, ...]:
-    count = len(ranks.cells)
+def _cells(made: Ranks) -> tuple[Cell, ...]:
+    count = len(made.ranked)
+    tau = made.tau
     return (
         Cell(str(count), Number(count, "count")),
-        Cell(ranks.by),
-        Cell(units.ratio(ranks.tau), Number(ranks.tau, "ratio", n=count)),
+        Cell(made.by),
+        absent("-") if tau is None else Cell(units.ratio(tau), Number(tau, "ratio", n=count)),
         *(
             absent("-") if one is None else Cell(_times(one), Number(one, "ratio", n=count))
-            for one in (ranks.probe_range, ranks.tps_range)
+            for one in (made.probe_range, made.tps_range)
         ),
     )
 
 
-def _sentence(ranks: Ranks) -> str:
-    run = ranks.cells[0].runs[0]
+def _sentence(made: Ranks) -> str:
+    run = made.first.runs[0]
     name = f"{run.system_label}, {units.counted(run.clients, 'client')}"
-    if ranks.tau == 1:
+    if len(made.ranked) < LEAST_PAIRS:
+        few = f"{len(made.ranked)} left to rank" if made.ranked else "storages are not ranked"
+        return f"{name}: {few}{_left_out(made)}"
+    said = f"{name}: {len(made.ranked)} storages by the probe's {made.by} and by TPS: {_how(made)}"
+    if made.probe_range is not None and made.tps_range is not None:
+        said += (
+            f"; the fastest is {_times(made.probe_range)} times as fast as the slowest by the "
+            f"probe, {_times(made.tps_range)} times by TPS"
+        )
+    near = _near("by the probe", made.by_probe, made) + _near("by TPS", made.by_tps, made)
+    return (
+        f"{said}{near}{_reads_said(list(_reads(one.cell for one in made.ranked)))}{_left_out(made)}"
+    )
+
+
+def _how(made: Ranks) -> str:
+    tau = made.tau
+    if tau is None:
+        return "too near to rank"
+    if tau == 1:
         how = "the same order"
-    elif ranks.tau == -1:
+    elif tau == -1:
         how = "the opposite order"
     else:
         how = "not the same order"
-    said = (
-        f"{name}: {len(ranks.cells)} storages by the probe's {ranks.by} and by TPS: {how}, "
-        f"tau {units.ratio(ranks.tau)}"
-    )
-    if ranks.probe_range is None or ranks.tps_range is None:
-        return said
-    too_near = ", too near to rank" if ranks.tps_range < _NEARLY_EQUAL else ""
-    return (
-        f"{said}; the fastest is {_times(ranks.probe_range)} times as fast as the slowest by the "
-        f"probe, {_times(ranks.tps_range)} times by TPS{too_near}{_reads_said(ranks.reads)}"
-    )
+    return f"{how}, tau {units.ratio(tau)}"
+
+
+def _near(by: str, found: Sequence[int], made: Ranks) -> str:
+    """The storages that share a rank."""
+    names = [str(one.cell.factors[_STORAGE]) for one in made.ranked]
+    shared = [
+        " and ".join(name for name, rank in zip(names, found, strict=True) if rank == one)
+        for one in dict.fromkeys(found)
+        if found.count(one) > 1
+    ]
+    return f"; {by} nearly equal, of one rank: {', '.join(shared)}" if shared else ""
+
+
+def _left_out(made: Ranks) -> str:
+    by_reason: dict[str, list[str]] = {}
+    for storage, why in made.left_out:
+        by_reason.setdefault(why, []).append(storage)
+    said = ", ".join(f"{' and '.join(names)} ({why})" for why, names in by_reason.items())
+    return f"; left out: {said}" if said else ""
 
 
 def _reads_said(reads: Sequence[float]) -> str:

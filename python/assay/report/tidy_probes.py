@@ -42,8 +42,20 @@ PROBES = [
         path("sequential_write", "bytes_per_s"),
     ),
     TidyColumn(
-        "flushes_per_s", "number", "a write of 8 KiB and fdatasync, one after the other",
+        "flushes_per_s", "number", "a write of 8 KiB and fdatasync, one after the other; median",
         path("flushes", "per_s"),
+    ),
+    *(
+        TidyColumn(
+            f"flushes_{name}_per_s", "number", f"the {which} of three measurements",
+            path("flushes", f"{field}_per_s"),
+        )
+        for name, which, field in (("min", "slowest", "low"), ("max", "fastest", "high"))
+    ),
+    TidyColumn(
+        "device_flushes", "integer",
+        "ended by the device during the whole probe, for any program; null: not counted",
+        attribute("device_flushes"),
     ),
     TidyColumn("flush_mean_ns", "integer", "time of both", path("flushes", "mean_ns")),
     TidyColumn(

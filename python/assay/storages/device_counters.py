@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.deployment import RAW, Deployment, Node
+from assay.provision.deployment import RAW, Deployment, StorageFacts
 from assay.storages.mounts import Mount, mount_of
 
 _BLOCK_DEVICES = Path("/sys/dev/block")
@@ -82,16 +82,21 @@ def devices_of(deployment: Deployment) -> Devices | None:
     """The devices under the data of all nodes, each once; None where those of a node are not
     known. A storage with a device of its own, or a raw one, has that one alone: a system on a raw
     device has its log elsewhere."""
-    found = [_of_node(node, node.directory) for node in deployment.nodes if node.directory]
+    found = [
+        devices_of_storage(node.storage, node.directory)
+        for node in deployment.nodes
+        if node.directory
+    ]
     if not found or None in found:
         return None
     nodes = [node for devices in found if devices is not None for node in devices.nodes]
     return Devices(tuple(dict.fromkeys(nodes)))
 
 
-def _of_node(node: Node, directory: Path) -> Devices | None:
-    if node.storage.is_own_device or node.storage.file_system == RAW:
-        return device_at(Path(node.storage.device))
+def devices_of_storage(storage: StorageFacts, directory: Path) -> Devices | None:
+    """Those under a directory on it."""
+    if storage.is_own_device or storage.file_system == RAW:
+        return device_at(Path(storage.device))
     return devices_under(directory)
 
 
