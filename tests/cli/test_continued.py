@@ -54,6 +54,8 @@ def test_the_same_file_goes_on_and_a_finished_one_begins_anew(
     plan = assay("plan", "e.toml")
     assert f"would continue experiment 1, in which {len(before)} of 4 runs" in plan.err
     assert plan.out.count("done") == len(before)
+    another = assay("plan", "e.toml", "--new")
+    assert "continue" not in another.err and "done" not in another.out
     found = assay("run", "e.toml", "--format", "markdown")
     assert found.status == 0, found.err
     assert "continue experiment 1" in found.err

@@ -24,6 +24,10 @@ def test_a_syntax_error_has_line_and_column(tmp_path: Path) -> None:
     assert (caught.value.line, caught.value.column) == (2, 5)
 
 
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    assert written(tmp_path, "\ufeffa = 1\n").plain() == {"a": 1}
+
+
 def test_a_wrong_type_is_placed_at_its_key_in_the_right_table(tmp_path: Path) -> None:
     top = written(
         tmp_path,

@@ -16,6 +16,8 @@ from assay.errors import ArgumentError
 from assay.text import quantities
 from assay.text.units import counted, short_duration
 
+_TO = "--to 127.0.0.1:5432, or --to ./server.sock"
+
 
 @click.command("delay-proxy")
 @click.option(
@@ -73,12 +75,12 @@ def _server(to: str) -> dict[str, Any]:
         return {"unix": str(Path(to).absolute())}
     host, _, port = to.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
+    if not host:
+        raise ArgumentError(f"--to: expected HOST:PORT or a socket's path, found {to!r}", hint=_TO)
     try:
-        return {"host": host or "127.0.0.1", "port": quantities.PORT.of_word(port)}
+        return {"host": host, "port": quantities.PORT.of_word(port)}
     except ValueError as error:
-        raise ArgumentError(
-            f"--to: {error}", hint="--to 127.0.0.1:5432, or the path of a socket"
-        ) from None
+        raise ArgumentError(f"--to: the port: {error}", hint=_TO) from None
 
 
 def _sentence(said: dict[str, Any]) -> str:

@@ -106,6 +106,16 @@ def _families() -> list[str]:
     return [f"{one.name}:{one.member_word}" for one in families]
 
 
+def new_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``--new``, given as ``is_new: bool``."""
+    return click.option(
+        "--new",
+        "is_new",
+        is_flag=True,
+        help="A new experiment, also where the last one of FILE.toml is unfinished.",
+    )(function)
+
+
 def is_typed(name: str) -> bool:
     """Whether the option is on the command line, rather than in an environment variable."""
     source = click.get_current_context().get_parameter_source(name)

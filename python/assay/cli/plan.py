@@ -6,11 +6,19 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
 from assay.cli import rows
-from assay.cli.options import Grouped, experiment_options, format_option, records_option
+from assay.cli.options import (
+    Grouped,
+    experiment_options,
+    format_option,
+    is_typed,
+    new_option,
+    records_option,
+)
 from assay.cli.outcome import say
 from assay.data_size import DataSize, data_sizes, size_bytes_of
 from assay.errors import SystemMissing, SystemUnderTestError
@@ -22,6 +30,7 @@ from assay.plan import Plan, PlannedRun, plan
 from assay.preflight import preflight
 from assay.record import Store
 from assay.record.estimates import Unfinished
+from assay.record.faults import no_folder
 from assay.steps.availability import one_line
 from assay.systems.sourced import URL
 from assay.text.units import counted, duration, size
@@ -46,9 +55,10 @@ _ONLY_IF_SAID = ("group_clients", "cache", "state")
 
 @click.command("plan", cls=Grouped)
 @experiment_options
+@new_option
 @format_option(tuple(rows.FORMS))
 @records_option
-def command(words: command_line.Words, form: str, records: Path) -> None:
+def command(words: command_line.Words, is_new: bool, form: str, records: Path) -> None:
     """Print the runs of an experiment in order, without starting them.
 
     Names, numbers, files and scripts are checked as `assay run` checks them; no
@@ -78,7 +88,7 @@ def command(words: command_line.Words, form: str, records: Path) -> None:
         for run in runs
         if run.position not in checked.refusals and (error := available.why_missing(run))
     }
-    before = _before(records, words, whole)
+    before = _before(records, None if is_new else command_of(words), whole)
     ended = before.unfinished.states if before.unfinished else {}
     found = [
         {
@@ -145,11 +155,15 @@ class _Before:
         return run.cell.driving.planned_s if known_s is None else round(known_s, 1)
 
 
-def _before(records: Path, words: command_line.Words, whole: Plan) -> _Before:
+def _before(records: Path, command: Mapping[str, Any] | None, whole: Plan) -> _Before:
+    """``command``: the one whose experiment would be continued; None: a new one begins."""
     if not paths.exists(records):
+        if (error := no_folder(records)) is not None:
+            raise error
+        if is_typed("records"):
+            say(f"{records} does not exist yet: what earlier runs took is not known")
         return _Before()
     with Store(records, must_exist=True) as store:
-        command = command_of(words)
         return _Before(
             store.elapsed_s(run.cell.fingerprint for run in whole.runs),
             store.sizes_on_disk(whole.runs),

@@ -18,22 +18,19 @@ from assay.probe import DEFAULT_S
 from assay.text.quantities import PROBE_OR_NONE_S
 
 
-def refuse_unused_probe(experiment: Experiment) -> None:
-    """Raises `ArgumentError` for a typed option that has no effect on this experiment."""
-    if any(system.url is None for system in experiment.systems):
-        return
-    given = (
-        ("probe_s", "--probe-seconds"),
-        ("no_probe", "--no-probe"),
-        ("no_durability", "--no-durability"),
-    )
-    for name, option in given:
-        if is_typed(name):
-            raise ArgumentError(
-                f"{option} does not apply: only systems that Assay starts, and their storages, are "
-                "measured before the first run, and all systems are reached by URL",
-                hint=f"leave {option} out",
-            )
+def refuse_unused_probe(experiment: Experiment, probe_s: float) -> None:
+    """Raises `ArgumentError` for a typed length of the probe where nothing is probed. Options that
+    leave measurements out are obeyed in any case."""
+    if (
+        probe_s
+        and is_typed("probe_s")
+        and all(system.url is not None for system in experiment.systems)
+    ):
+        raise ArgumentError(
+            "--probe-seconds does not apply: only the storages of systems that Assay starts are "
+            "probed, and all systems are reached by URL",
+            hint="leave --probe-seconds out",
+        )
 
 
 _OPTIONS = (

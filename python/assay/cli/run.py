@@ -13,6 +13,7 @@ from assay.cli.options import (
     Grouped,
     detail_option,
     experiment_options,
+    new_option,
     progress_option,
     records_option,
     report_format_option,
@@ -28,12 +29,7 @@ from assay.record import DEFAULT_FILE_NAME
 
 @click.command("run", cls=Grouped)
 @experiment_options
-@click.option(
-    "--new",
-    "is_new",
-    is_flag=True,
-    help="Begin a new experiment, also where the last one of FILE.toml is unfinished.",
-)
+@new_option
 @loading_options
 @probing_options
 @report_format_option
@@ -84,7 +80,7 @@ def command(
     """
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
-    refuse_unused_probe(experiment)
+    refuse_unused_probe(experiment, probe_s)
     from assay import lab
     from assay.cli.passwords import with_passwords
     from assay.cli.progress import progress

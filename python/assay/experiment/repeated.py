@@ -3,12 +3,14 @@ dropped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from assay.errors import ArgumentError
 from assay.experiment.machines import NOT_LIMITED
 from assay.experiment.values import Experiment
 from assay.text.sizes import size_word
+from assay.text.units import short_duration
 
 
 def refuse_repeated(experiment: Experiment) -> None:
@@ -21,9 +23,9 @@ def refuse_repeated(experiment: Experiment) -> None:
             (f"--clients: group {name}", _plain(value))
             for name, value in experiment.group_clients.items()
         ),
-        ("--memory", [(one, _memory_shown(one)) for one in experiment.memory_bytes]),
-        ("--cpus", _plain(experiment.cpus)),
-        ("--rtt", _plain(experiment.rtts_s)),
+        ("--memory", [(one, _shown(one, size_word)) for one in experiment.memory_bytes]),
+        ("--cpus", [(one, _shown(one, "{:g}".format)) for one in experiment.cpus]),
+        ("--rtt", [(one, short_duration(one)) for one in experiment.rtts_s]),
         ("--offered-rate", [(value, f"{value:g}") for value in experiment.offered_rates_per_s]),
         ("--cache", _plain(experiment.caches)),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),
@@ -39,8 +41,8 @@ def refuse_repeated(experiment: Experiment) -> None:
             seen.append(level)
 
 
-def _memory_shown(memory_bytes: int | None) -> str:
-    return NOT_LIMITED if memory_bytes is None else size_word(memory_bytes)
+def _shown(limit: Any, of_number: Callable[[Any], str]) -> str:
+    return NOT_LIMITED if limit is None else of_number(limit)
 
 
 def _plain(levels: Iterable[object]) -> list[tuple[object, object]]:

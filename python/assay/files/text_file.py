@@ -13,6 +13,8 @@ from assay.errors import ExperimentError, InputError, ScriptError
 
 MOST_BYTES = 64 << 20
 """A longer file is refused."""
+_BYTE_ORDER_MARK = "\ufeff"
+"""Some editors write it at the beginning of a file."""
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -64,7 +66,7 @@ def _text(content: bytes, file: str | Path, error: Error, most_bytes: int) -> st
             column=len(content[begin : reason.start].decode()) + 1,
             hint="convert it to UTF-8",
         ) from reason
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.removeprefix(_BYTE_ORDER_MARK).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def shown_if_not_utf8(name: str | Path) -> str | None:

@@ -45,14 +45,19 @@ def not_opened(error: sqlite3.Error, path: Path) -> AssayError:
 def not_opened_for_writing(error: sqlite3.Error, path: Path) -> AssayError:
     """The error of a file that is to be written."""
     if _result(error) in (_READONLY, _CANTOPEN):
-        folder = path.absolute().parent
-        if not is_folder(folder):
-            return ArgumentError(
-                f"{path}: expected a record file that can be written, found no folder {folder}",
-                hint=OTHER_FILE,
-            )
-        return _not_writable(path)
+        return no_folder(path) or _not_writable(path)
     return not_opened(error, path)
+
+
+def no_folder(path: Path) -> ArgumentError | None:
+    """The error of a file that cannot be made because its folder does not exist; None: it does."""
+    folder = path.absolute().parent
+    if is_folder(folder):
+        return None
+    return ArgumentError(
+        f"{path}: expected a record file that can be written, found no folder {folder}",
+        hint=OTHER_FILE,
+    )
 
 
 def not_written(error: sqlite3.Error, path: Path) -> AssayError:

@@ -56,7 +56,7 @@ def _interruption(one: ContinuationRecord) -> str:
     )
     changes = [f"{name} was {was}, is {now}" for name, (was, now) in one.changes.items()]
     if one.is_asked_otherwise:
-        changes.append("the experiment file or the workload is another")
+        changes.append("the experiment file or the workload was changed")
     return f"{words}, where {', '.join(changes)}" if changes else words
 
 
