@@ -81,11 +81,17 @@ def _continued(
         f"continue experiment {found.experiment_id}{state}: {len(found.kept)} of "
         f"{counted(len(plan.runs), 'run')} have ended, {len(left)} to do"
     )
-    if found.superseded:
-        progress.warning(
-            f"{counted(found.superseded, 'run')} of experiment {found.experiment_id} had ended and "
-            "are no longer part of it: what they were of has changed"
-        )
+    changed = found.superseded - found.no_longer_planned
+    for number, why in (
+        (found.no_longer_planned, "no longer planned"),
+        (changed, "done again, because scripts, data or versions have changed"),
+    ):
+        if number:
+            progress.warning(
+                f"of experiment {found.experiment_id}, {counted(number, 'run')} had ended and "
+                f"{'is' if number == 1 else 'are'} {why}; the record keeps what was measured, no "
+                "report shows it"
+            )
     for name, (before, now) in found.changes.items():
         progress.warning(f"changed since the experiment began: {name} was {before}, is {now}")
     return begun

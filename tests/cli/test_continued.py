@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assay.record import DEFAULT_FILE_NAME
-from commands import Assay
+from commands import BIN, Assay
 from running import started, wait_for_state
 
 FILE = """\
@@ -79,6 +80,24 @@ def test_a_changed_script_and_new_begin_anew(folder: Path, assay: Assay) -> None
     assert assay("run", "e.toml", "--new", "--only", "null").experiment.id == 3
     assert assay("run", "e.toml", "--transactions", "5").experiment.id == 4, "another command"
     assert "continue experiment 3" in assay("run", "e.toml").err
+
+
+def test_the_plan_says_what_the_run_does(folder: Path, assay: Assay) -> None:
+    with started(folder, "run", "e.toml") as running:
+        wait_for_state(folder, "done")
+        wait = f"experiment 1 of this file is under way in process {running.pid}"
+        assert f"`assay run` would be refused now: {wait}" in assay("plan", "e.toml").err
+        refused = subprocess.run(
+            [BIN / "assay", "run", "e.toml"], cwd=folder, capture_output=True, text=True
+        )
+        assert refused.returncode == 2 and wait in refused.stderr
+        running.kill()
+        running.communicate(timeout=60)
+    (folder / "e.toml").write_text(FILE.replace("clients = [1, 2]", "clients = [1]"))
+    assert "would continue experiment 1" in assay("plan", "e.toml").err
+    (folder / "e.toml").write_text(FILE.replace("duration_s = 1", "duration_s = 0.5"))
+    assert "would continue" not in assay("plan", "e.toml").err
+    assert assay("run", "e.toml").experiment.id == 2
 
 
 @pytest.mark.usefixtures("folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from assay.plan.content import content_of
 from assay.record import Store
 from assay.record.continuing import Continued
 from assay.record.run_ends import RunEnd, exit_status
+from assay.report import conditions
 from assay.workload import reader
 
 TPCB = reader.read("tpcb")
@@ -146,6 +148,7 @@ def test_runs_whose_content_has_changed_are_done_again_and_the_old_ones_kept(pat
     with Store(path) as store:
         found = go_on(store, plan)
         assert found is not None and (sorted(found.kept), found.superseded) == ([0], 1)
+        assert found.no_longer_planned == 0
         for run in plan.runs[1:]:
             invented.write_run(store, run, 7 * invented.S)
         experiment = store.latest()
@@ -161,6 +164,7 @@ def test_another_order_or_cell_of_the_file_keeps_what_has_ended(path: Path) -> N
     with Store(path) as store:
         found = go_on(store, plan)
         assert found is not None and (sorted(found.kept), found.superseded) == ([4], 1)
+        assert found.no_longer_planned == 1
     assert rows(path, "SELECT position, id, superseded FROM runs ORDER BY position") == [
         (0, 6, 0), (1, 5, 0), (2, 4, 0), (3, 3, 0), (4, 1, 0), (5, 2, 1),
     ]  # fmt: skip
@@ -203,6 +207,25 @@ def test_a_changed_level_of_a_factor_does_only_its_cells_anew(
     assert rows(path, "SELECT position, state FROM runs WHERE NOT superseded ORDER BY 1") == [
         (0, "done"), (1, "planned"),
     ]  # fmt: skip
+
+
+def test_the_run_that_was_under_way_is_named_by_its_place_in_the_plan_of_now(path: Path) -> None:
+    was_at = PLAN.runs[2].cell.fingerprint
+    others = [run for run in PLAN.runs if run.cell.fingerprint != was_at]
+    without = tuple(replace(run, position=place) for place, run in enumerate(others))
+    turned = tuple(replace(run, position=5 - run.position) for run in reversed(PLAN.runs))
+    for runs, place, said in (
+        (without, None, "in a run (loading) that is no longer planned; continued"),
+        (turned, 3, "in run 4 (loading), which is to begin again; continued"),
+    ):
+        copy = path.with_name(f"{place}.sqlite")
+        shutil.copyfile(path, copy)
+        with Store(copy) as store:
+            assert go_on(store, replace(PLAN, runs=runs)) is not None
+            experiment = store.latest()
+        (one,) = experiment.continuations
+        assert (one.run_position, one.run_state) == (place, "loading")
+        assert said in conditions.facts(experiment)["interrupted"]
 
 
 def test_where_everything_has_changed_a_new_one_begins(path: Path) -> None:

@@ -130,15 +130,26 @@ def command(words: command_line.Words, is_new: bool, form: str, records: Path) -
         state = _state_without(error)
         say(f"{label} is {state}, so `assay run` would not begin: {one_line(error)}")
     if before.unfinished:
-        say(
-            f"`assay run` would continue experiment {before.unfinished.experiment_id}, in which "
-            f"{len(ended)} of {counted(len(whole.runs), 'run')} have ended (--new begins another)"
-        )
+        say(_continues(before.unfinished, len(whole.runs)))
     not_done = {*checked.refusals, *missing, *ended}
     left = [run for run in runs if run.position not in not_done]
     sizes = data_sizes(workload, left, experiment.input_paths, before.sizes)
     for line in (*_time(left, before), *_space(sizes)):
         say(line)
+
+
+def _continues(one: Unfinished, runs: int) -> str:
+    """What `assay run` does with the unfinished experiment of the file."""
+    if one.under_way_in is not None:
+        return (
+            f"`assay run` would be refused now: experiment {one.experiment_id} of this file is "
+            f"under way in process {one.under_way_in} (--new begins another)"
+        )
+    repeats = ", except those whose scripts, data or versions have changed" if one.states else ""
+    return (
+        f"`assay run` would continue experiment {one.experiment_id}, in which {len(one.states)} of "
+        f"{counted(runs, 'run')} have ended{repeats} (--new begins another)"
+    )
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,9 @@ class Continued:
     kept: Mapping[int, Kept]
     """Position in the plan → the run there, which has ended."""
     superseded: int
-    """Runs that had ended and whose content has changed."""
+    """Runs that had ended and are no longer part of the results."""
+    no_longer_planned: int
+    """Those of them that the plan does not have; the content of the others has changed."""
     changes: Mapping[str, tuple[Any, Any]]
     """Of machine, build and content: name → before, now."""
     interrupted: str
@@ -58,7 +60,55 @@ class _Process(NamedTuple):
     facts: dict[str, Any]
 
 
-def unfinished(connection: sqlite3.Connection, command: Mapping[str, Any]) -> int | None:
+@dataclass(frozen=True)
+class LastExperiment:
+    """The last experiment of a command, which is not finished."""
+
+    experiment_id: int
+    before: _Process
+    is_under_way: bool
+    """In another process, which is alive."""
+    runs: Runs
+    matched: Mapping[int, RunOnRecord]
+    """Position in the plan → the run on record that it would repeat."""
+
+    @property
+    def kept(self) -> dict[int, RunOnRecord]:
+        """Those that have ended."""
+        return {place: old for place, old in self.matched.items() if old.state in ENDED}
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether something of it can be kept, or nothing has ended yet."""
+        return bool(self.kept) or not any(old.state in ENDED for old in self.runs.runs)
+
+
+def find(
+    connection: sqlite3.Connection,
+    plan: Plan,
+    chosen: Iterable[PlannedRun],
+    command: Mapping[str, Any],
+) -> LastExperiment | None:
+    """The last experiment of the command, with what can be kept of it; None where that is finished,
+    or there is none. ``chosen``: see `go_on`."""
+    experiment_id = _unfinished(connection, command)
+    if experiment_id is None:
+        return None
+    before = _last_process(connection, experiment_id)
+    (ended_unix_ns,) = connection.execute(
+        "SELECT ended_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
+    ).fetchone()
+    runs = Runs(connection, experiment_id, {run.position for run in chosen})
+    return LastExperiment(
+        experiment_id,
+        before,
+        ended_unix_ns is None and is_alive(before.identity),
+        runs,
+        {run.position: old for run in plan.runs if (old := runs.match(run)) is not None},
+    )
+
+
+def _unfinished(connection: sqlite3.Connection, command: Mapping[str, Any]) -> int | None:
     """The number of the last experiment of this command, unless it is finished."""
     row = connection.execute(
         "SELECT id, ended_unix_ns FROM experiments WHERE command = ? ORDER BY id DESC LIMIT 1",
@@ -89,20 +139,24 @@ def go_on(
 
     Raises `ArgumentError` where another process is at work on it.
     """
-    experiment_id = unfinished(connection, command)
-    if experiment_id is None:
+    last = find(connection, plan, chosen, command)
+    if last is None:
         return None
-    before = _last_process(connection, experiment_id)
-    _refuse_under_way(connection, experiment_id, before.identity)
+    experiment_id, before, found = last.experiment_id, last.before, last.runs
+    if last.is_under_way:
+        raise ArgumentError(
+            f"experiment {experiment_id} of this file is under way in process "
+            f"{before.identity.pid}",
+            hint="wait until it has ended, or begin another one: --new",
+        )
+    if not last.is_of_use:
+        return None
     reading.settle_dead_runs(connection)
-    found = Runs(connection, experiment_id, {run.position for run in chosen})
-    matched = {run.position: old for run in plan.runs if (old := found.match(run)) is not None}
-    has_ended = any(old.state in ENDED for old in found.runs)
-    if has_ended and not any(old.state in ENDED for old in matched.values()):
-        return None
     under_way = found.under_way()
+    begins_again = found.place(under_way, plan) if under_way else None
     last_ns = _last_sign_ns(connection, experiment_id)
-    superseded = lay_out(connection, experiment_id, plan, matched, found)
+    left_out = [old for old in found.runs if old.state in ENDED and found.place(old, plan) is None]
+    superseded = lay_out(connection, experiment_id, plan, last.matched, found)
     changes = _changes(before.facts, facts)
     position = 1 + int(
         connection.execute(
@@ -117,7 +171,7 @@ def go_on(
         begun_unix_ns=now_ns,
         ended_process_id=before.identity.pid,
         last_unix_ns=last_ns,
-        run_position=under_way.position if under_way else None,
+        run_position=begins_again,
         run_state=under_way.was if under_way else None,
         changes=json_text(changes),
         experiment=_asked_before(connection, experiment_id, experiment, facts["workload"]),
@@ -129,28 +183,15 @@ def go_on(
         boot_id=process.boot_id,
     )
     connection.execute("UPDATE experiments SET ended_unix_ns = NULL WHERE id = ?", (experiment_id,))
-    kept = {place: old for place, old in matched.items() if old.state in ENDED}
     return Continued(
         experiment_id,
         position,
-        {place: _kept(connection, old) for place, old in kept.items()},
+        {place: _kept(connection, old) for place, old in last.kept.items()},
         superseded,
+        len(left_out),
         changes,
         under_way.was if under_way else "",
     )
-
-
-def _refuse_under_way(
-    connection: sqlite3.Connection, experiment_id: int, process: ProcessIdentity
-) -> None:
-    (ended_unix_ns,) = connection.execute(
-        "SELECT ended_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
-    ).fetchone()
-    if ended_unix_ns is None and is_alive(process):
-        raise ArgumentError(
-            f"experiment {experiment_id} of this file is under way in process {process.pid}",
-            hint="wait until it has ended, or begin another one: --new",
-        )
 
 
 def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> Kept:

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from assay.plan import Plan, PlannedRun
 from assay.record import continuing
 from assay.record.document import json_text, storable
-from assay.record.runs_again import ENDED, Runs
 from assay.text.secrets import without_secrets
 
 _LATEST = 5
@@ -24,6 +23,8 @@ class Unfinished(NamedTuple):
     experiment_id: int
     states: Mapping[int, str]
     """Position in the plan of each run that has ended → its state."""
+    under_way_in: int | None
+    """The process that is at work on it, in which case `assay run` refuses; None: there is none."""
 
 
 def elapsed_s(connection: sqlite3.Connection, cells: Iterable[str]) -> dict[str, float]:
@@ -106,12 +107,11 @@ def unfinished(
 ) -> Unfinished | None:
     """None where `assay run` would begin anew. Runs are found by their cells: whether a script, the
     data or a version has changed is seen when they are executed."""
-    experiment_id = continuing.unfinished(connection, command)
-    if experiment_id is None:
+    found = continuing.find(connection, plan, (), command)
+    if found is None or not (found.is_under_way or found.is_of_use):
         return None
-    found = Runs(connection, experiment_id, set())
-    matched = {run.position: found.match(run) for run in plan.runs}
     return Unfinished(
-        experiment_id,
-        {place: old.state for place, old in matched.items() if old and old.state in ENDED},
+        found.experiment_id,
+        {place: old.state for place, old in found.kept.items()},
+        found.before.identity.pid if found.is_under_way else None,
     )

@@ -261,8 +261,10 @@ class ContinuationRecord:
     last_unix_ns: int
     """When that last entered a stage of a run."""
     run_position: int | None
-    """The run that it was at, which began again; None: it was between two."""
+    """The run that it was at, which begins again; None: it was between two, or the run is no longer
+    planned."""
     run_state: str
+    """Of the run that it was at; empty: it was between two."""
     changes: Mapping[str, tuple[Any, Any]]
     """Of machine, build and content: ``machine.kernel`` → before, now."""
     is_asked_otherwise: bool

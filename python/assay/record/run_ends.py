@@ -17,7 +17,8 @@ EXIT_STATUS = f"""coalesce(runs.exit_status, CASE
     WHEN runs.state <> 'failed' THEN 0
     WHEN EXISTS (SELECT 1 FROM observations WHERE run_id = runs.id) THEN {RunFailed.exit_code}
     ELSE {SystemUnderTestError.exit_code} END)"""
-"""Of a row of ``runs``, in SQL; in an older record, which lacks it, it follows from state and observation."""
+"""Of a row of ``runs``, in SQL; in an older record, which lacks it, it follows from the state and
+the observation."""
 
 
 class RunEnd(NamedTuple):

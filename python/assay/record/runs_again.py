@@ -65,15 +65,26 @@ class Runs:
 
     def match(self, run: PlannedRun) -> RunOnRecord | None:
         """The run on record that this one would repeat."""
-        old = self._by_cell.get((run.cell.fingerprint, run.repetition, str(run.seed)))
+        old = self._by_cell.get(_key(run))
         if old is None or (run.position in self._chosen and old.content != run.content):
             return None
         return old
+
+    def place(self, old: RunOnRecord, plan: Plan) -> int | None:
+        """Where the plan has the run on record, whatever its content; None: it no longer does."""
+        for run in plan.runs:
+            if self._by_cell.get(_key(run)) is old:
+                return run.position
+        return None
 
     def under_way(self) -> RunOnRecord | None:
         """The run that the last process was at."""
         begun = [old for old in self.runs if old.state not in (*ENDED, "planned")]
         return begun[0] if begun else None
+
+
+def _key(run: PlannedRun) -> tuple[str, int, str]:
+    return run.cell.fingerprint, run.repetition, str(run.seed)
 
 
 def lay_out(

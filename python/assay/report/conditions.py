@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
 from assay.experiment import Driving
@@ -33,7 +33,10 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
     }
     if experiment.continuations:
-        found["interrupted"] = "; ".join(map(_interruption, experiment.continuations))
+        waiting = {run.position for run in experiment.runs if run.state == "planned"}
+        found["interrupted"] = "; ".join(
+            _interruption(one, waiting) for one in experiment.continuations
+        )
     if experiment.experiment.get("is_quick"):
         found["version"] = "quick: parameters have the quick values of the workload or of its file"
     if experiment.reproduces:
@@ -41,15 +44,19 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def _interruption(one: ContinuationRecord) -> str:
-    """``process 4711 ended at 2026-11-22 03:10 UTC in run 7 (loading), continued at …``."""
+def _interruption(one: ContinuationRecord, waiting: Collection[int]) -> str:
+    """``process 4711 ended at 2026-11-22 03:10 UTC in run 7 (loading), continued at …``.
+    ``waiting``: positions of runs that have not begun."""
     last, begun = (
         datetime.fromtimestamp(unix_ns / 1e9, UTC)
         for unix_ns in (one.last_unix_ns, one.begun_unix_ns)
     )
     where = "between two runs"
     if one.run_position is not None:
-        where = f"in run {one.run_position + 1} ({one.run_state}), which began again"
+        again = "is to begin again" if one.run_position in waiting else "began again"
+        where = f"in run {one.run_position + 1} ({one.run_state}), which {again}"
+    elif one.run_state:
+        where = f"in a run ({one.run_state}) that is no longer planned"
     words = (
         f"process {one.ended_process_id} after {last:%Y-%m-%d %H:%M} UTC {where}; continued "
         f"{begun:%Y-%m-%d %H:%M} UTC"
