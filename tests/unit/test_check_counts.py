@@ -35,7 +35,14 @@ def answers(*oks: bool | None) -> list[Check]:
     ("found", "expected"),
     [
         (runs(a=[]), ""),
-        (runs(a=RIGHT, a_=RIGHT), "2 of 2 right"),
+        (
+            runs(a=RIGHT, a_=RIGHT, b=MISSING),
+            "2 of 2 right, each in all its runs; b: 2 not run: no joins",
+        ),
+        (
+            runs(a=RIGHT, a_=RIGHT, b=WRONG),
+            "3 of 4 right, each in all its runs; wrong: rows (b)",
+        ),
         (runs(a=WRONG), "1 of 2 right; wrong: rows"),
         (
             runs(a=RIGHT, b=RIGHT, c=RIGHT, cassandra=MISSING),

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import lzma
+import os
 from pathlib import Path
 from typing import Any
 
@@ -126,6 +127,24 @@ def test_groups_of_clients_have_rows_of_their_own(tmp_path: Path) -> None:
         ("writers", 16.0),
     ]
     assert [one["group"] for one in found["transactions"]] == ["readers"] * 2 + ["writers"] * 2
+
+
+def test_a_continued_experiment_says_where_it_was_interrupted(tmp_path: Path) -> None:
+    planned, path = invented.plan([invented.SQLITE, invented.MARIADB]), tmp_path / "r.sqlite"
+    facts = {"workload": invented.WORKLOAD, "build": invented.BUILD, "content": {}}
+    with pytest.raises(KeyboardInterrupt), Store(path) as store:
+        store.begin_experiment(
+            planned.experiment, planned, invented.MACHINE, command={"file": "e"}, **facts
+        )
+        store.begin_run(planned.runs[0])
+        raise KeyboardInterrupt
+    other = {**facts, "machine": {**invented.MACHINE, "kernel": "6.2.0"}}
+    with Store(path) as store:
+        store.continue_experiment(planned.experiment, planned, planned.runs, {"file": "e"}, other)
+        (one,) = document(store.latest())["tables"]["continuations"]
+    assert (one["position"], one["run_position"], one["run_state"]) == (1, 0, "provisioning")
+    assert (one["process_id"], one["ended_process_id"]) == (os.getpid(), os.getpid())
+    assert one["changes"] == ["machine.kernel was 6.1.0, is 6.2.0"]
 
 
 def test_details_can_be_left_out(parallel: ExperimentRecord) -> None:

@@ -271,6 +271,11 @@ class ContinuationRecord:
     """The experiment file had changed."""
     process: ProcessIdentity
 
+    @property
+    def differences(self) -> list[str]:
+        """``machine.kernel was 6.1.0, is 6.2.0``."""
+        return [f"{name} was {was}, is {now}" for name, (was, now) in self.changes.items()]
+
 
 @dataclass(frozen=True)
 class ExperimentRecord:

@@ -28,6 +28,8 @@ class CheckCounts:
     """Those that only one run gave."""
     not_run: dict[tuple[str, str], int] = field(default_factory=dict)
     """(system, reason) → how many."""
+    are_repeated: bool = False
+    """Whether one with an expected result was run several times on a system."""
     compared_systems: int = 0
 
     @property
@@ -56,6 +58,7 @@ def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
             found.wrong_count += 1
         elif all(check["ok"] is True for check in checks):
             found.right += 1
+            found.are_repeated |= len(checks) > 1
         else:
             found.alone += 1
     for id_, answers in unrated.items():
@@ -74,7 +77,8 @@ def words(runs: Sequence[RunRecord]) -> str:
     found = counts_of(runs)
     parts = []
     if rated := found.right + found.wrong_count:
-        parts.append(f"{found.right} of {rated} right")
+        each = ", each in all its runs" if found.are_repeated else ""
+        parts.append(f"{found.right} of {rated} right{each}")
     if found.wrong:
         parts.append(f"wrong: {', '.join(found.wrong)}")
     several = f"on all {found.compared_systems} systems" if found.compared_systems > 1 else ""

@@ -61,7 +61,7 @@ def _interruption(one: ContinuationRecord, waiting: Collection[int]) -> str:
         f"process {one.ended_process_id} after {last:%Y-%m-%d %H:%M} UTC {where}; continued "
         f"{begun:%Y-%m-%d %H:%M} UTC"
     )
-    changes = [f"{name} was {was}, is {now}" for name, (was, now) in one.changes.items()]
+    changes = one.differences
     if one.is_asked_otherwise:
         changes.append("the experiment file or the workload was changed")
     return f"{words}, where {', '.join(changes)}" if changes else words

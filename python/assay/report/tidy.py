@@ -27,6 +27,7 @@ from assay.report import (
 )
 from assay.report.tidy_cells import CellRow
 from assay.report.tidy_columns import TidyColumn, Value, row
+from assay.report.tidy_continuations import CONTINUATIONS
 from assay.report.tidy_parts import Part, TransactionRow
 
 Row = dict[str, Value]
@@ -68,6 +69,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
         "storage_probes": [
             row(tidy_probes.PROBES, probe) for probe in storage_probes.probes_of(runs).values()
         ],
+        "continuations": [row(CONTINUATIONS, one) for one in experiment.continuations],
     }
 
 

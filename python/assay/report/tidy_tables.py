@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from assay.report.tidy_cells import CELLS
 from assay.report.tidy_columns import TidyColumn
+from assay.report.tidy_continuations import CONTINUATIONS
 from assay.report.tidy_factors import FACTORS
 from assay.report.tidy_parts import (
     CHECKS,
@@ -34,6 +35,10 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "values": ("One row per run and field that the workload's report declares.", VALUES),
     "published": ("One row per number that was published of this test.", PUBLISHED),
     "storage_probes": ("One row per storage that was probed before its first use.", PROBES),
+    "continuations": (
+        "One row per process that went on with the experiment after another one had ended.",
+        CONTINUATIONS,
+    ),
 }
 HAVE_PARAMETERS = ("cells", "runs", "published")
 """Tables that also have a column per parameter of the workload."""
