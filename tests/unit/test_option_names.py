@@ -82,6 +82,9 @@ def test_every_option_of_a_run_is_an_argument_and_a_key_by_the_one_list() -> Non
     assert spelled == OPTIONS.keys()
     in_a_file = {one.field for one in OPTIONS.values() if one.key is not None}
     assert in_a_file == SAMPLES.keys() | set(FLAGS)
+    keys = {one.key.rpartition(".")[2] for one in OPTIONS.values() if one.key is not None}
+    guide = (Path(__file__).parents[2] / "docs/guides/experiment-files.md").read_text()
+    assert {key for key in keys if f"`{key}`" not in guide and f"`[{key}]`" not in guide} == set()
 
 
 @pytest.mark.parametrize("field", [*SAMPLES, *FLAGS])
