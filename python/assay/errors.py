@@ -34,15 +34,16 @@ from pathlib import Path
 
 RESOURCES = "resources"
 """The engine's error class for a system that ran out of disk, memory or another resource."""
-RESOURCES_HINT = (
-    "is the disk full? free space there, or choose a storage with more room (--storage, or its "
-    "option size); "
-    "else raise the limit that the message names"
+FULL_DISK_HINT = "free space there, or choose a storage with more room (--storage, its option size)"
+_OTHER_RESOURCE_HINT = (
+    "it ran out of memory, connections, files or another resource: fewer --clients, or a higher "
+    "limit in its settings (SYSTEM[setting=value])"
 )
 
 
 _NO_SPACE = re.compile(
-    rf"{re.escape(os.strerror(errno.ENOSPC))}|error:? (?:number )?{errno.ENOSPC}\b"
+    rf"\bno space left\b|{re.escape(os.strerror(errno.ENOSPC))}"
+    rf"|error:? (?:number )?{errno.ENOSPC}\b"
     r"|\bdisk (?:is )?full\b(?!\?)",
     re.IGNORECASE,
 )
@@ -51,6 +52,11 @@ _NO_SPACE = re.compile(
 def says_disk_is_full(text: str) -> bool:
     """Whether a system's message is about a full disk, by its text or its error number."""
     return _NO_SPACE.search(text) is not None
+
+
+def resources_hint(message: str) -> str:
+    """What to do where a system ran out of what the message says."""
+    return FULL_DISK_HINT if says_disk_is_full(message) else _OTHER_RESOURCE_HINT
 
 
 _ERROR_NUMBER = re.compile(r"\[Errno \d+\] | \(os error \d+\)")

@@ -78,11 +78,18 @@ def test_it_is_a_mistake_if_every_run_is_refused() -> None:
     assert run("one.sql", "--on", "null", "--cache", "cold,as-is") == 0, "one is measured"
 
 
+def test_runs_with_the_same_reason_say_it_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("one.sql", "--on", "null", "--cache", "cold", "--clients", "1,2") == 2
+    said = capsys.readouterr().err
+    assert said.count("null does not support restart") == 1, said
+    assert "run 2 refused for the reason of run 1" in said
+
+
 def insist_on_words_of_a_full_disk() -> None:
     state = ended()["sqlite"]
     assert "database or disk is full" in state
     assert "resources" in state
-    assert "is the disk full? free space there" in state
+    assert "free space there" in state
     assert "rollback" not in state
 
 

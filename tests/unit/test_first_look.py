@@ -51,17 +51,58 @@ def old_record(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("width", [60, 80, 200])
 @pytest.mark.parametrize("number", range(1, 15))
-def test_one_cell_takes_15_lines_and_of_many_each_takes_one(
+def test_up_to_six_cells_take_15_lines_and_of_more_each_takes_one(
     number: int, width: int, old_record: Path
 ) -> None:
     with Store(old_record, must_exist=True) as store:
         experiment = store.experiment(number)
     lines = look(experiment, width)
     cells = len({run.cell_fingerprint for run in experiment.runs})
-    assert len(lines) <= first_look.MOST_LINES + (cells + 1 if cells > 1 else 0), "\n".join(lines)
+    # A table of six cells, its heading and its title leave 7 lines.
+    assert len(lines) <= max(first_look.MOST_LINES, cells + 2 + 7), "\n".join(lines)
     assert max(map(len, lines)) <= width
     assert beginning(lines, "verdict")
     assert lines[-1].endswith("assay report 1") or "experiment" in " ".join(lines[-3:])
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_six_cells_take_15_lines_and_no_word_is_cut(
+    width: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], clients=(1, 2, 4, 8, 16, 32))
+    reasons = "; ".join(f"reason-{number:02}" for number in range(40))
+    experiment = invented.experiment(
+        tmp_path_factory.mktemp("r") / "r.sqlite",
+        planned,
+        2.0,
+        verdict=("indicative", reasons),
+        warnings=[(one.id, "detail " * 30) for one in Kind],
+    )
+    lines = look(experiment, width)
+    assert len(lines) <= first_look.MOST_LINES, "\n".join(lines)
+    assert max(map(len, lines)) <= width
+    (cut,) = [line for line in lines[7:] if "…" in line]
+    assert re.search(r"reason-\d\d; ?…$", cut), cut
+
+
+def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], clients=(1, 8), repetitions=3)
+    seconds = {
+        ("postgresql", "here", 1): [1.0, 1.0, 2.0],
+        ("postgresql", "here", 8): [1.0, 1.0, 4.0],
+    }
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, seconds)
+    assert "repetitions differ by 50 % (postgresql, here, 1 client)" in " ".join(
+        " ".join(look(experiment, 120)).split()
+    )
+
+
+def test_throughput_is_that_of_the_repetitions(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], repetitions=3)
+    seconds = {("postgresql", "here", 8): [1.0, 2.0, 4.0]}
+    lines = look(invented.experiment(tmp_path / "r.sqlite", planned, seconds))
+    expected = "8.000 TPS, median of 3 repetitions (4.000-16.00)"
+    assert beginning(lines, "throughput") == expected
 
 
 def test_the_first_look_has_everything_important(tmp_path: Path) -> None:
@@ -170,8 +211,9 @@ def test_cells_that_differ_in_their_clients_stay_apart_and_are_whole_in_a_file(
     system = replace(invented.POSTGRESQL, settings={"shared_buffers": "1GB", "work_mem": "4MB"})
     planned = invented.plan([system], clients=(1, 1000))
     experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
-    names = [line for line in look(experiment, 60) if "clients" in line or "client " in line]
-    assert any(line.startswith("p") and ", 1000 clients " in line for line in names), names
+    title, _, one, many, *_ = look(experiment, 60)
+    assert title.startswith("bibsql.parallel: postgresql shared_buffers=1GB")
+    assert (one.startswith("1 client "), many.startswith("1000 clients ")) == (True, True)
     report = build(experiment)
     lines = first_look.lines(experiment, report, 80, "assay report 1", is_narrow=False)
     assert any(f"{system.label}, here, 1000 clients " in line for line in lines), lines
@@ -186,7 +228,7 @@ def test_a_run_without_transactions_is_counted_beside_the_errors_of_others(tmp_p
         store.end_run("failed", reason="syntax error", verdict=("invalid", "syntax error"))
         lines = look(store.latest())
     assert beginning(lines, "errors") == (
-        "none; postgresql: 1 run failed before the first transaction"
+        "no transaction failed; postgresql: 1 run failed before the first"
     )
 
 

@@ -59,6 +59,7 @@ class Lines:
         self._drained = False
         self._said_s = 0.0
         """When the last line was written, on the clock of the stage."""
+        self._once = _Once()
 
     def run(self, planned: PlannedRun, of: int) -> None:
         self._driving = planned.cell.driving
@@ -86,16 +87,29 @@ class Lines:
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         if reason is not None:
-            self._say(f"run {planned.position + 1} failed: {reason}")
+            self._say(self._once.line("failed", planned, reason))
 
     def refused(self, planned: PlannedRun, reason: str) -> None:
-        self._say(f"run {planned.position + 1} refused: {reason}")
+        self._say(self._once.line("refused", planned, reason))
 
     def warning(self, message: str) -> None:
         self._say(f"warning: {message}")
 
     def _say(self, line: str) -> None:
         self._console.print(_line(line))
+
+
+class _Once:
+    """Says each reason once: of later runs, with which earlier one they share it."""
+
+    def __init__(self) -> None:
+        self._first: dict[tuple[str, str], int] = {}
+
+    def line(self, how: str, planned: PlannedRun, reason: str) -> str:
+        number = planned.position + 1
+        first = self._first.setdefault((how, reason), number)
+        said = f": {reason}" if first == number else f" for the reason of run {first}"
+        return f"run {number} {how}{said}"
 
 
 class Bars:
@@ -108,6 +122,7 @@ class Bars:
         self._live = Live()
         self._driving = Driving()
         self._drained = False
+        self._once = _Once()
 
     def run(self, planned: PlannedRun, of: int) -> None:
         self._driving = planned.cell.driving
@@ -147,10 +162,10 @@ class Bars:
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         if reason is not None:
-            self._console.print(_line(f"run {planned.position + 1} failed: {reason}"))
+            self._console.print(_line(self._once.line("failed", planned, reason)))
 
     def refused(self, planned: PlannedRun, reason: str) -> None:
-        self._console.print(_line(f"run {planned.position + 1} refused: {reason}"))
+        self._console.print(_line(self._once.line("refused", planned, reason)))
 
     def warning(self, message: str) -> None:
         self._console.print(_line(f"warning: {message}"))

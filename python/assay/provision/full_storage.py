@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from assay.errors import (
+    FULL_DISK_HINT,
     RESOURCES,
-    RESOURCES_HINT,
     AssayError,
     SystemRefused,
     SystemUnderTestError,
@@ -51,4 +51,4 @@ def name_full_storage(error: AssayError, storage_name: str, *, is_full: bool) ->
     ran_out = isinstance(error, SystemRefused) and error.error_class == RESOURCES
     if says_disk_is_full(error.message) or (is_full and ran_out):
         error.message = no_space_left(storage_name, error.message)
-        error.hint = error.hint or RESOURCES_HINT
+        error.hint = error.hint or FULL_DISK_HINT

@@ -12,7 +12,7 @@ from pathlib import Path
 from assay import registry
 from assay.durability.values import Durability
 from assay.errors import (
-    RESOURCES_HINT,
+    FULL_DISK_HINT,
     ArgumentError,
     Bug,
     PluginFailed,
@@ -156,7 +156,7 @@ class RunningSystem:
             if self._space is not None and self._space.reason is not None:
                 error.message = with_more(self._space.reason, error.message)
             if error.hint is None and says_disk_is_full(error.message):
-                error.hint = RESOURCES_HINT
+                error.hint = FULL_DISK_HINT
             raise
         self._deployment = replace(deployment, label=self.choice.label, durability=self._durability)
         return self._deployment

@@ -10,7 +10,6 @@ from typing import NoReturn
 from assay import _engine
 from assay.errors import (
     RESOURCES,
-    RESOURCES_HINT,
     AssayError,
     Bug,
     InputError,
@@ -20,6 +19,7 @@ from assay.errors import (
     SystemDied,
     SystemRefused,
     SystemUnderTestError,
+    resources_hint,
 )
 from assay.provision.deployment import Address
 from assay.provision.engine_calls import Session, open_session
@@ -93,6 +93,6 @@ def as_ours(error: _engine.EngineError) -> AssayError:
             f"{error.message} ({RESOURCES})" if is_out else error.message,
             error_class=error.error_class,
             code=error.code,
-            hint=error.hint or (RESOURCES_HINT if is_out else None),
+            hint=error.hint or (resources_hint(error.message) if is_out else None),
         )
     return Bug(error.message, hint=error.hint)

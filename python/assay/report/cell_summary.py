@@ -18,6 +18,7 @@ from assay.report import (
     device,
     durability,
     percentiles,
+    probed_flushes,
 )
 from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.text import units
@@ -94,18 +95,18 @@ def _numbers(
     made = aggregates.number(cell, aggregates.THROUGHPUT)
     if made is None:
         return ()
-    around = ""
+    driven = middle.driven
+    throughput = f"{units.digits(made.value)}{TOGETHER}TPS"
     if made.n != 1 and made.low is not None and made.high is not None:
         low, high = units.digits(made.low), units.digits(made.high)
-        around = f" ({low}-{high} in {made.n} repetitions)"
-    driven = middle.driven
-    counted = units.counted(driven.outcomes.ok, "transaction")
-    elapsed_s = units.time(driven.elapsed_ns, "s")
-    throughput = (
-        f"{units.digits(made.value)}{TOGETHER}TPS{around}, {counted} in {elapsed_s}{TOGETHER}s"
-    )
+        throughput += f", median of {made.n} repetitions ({low}-{high})"
+    else:
+        counted = units.counted(driven.outcomes.ok, "transaction")
+        throughput += f", {counted} in {units.time(driven.elapsed_ns, 's')}{TOGETHER}s"
     if efficiency := commit_efficiency.efficiency(middle.run):
         throughput += f", commit efficiency {units.ratio(efficiency)}"
+        if probed_flushes.uneven(probed_flushes.of_run(middle.run)):
+            throughput += " (uncertain: the machine was busy while it was probed)"
     return (
         ("throughput", throughput),
         ("latency", _latency(driven.all_ok.latency, driven.resolution)),
@@ -168,13 +169,13 @@ def errors(runs: Sequence[RunRecord]) -> str:
     ]
     first = next((error for one in driven for error in one.errors), None)
     words = ", ".join(parts) if total["failed"] or len(parts) > 1 else "none"
-    if first and words == "none":
-        words = "no transaction failed" if total["scheduled"] else "no transaction was run"
-    if first:
-        words += f"; first: {first.class_}: {first.message}"
     before = Counter(
         run.system_label for run in runs if run.driven is None and run.state == "failed"
     )
+    if (first or before) and words == "none":
+        words = "no transaction failed" if total["scheduled"] else "no transaction was run"
+    if first:
+        words += f"; first: {first.class_}: {first.message}"
     for label, number in before.items():
         words += f"; {label}: {units.counted(number, 'run')} failed before the first transaction"
     return words

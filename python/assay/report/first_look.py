@@ -1,7 +1,7 @@
 """Takes an experiment's record and its `Report`; writes the summary at the end of a run: verdict,
 numbers, warnings, and where the details are.
 
-One cell takes at most `MOST_LINES`; with several cells there is one more line for each.
+It takes at most `MOST_LINES`, and with more than six cells one more line for each.
 """
 
 from __future__ import annotations
@@ -16,23 +16,25 @@ from assay.judge import Verdict
 from assay.judge.kinds import Kind
 from assay.judge.verdict import WORDS
 from assay.record import ExperimentRecord
-from assay.report import cell_runs, cell_summary, check_counts, durability
+from assay.report import cell_runs, cell_summary, cell_table, check_counts, durability
 from assay.report.cell_summary import CellSummary
 from assay.report.for_people import for_people
 from assay.report.table import WIDTH
 from assay.report.values import Report, WarningNote
+from assay.text.cut import cut, cut_within
 from assay.text.line_width import line_width
 from assay.text.visible import visible
 
 MOST_LINES = 15
-_END_OF_A_NAME = 16
-"""Characters: ``, 1000 clients``."""
 _HEAD = 13
 """Width of the names before the text of a line."""
 _MOST_OF_A_CELL = ((4, 6), (4, 2), (4, 1), (2, 1))
 """(groups shown, lines of each text): the first that fits."""
 _MOST_OF_A_VERDICT = 6
 """Lines, of many cells: reasons and their fixes are read before warnings."""
+_LEAST_OF_A_VERDICT = 2
+_BESIDE_THE_CELLS = 7
+"""Lines below the table of many cells."""
 _MOST_OF_THE_RECORD = 2
 _ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
 _LIMITING = {kind.id for kind in Kind if kind.value.limits}
@@ -63,14 +65,16 @@ def lines(
     last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
         last = _line("details", kind + more, width)
-    room = MOST_LINES - len(last)
+    spare = min(1, len(report.warnings))
     if len(found) == 1:
-        shown = _one_cell(found[0], width, room - min(1, len(report.warnings)), is_narrow)
-        room -= len(shown)
+        room = MOST_LINES - len(last)
+        shown = _one_cell(found[0], width, room - spare, is_narrow)
     else:
-        shown = _many_cells(found, width, is_narrow)
-        room -= len(shown) - (len(found) + 1)
-    return [*shown, *_warnings(report.warnings, room, width), *last]
+        shown = cell_table.lines(found, width, is_narrow)
+        beside = max(MOST_LINES - len(shown), _BESIDE_THE_CELLS)
+        room = len(shown) + max(beside - len(last), _BESIDE_THE_CELLS - _MOST_OF_THE_RECORD)
+        shown += _of_all(found, width, room - len(shown) - spare)
+    return [*shown, *_warnings(report.warnings, room - len(shown), width), *last]
 
 
 def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:
@@ -78,7 +82,7 @@ def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list
     title = f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}"
     for groups, most in _MOST_OF_A_CELL:
         shown = [
-            _cut_within(title, width) if is_narrow else visible(title),
+            cut_within(title, width) if is_narrow else visible(title),
             *_line("verdict", _verdict(cell.verdict), width, most=most),
             *(one for name, text in cell.numbers for one in _line(name, text, width, most=most)),
             *_groups(cell, width, groups),
@@ -92,61 +96,29 @@ def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list
     return shown
 
 
-def _many_cells(found: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
-    """A line for each cell, and lines for all of them together."""
-    tests = {cell.test for cell in found}
-    head = (found[0].test if len(tests) == 1 else "cell") + cell_summary.repetitions(found)
-    explains = any(cell.has_device_reads for cell in found)
-    *titles, last = cell_summary.COLUMNS
-    is_durable = any(cell.durability != "-" for cell in found)
-    rows = [
-        (
-            head,
-            *titles,
-            *([cell_summary.DEVICE_READS] if explains else []),
-            *([cell_summary.DURABILITY] if is_durable else []),
-            last,
-        ),
-        *(
-            (
-                cell.name if len(tests) == 1 else f"{cell.test}: {cell.name}",
-                *cell.columns[:-1],
-                *([cell.device_reads] if explains else []),
-                *([cell.durability] if is_durable else []),
-                cell.columns[-1],
-            )
-            for cell in found
-        ),
-    ]
-    rows = [tuple(map(visible, row)) for row in rows]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    others = sum(widths[1:-1]) + len(widths[-1:]) * widths[-1] + 2 * (len(widths) - 1)
-    if is_narrow:
-        widths[0] = max(len("cell"), min(widths[0], width - others))
-    shown = []
-    for name, *values, verdict in rows:
-        cells = [value.rjust(size) for value, size in zip(values, widths[1:-1], strict=True)]
-        line = "  ".join([_cut_within(name, widths[0]).ljust(widths[0]), *cells, verdict]).rstrip()
-        shown.append(_cut(line, width) if is_narrow else line)
+def _of_all(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
+    """Lines for all cells together: so many, if the text can be cut to them."""
     runs = [run for cell in found for run in cell.runs]
-    return [
-        *shown,
-        *_line(
-            "verdict", _verdicts([cell.verdict for cell in found]), width, most=_MOST_OF_A_VERDICT
-        ),
-        *_line("errors", cell_summary.errors(runs), width, most=2),
-        *_line("checks", check_counts.words(runs), width, most=2),
-    ]
+    for most in (2, 1):
+        others = [
+            *_line("errors", cell_summary.errors(runs), width, most=most),
+            *_line("checks", check_counts.words(runs), width, most=most),
+        ]
+        if room - len(others) >= _LEAST_OF_A_VERDICT:
+            break
+    left = max(_LEAST_OF_A_VERDICT, min(_MOST_OF_A_VERDICT, room - len(others)))
+    return [*_line("verdict", _verdicts(found), width, most=left), *others]
 
 
-def _verdicts(verdicts: Sequence[Verdict]) -> str:
+def _verdicts(found: Sequence[CellSummary]) -> str:
     """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
     and of those without a number because they were refused."""
+    verdicts = [cell.verdict for cell in found]
     counts = Counter(verdict.word or "without a number" for verdict in verdicts)
     worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
     plain, explained = [], []
     for word, count in counts.items():
-        reasons = _reasons(verdicts, word) if word in (worst, "refused") else []
+        reasons = _reasons(found, word) if word in (worst, "refused") else []
         if reasons:
             explained.append(f"{count} {word}: {'; '.join(reasons)}")
         else:
@@ -154,13 +126,25 @@ def _verdicts(verdicts: Sequence[Verdict]) -> str:
     return ", ".join([*plain, *(["; ".join(explained)] if explained else [])])
 
 
-def _reasons(verdicts: Sequence[Verdict], word: str) -> list[str]:
-    """Each once. Those of ``indicative`` are phrases of this program that may be taken apart; the
-    others may hold messages of a system, with semicolons of their own."""
-    joined = [verdict.reason for verdict in verdicts if verdict.word == word and verdict.reason]
+def _reasons(found: Sequence[CellSummary], word: str) -> list[str]:
+    """Each once. Those of ``indicative`` are phrases of this program that may be taken apart, with
+    the cell or the number of cells that have them; the others may hold messages of a system, with
+    semicolons of their own."""
+    cells = [cell for cell in found if cell.verdict.word == word and cell.verdict.reason]
     if word != "indicative":
-        return list(dict.fromkeys(joined))
-    return list(dict.fromkeys(reason for one in joined for reason in one.split("; ")))
+        return list(dict.fromkeys(cell.verdict.reason for cell in cells))
+    holders: dict[str, list[str]] = {}
+    for cell in cells:
+        for reason in cell.verdict.reason.split("; "):
+            holders.setdefault(reason, []).append(cell.name)
+    most_first = sorted(holders, key=lambda reason: -len(holders[reason]))
+    return [_held(reason, holders[reason], len(cells)) for reason in most_first]
+
+
+def _held(reason: str, names: Sequence[str], of: int) -> str:
+    if len(names) == of:
+        return reason
+    return f"{reason} ({names[0] if len(names) == 1 else f'{len(names)} of them'})"
 
 
 def _verdict(verdict: Verdict) -> str:
@@ -243,24 +227,10 @@ def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
         break_on_hyphens=False,
     )
     if len(found) > most:
-        found = [*found[: most - 1], _cut(" ".join(found[most - 1 :]), width - _HEAD)]
+        found = [*found[: most - 1], cut(" ".join(found[most - 1 :]), width - _HEAD)]
     found = [one.replace(cell_summary.TOGETHER, " ") for one in found]
     heads = [name, *[""] * (len(found) - 1)]
     return [
-        f"{_cut(head, _HEAD - 1):<{_HEAD}}{tail}".rstrip()
+        f"{cut(head, _HEAD - 1):<{_HEAD}}{tail}".rstrip()
         for head, tail in zip(heads, found, strict=True)
     ]
-
-
-def _cut_within(text: str, width: int) -> str:
-    """Cut in the middle: cells that differ in their last factor only stay apart."""
-    shown = visible(text)
-    if len(shown) <= width:
-        return shown
-    end = max(0, min(_END_OF_A_NAME, width - 2))
-    return f"{shown[: width - 1 - end]}…{shown[len(shown) - end :]}"
-
-
-def _cut(text: str, width: int) -> str:
-    shown = visible(text)
-    return shown if len(shown) <= width else f"{shown[: width - 1]}…"

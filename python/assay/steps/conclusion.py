@@ -11,7 +11,7 @@ from assay.check.answers import Check, not_run
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
 from assay.drive.read_only import WHY_REFUSED, session_statements
-from assay.errors import RESOURCES, RESOURCES_HINT, SystemDied, SystemRefused
+from assay.errors import RESOURCES, SystemDied, SystemRefused, resources_hint
 from assay.observation import Observation, OtherReport
 from assay.provision.full_storage import is_full, no_space_left
 from assay.provision.session import responds
@@ -91,7 +91,7 @@ def reason(state: RunState) -> str | None:
     if failed is not None and is_out:
         if has_full_storage:
             failed = no_space_left(state.planned.cell.storage_name, failed)
-        raise SystemRefused(failed, error_class=RESOURCES, hint=RESOURCES_HINT)
+        raise SystemRefused(failed, error_class=RESOURCES, hint=resources_hint(failed))
     if failed is not None and died is not None:
         raise SystemDied(failed)
     if failed is not None and is_unreachable:

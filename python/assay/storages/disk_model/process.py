@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import (
-    RESOURCES_HINT,
+    FULL_DISK_HINT,
     SystemDied,
     SystemUnderTestError,
     says_disk_is_full,
@@ -119,5 +119,5 @@ def _refused(server: ServerProcess, died: SystemDied) -> SystemUnderTestError:
     if said is None:
         return died
     message = f"the modelled disk cannot be served: {said.removeprefix(_REFUSAL)}"
-    hint = RESOURCES_HINT if says_disk_is_full(message) else None
+    hint = FULL_DISK_HINT if says_disk_is_full(message) else None
     return SystemUnderTestError(message, hint=hint)

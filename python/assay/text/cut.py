@@ -1,0 +1,33 @@
+"""Takes a text and a width; returns the text on one line of that width, cut at the end of a word
+where one is near."""
+
+from __future__ import annotations
+
+from assay.text.visible import visible
+
+_ENDS_OF_WORDS = " ,;[="
+_END_OF_A_NAME = 16
+"""Characters: ``, 1000 clients``."""
+
+
+def cut(text: str, width: int) -> str:
+    shown = visible(text)
+    return shown if len(shown) <= width else f"{_to_a_sign(shown, width - 1)}…"
+
+
+def cut_within(text: str, width: int) -> str:
+    """Cut in the middle: names that differ in their last part only stay apart."""
+    shown = visible(text)
+    if len(shown) <= width:
+        return shown
+    end = max(0, min(_END_OF_A_NAME, width - 2))
+    tail = shown[len(shown) - end :]
+    place = tail.find(", ")  # whole parts
+    tail = tail[place:] if place > 0 else tail
+    return f"{_to_a_sign(shown, width - 1 - len(tail))}…{tail}"
+
+
+def _to_a_sign(text: str, room: int) -> str:
+    """At most so many characters, to the end of a word if one ends in the second half of them."""
+    place = max(text.rfind(sign, 0, room) for sign in _ENDS_OF_WORDS) + 1
+    return text[: place if place > room / 2 else room]
