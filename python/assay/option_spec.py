@@ -77,7 +77,7 @@ def options_broken(specs: Iterable[object]) -> Iterator[str]:
     declared = list(specs)
     names = [spec.name for spec in declared if isinstance(spec, OptionSpec)]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"option_specs: {name} stands there twice"
+        yield f"option_specs: {name} is listed twice"
     for spec in declared:
         if not isinstance(spec, OptionSpec):
             yield f"option_specs: expected OptionSpec, found {type(spec).__name__}"
@@ -85,4 +85,7 @@ def options_broken(specs: Iterable[object]) -> Iterator[str]:
         if not spec.help.strip():
             yield f"option_specs: {spec.name} has no help"
         if spec.levels and spec.default not in spec.levels:
-            yield f"option_specs: {spec.name} has the default {spec.default!r}, which is no level"
+            yield (
+                f"option_specs: {spec.name} has the default {spec.default!r}, which is not among "
+                "its values"
+            )

@@ -55,7 +55,7 @@ def test_storages_and_systems_that_are_missing_are_refused_together(
     words = ["tpcb", "--on", "sqlite,postgresql", "--storage", f"here,{LOOP}"]
     assert run_program(["run", *words]) == 3
     said = capfd.readouterr().err
-    assert "2 systems and storages cannot be had on this machine:\n" in said
+    assert "2 systems and storages are not available on this machine:\n" in said
     assert "- postgresql: PostgreSQL's programs" in said
     assert f"- the storage {LOOP}: " in said
     found, _ = planned(capfd, *words)

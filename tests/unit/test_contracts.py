@@ -124,7 +124,7 @@ def values_of(choice: StorageChoice) -> None:
                 check=values_of,
                 prepare=lambda _choice: None,
             ),
-            "size has the default '2G', which is no level",
+            "size has the default '2G', which is not among its values",
         ),
         (
             SimpleNamespace(

@@ -104,7 +104,9 @@ def test_a_group_that_holds_processes_itself_passes_no_controllers_on(machine: M
     shown = {"controllers": "cpu io memory", "subtree_control": "", "type": "domain"}
     machine.group("", {**shown, "procs": "1\n"})
     machine.shows(VERSION_2_ALONE, "0::/\n")
-    with pytest.raises(MachineLimit, match=r"can pass on io, memory: each holds processes itself"):
+    with pytest.raises(
+        MachineLimit, match=r"can limit io and memory: each has processes of its own"
+    ):
         parents(["memory", "io"])
     machine.group("", {**shown, "procs": ""})
     assert parents(["memory"]) == {"memory": Parent(2, machine.tree, enable=("memory",))}

@@ -249,7 +249,7 @@ def test_a_warning_says_what_its_fix_speaks_of(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL])
     experiment = invented.experiment(tmp_path / "r.sqlite", planned, 2.0, warnings=warnings)
     shown = " ".join(" ".join(look(experiment, 60)).split())
-    assert f"warning durability-lowered: {detail} fix: set what is named as durable" in shown
+    assert f"warning durability-lowered: {detail} fix: give each setting the value that" in shown
 
 
 @pytest.mark.parametrize("width", range(40, 90))

@@ -49,7 +49,7 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
 @click.option(
     "--detail",
     is_flag=True,
-    help="Of systems also capabilities, options and how they are had; of storages the options.",
+    help="Systems: also capabilities, options and how to get them; storages: also their options.",
 )
 def command(what: str, form: str, records: Path, datasets: Path | None, detail: bool) -> None:
     """List systems, workloads, storages, recorded runs or copies of loaded data.

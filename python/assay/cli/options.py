@@ -140,8 +140,8 @@ _EXPERIMENT_OPTIONS = (
         "--storage",
         multiple=True,
         metavar="STORAGE,…",
-        help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, with NAME= before it if you "
-        "like; see `assay list storages --detail`. [default: here]",
+        help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, NAME= before it names it in "
+        "reports; see `assay list storages --detail`. [default: here]",
     ),
     erase_option,
     click.option(
@@ -149,7 +149,7 @@ _EXPERIMENT_OPTIONS = (
         multiple=True,
         metavar="PATTERN,…",
         help="Execute only the cells whose test, system or storage has one of these names (* for "
-        "any letters); repeated, it narrows.",
+        "any letters); each further --only narrows the choice.",
     ),
     click.option(
         "--quick",

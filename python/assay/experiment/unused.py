@@ -31,7 +31,7 @@ class _Setting:
     """Of `Driving`, where it is one: a step or a group may set it."""
     is_given: Callable[[Experiment], bool]
     means_something: Callable[[Experiment, Workload, Test], bool]
-    because: str
+    because: str | Callable[[Test], str]
 
 
 def _drives(_experiment: Experiment, _workload: Workload, test: Test) -> bool:
@@ -155,7 +155,8 @@ _SETTINGS = (
     *(
         _Setting(
             option, key, _in_driving(key), _before_the_measurement(key),
-            "its clients run no scripts, or it would warm the caches that are to be cold",
+            lambda test: "it would warm the caches, which are to be cold" if test.drives
+            else _NO_CLIENTS_THAT_RUN_SCRIPTS,
         )
         for option, key in (("warm_up", "warm_up_s"), ("ramp_up", "ramp_up_s"))
     ),
@@ -183,7 +184,7 @@ _SETTINGS = (
     ),
     _Setting(
         "cache", "cache", lambda asked: bool(asked.caches), _caches_can_be_set,
-        "its clients run no scripts, or its own steps say when the server is restarted",
+        lambda test: test.why_no_cache or "",
     ),
     _Setting(
         "memory", "memory", lambda asked: bool(asked.memory_bytes), _memory_can_be_limited,
@@ -218,7 +219,8 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
         if not any(setting.means_something(experiment, workload, test) for test in tests):
             name = OPTIONS[setting.option].option
             is_of_steps = any(_steps_say(test, setting.field) for test in tests)
-            because = "its steps or groups set it" if is_of_steps else setting.because
+            why = setting.because if isinstance(setting.because, str) else setting.because(tests[0])
+            because = "its steps or groups set it" if is_of_steps else why
             raise ArgumentError(
                 f"{name} does not apply to {_names(workload, tests)}: {because}",
                 hint=f"leave {name} out",

@@ -85,7 +85,8 @@ class Kind(Enum):
         limits=True,
     )
     NOT_WARM = WarningText(
-        "the caches were to be warm, and the system read from its storage in the measurement",
+        "the caches should have been warm, but the system read from its storage during the "
+        "measurement",
         "a --warm-up, a larger buffer of the system, or more memory than the data need",
         limits=True,
     )
@@ -97,8 +98,8 @@ class Kind(Enum):
     )
     DURABILITY_LOWERED = WarningText(
         "the system can lose acknowledged commits, by its settings or as measured",
-        "set what is named as durable, on a storage whose mount options pass flushes on; compare "
-        "only systems with the same durability",
+        "give each setting the value that is named as durable, and choose a storage whose mount "
+        "options pass flushes on; compare only systems with the same durability",
         limits=True,
     )
     SETTINGS_UNKNOWN = WarningText(

@@ -133,8 +133,8 @@ def _of_version_2(
             hint="see /proc/cgroups; a container must be given the host's control groups",
         )
     raise MachineLimit(
-        f"no control group around this process can pass on {', '.join(sorted(wanted))}: each holds "
-        "processes itself",
+        f"no control group around this process can limit {' and '.join(sorted(wanted))}: each has "
+        "processes of its own",
         hint=_HINT,
     )
 

@@ -57,10 +57,10 @@ class Availability:
 
 def _counted(systems: int, storages: int) -> str:
     if not storages:
-        return f"{systems} systems cannot be run"
+        return f"{systems} systems are not available"
     if not systems:
-        return f"{storages} storages cannot be made"
-    return f"{systems + storages} systems and storages cannot be had"
+        return f"{storages} storages are not available"
+    return f"{systems + storages} systems and storages are not available"
 
 
 def look_for_systems(workload: Workload, runs: Iterable[PlannedRun]) -> Availability:

@@ -191,10 +191,9 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
     for drive in test.drives:
         _refuse_idle(section, test, drive)
         _refuse_incomparable(section, test, drive)
-    if "cache" in section and not test.caches_can_be_set:
+    if "cache" in section and test.why_no_cache:
         raise section.error(
-            "the caches of this test cannot be set: it drives no clients, or its own steps say "
-            "when the system is restarted",
+            f"the caches of this test cannot be set: {test.why_no_cache}",
             "cache",
             hint="leave cache out",
         )

@@ -142,10 +142,19 @@ class Test:
 
     @property
     def caches_can_be_set(self) -> bool:
-        """Whether the caches can be made cold or warm before the clients begin: not where its own
-        steps restart the system."""
-        has_restart = any(step.needs == "restart" for step in self.steps)
-        return bool(self.drives) and not self.overlaps and not has_restart
+        """Whether the caches can be made cold or warm before the clients begin."""
+        return self.why_no_cache is None
+
+    @property
+    def why_no_cache(self) -> str | None:
+        """Why the caches cannot be made cold or warm before the clients begin; None: they can."""
+        if not self.drives:
+            return "its clients run no scripts"
+        if self.overlaps:
+            return "its clients start one after another"
+        if any(step.needs == "restart" for step in self.steps):
+            return "its own steps restart the system"
+        return None
 
     @property
     def has_clients(self) -> bool:

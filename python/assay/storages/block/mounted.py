@@ -30,8 +30,7 @@ def mount(
         if asked:
             raise ArgumentError(
                 f"mounting {file_system.name} with {','.join(asked)} failed: {said}",
-                hint="are these options of that file system? see mount(8), and the kernel's log: "
-                "dmesg",
+                hint="mount(8) lists the options of each file system; see the kernel's log: dmesg",
             )
         raise SystemUnderTestError(f"mounting {file_system.name} failed: {said}")
     point.chmod(0o755)  # of the file system's own root directory, whatever its tool made it

@@ -60,7 +60,7 @@ class ServedDisk:
         except subprocess.TimeoutExpired as error:
             raise SystemUnderTestError(
                 f"reading the modelled disk took longer than {_CALIBRATION_S:g} s",
-                hint="are its parameters as you mean them? assay list storages --detail",
+                hint="check its parameters: `assay list storages --detail` explains them",
             ) from error
         if done.returncode != 0:
             raise SystemUnderTestError(
