@@ -18,7 +18,7 @@ from assay.experiment import Experiment
 from assay.install.in_use import in_use
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
-from assay.plan import PlannedRun, only, plan
+from assay.plan import Cell, PlannedRun, only, plan
 from assay.plan.content import content_of
 from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
@@ -164,9 +164,13 @@ def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -
 
 
 def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
-    """Whether all runs of the experiment are of the system and the storage of this one."""
-    cell = planned.cell
-    return all((run.cell.system, run.cell.storage) == (cell.system, cell.storage) for run in runs)
+    """Whether all runs of the experiment are of this one's system, storage and state of the
+    caches."""
+
+    def kind(cell: Cell) -> object:
+        return cell.system, cell.storage, cell.cache
+
+    return all(kind(run.cell) == kind(planned.cell) for run in runs)
 
 
 def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> RunEnd:
@@ -174,7 +178,7 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
     store, pool = context.store, context.pool
     store.begin_run(planned)
     context.progress.run(planned, len(runs))
-    refusal = why_refused(context.workload, planned)
+    refusal = why_refused(context.compiled, planned)
     if refusal is not None:
         store.end_run(REFUSED, reason=refusal, exit_status=0)
         context.progress.refused(planned, refusal)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assay.drive.prepare import Compiled, check_limits
+from assay.errors import ArgumentError
 from assay.load.prepare import check_rows
 from assay.plan import Plan, PlannedRun, only
 from assay.plan.only import Patterns
@@ -15,7 +16,7 @@ from assay.row_sources.protocol import row_source
 from assay.small_storages import warn_of_small_storages
 from assay.steps import cache
 from assay.steps.availability import Availability, look_for_systems
-from assay.steps.refusal import why_refused
+from assay.steps.refusal import why_lacking, why_refused
 from assay.workload.values import Workload
 
 
@@ -29,7 +30,7 @@ class Preflight:
     warnings: tuple[str, ...]
     """About probable mistakes in scripts, and storages that may be too small."""
     refusals: Mapping[int, str]
-    """Position of each run that its system refuses → why."""
+    """Position of each run that is refused → why."""
     available: Availability
     """The systems and storages of all others."""
 
@@ -50,11 +51,11 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     row_source(workload).check_input(plan.experiment.input_paths)
     check_rows(workload, runs)
     cache.check(runs)
+    compiled = Compiled(workload)
     refusals = {
-        run.position: reason for run in runs if (reason := why_refused(workload, run)) is not None
+        run.position: reason for run in runs if (reason := why_refused(compiled, run)) is not None
     }
     expressible = [run for run in runs if run.position not in refusals]
-    compiled = Compiled(workload)
     paths = plan.experiment.input_paths
     small = warn_of_small_storages(workload, expressible, paths)
     warnings = (*compiled.check(expressible), *small)
@@ -62,7 +63,12 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
 
 
 def refuse_missing(workload: Workload, found: Preflight, load_sessions: int | None) -> None:
-    """Raises `SystemUnderTestError` where this machine lacks a system or a storage of any run, or
-    allows too few threads or open files for their clients."""
+    """Raises `ArgumentError` where every run is refused, one of them because of what is asked and
+    not because of what its system lacks. Raises `SystemUnderTestError` where this machine lacks a
+    system or a storage of any run, or allows too few threads or open files for their clients."""
+    if not found.expressible:
+        for run in found.runs:
+            if why_lacking(workload, run) is None:
+                raise ArgumentError(found.refusals[run.position])
     found.available.refuse_missing()
     check_limits(workload, found.runs, load_sessions)

@@ -141,7 +141,7 @@ def test_a_script_in_the_systems_own_language_runs_in_place_of_a_tests(script: P
     file.write_text("SELECT balance FROM accounts WHERE id = 1;")
     found, workload = asked("tpcb.select-only", script=(str(file),), on=("cassandra",))
     (run,) = plan(found, workload).runs
-    assert why_refused(workload, run) is None
+    assert why_refused(Compiled(workload), run) is None
 
 
 def test_an_experiment_file_can_name_scripts_alone(script: Path) -> None:

@@ -51,6 +51,13 @@ def test_a_state_that_there_is_not_is_refused(given: dict[str, Any], message: st
         asked(**given)
 
 
+def test_a_system_without_data_is_refused_warm_and_measured_as_it_is(assay: Assay) -> None:
+    words = ["--on", "null", "--cache", "warm,as-is", "--transactions", "5", "--format", "json"]
+    ended = assay("run", "tpcb.select-only", *words)
+    assert ended.status == 0, ended.err
+    assert [run.state for run in ended.runs] == ["refused", "done"]
+
+
 def test_a_test_that_restarts_its_system_sets_the_cache_itself(tmp_path: Path) -> None:
     test = (
         'scripts = ["read.sql"]\npasses = 1\nsteps = [{do="load"}, {do="restart"}, {do="drive"}]\n'

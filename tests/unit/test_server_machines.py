@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from assay.cli import main
+from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, ServerMachine, SystemChoice, machines, words
 from assay.experiment import file as experiment_file
@@ -16,6 +18,7 @@ from assay.record.document import json_text
 from assay.steps.refusal import why_refused
 
 MB = 1 << 20
+_LIMITED_DISK = "throttled[read_iops=100,size=512M]"
 
 
 def _asked(*, on: str = "postgresql", **given: str) -> Experiment:
@@ -101,15 +104,45 @@ def test_levels_that_no_system_can_have_are_refused_before_the_first_run(
 
 def test_a_library_beside_a_server_is_refused_with_the_reason() -> None:
     experiment, workload = words.experiment(
-        words.Words("tpcb", on=("postgresql,sqlite,duckdb",), memory="64MB")
+        words.Words("tpcb", on=("postgresql,sqlite,duckdb",), memory="72MB")
     )
-    reasons = [why_refused(workload, run) for run in plan(experiment, workload).runs]
+    reasons = [why_refused(Compiled(workload), run) for run in plan(experiment, workload).runs]
     assert reasons == [
         None,
         None,
-        "duckdb memory=64MB: it runs in the client's own process, and its memory has no bound: a "
+        "duckdb memory=72MB: it runs in the client's own process, and its memory has no bound: a "
         "limit would end the client",
     ]
+
+
+@pytest.mark.parametrize(
+    ("on", "given", "expected"),
+    [
+        ("sqlite", {"memory": "10MB"}, "8 sessions may need 72MB of this process"),
+        ("sqlite[cache_size=10000]", {"memory": "72MB"}, "8 sessions may need 665MB"),
+        ("sqlite", {"memory": "1GB", "storage": ("tmpfs",)}, "data on tmpfs are memory"),
+        ("sqlite", {"memory": "1GB", "storage": ("here:/dev/shm",)}, "data on here:/dev/shm are"),
+        ("sqlite", {"storage": (_LIMITED_DISK,)}, "sqlite cannot use the storage"),
+        ("mariadb", {"memory": "1GB", "cache": "warm"}, "memory=1GB cannot be warmed: pages of"),
+        ("mariadb://u@h/d", {"cache": "warm"}, "cannot be warmed: its files are not on this"),
+        ("null", {"cache": "warm", "target": "tpcb.select-only"}, "null stores no rows, so there"),
+        ("postgresql[buffer=64MB]", {"memory": "64MB"}, "a buffer of 64MB does not fit into"),
+        ("postgresql[shared_buffers=9000]", {"memory": "64MB"}, "a buffer of 72000kB does not"),
+        ("mariadb[innodb-buffer-pool-size=1G]", {"memory": "1GB"}, "a buffer of 1GB does not fit"),
+        ("cassandra", {"memory": "300MB", "target": "e831.select"}, "256MB are its heap"),
+        ("postgresql[buffer=64MB]", {"memory": "65MB"}, None),
+        ("sqlite", {"memory": "72MB"}, None),
+        ("mariadb", {"cache": "warm"}, None),
+        ("mariadb", {"memory": "1GB", "cache": "warm", "target": "tpcb.select-only"}, None),
+    ],
+)
+def test_what_a_run_would_refuse_is_known_from_the_plan(
+    on: str, given: dict[str, Any], expected: str | None
+) -> None:
+    asked = {"target": "tpcb", "on": (on, "postgresql"), **given}
+    experiment, workload = words.experiment(words.Words(**asked))
+    refused = why_refused(Compiled(workload), plan(experiment, workload).runs[0])
+    assert refused is None if expected is None else expected in str(refused)
 
 
 def test_a_running_server_cannot_be_limited_and_can_be_moved_away() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -70,6 +71,8 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
     places = storage_words.storage_choices(storages, may_erase=erase)
     refuse_unused_erase(places, erase)
     storage_words.check_choices(choices, places)
+    for choice, place in itertools.product(choices, places):
+        storage_words.check_pair(choice, place)
     _refuse_what_cannot_be_measured(choices, places)
     available = look_for(choices)
     available.refuse_missing()

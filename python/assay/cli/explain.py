@@ -15,7 +15,7 @@ from assay.cli.outcome import say
 from assay.drive.prepare import explained, scripts_of_all
 from assay.experiment import words as command_line
 from assay.plan import Plan, PlannedRun, plan
-from assay.steps.refusal import why_refused
+from assay.steps.refusal import why_lacking
 from assay.text.visible import for_terminal, visible, visible_lines
 from assay.workload.scripts import as_file
 from assay.workload.values import Script, Workload
@@ -43,7 +43,7 @@ def command(words: command_line.Words, form: str) -> None:
     first_runs = _first_runs(plan(experiment, workload))
     if form == "sql":
         for run in first_runs:
-            if (reason := why_refused(workload, run)) is not None:
+            if (reason := why_lacking(workload, run)) is not None:
                 say(f"{workload.full_name(run.cell.test)} is refused: {reason}")
             for_terminal(sys.stdout).write(as_file(_scripts(workload, run)))
         return
@@ -73,7 +73,7 @@ def _first_runs(planned: Plan) -> list[PlannedRun]:
 
 def _scripts(workload: Workload, run: PlannedRun) -> tuple[Script, ...]:
     """None where the run is refused: its system is sent nothing."""
-    if why_refused(workload, run) is not None:
+    if why_lacking(workload, run) is not None:
         return ()
     return scripts_of_all(workload, run, registry.system(run.cell.system.name).dialect)
 
@@ -93,7 +93,7 @@ def _explained(workload: Workload, run: PlannedRun) -> dict[str, Any]:
 
 
 def _instructions(workload: Workload, run: PlannedRun) -> str:
-    if (reason := why_refused(workload, run)) is not None:
+    if (reason := why_lacking(workload, run)) is not None:
         return f"refused: {reason}"
     test = workload.test(run.cell.test)
     return explained(workload, run) or f"{test.name} runs no scripts: {test.help}"

@@ -65,7 +65,8 @@ def command(words: command_line.Words, is_new: bool, form: str, records: Path) -
     system is started and nothing is written. about_s: what earlier runs of the
     same cell in the record file took on average; without any, ramp-up, warm-up and
     measurement of a run that ends by time, not counting provision and load.
-    state: `refused` (the system lacks what the test needs; the others are run),
+    state: `refused` (the system lacks what the test needs, or cannot have the
+    storage, memory, processors, distance or caches asked for; the others are run),
     `not installed` or `unavailable` (this machine lacks the system, the storage,
     the memory or the processors: `assay run` ends before the first run), or that of
     a run which has ended in the experiment of FILE.toml that `assay run` would
@@ -228,10 +229,10 @@ def _not_run(
     refusal: str | None, missing: SystemUnderTestError | None, ended: str | None
 ) -> rows.Row:
     """The state of a run, which is empty for one that would be executed."""
-    if ended is not None:
-        return {"state": ended, "reason": ""}
     if refusal is not None:
         return {"state": "refused", "reason": refusal, "about_s": None}
+    if ended is not None:
+        return {"state": ended, "reason": ""}
     if missing is not None:
         return {"state": _state_without(missing), "reason": one_line(missing), "about_s": None}
     return {"state": "", "reason": ""}

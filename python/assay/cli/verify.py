@@ -60,6 +60,8 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
             hint="`assay verify` once for each storage",
         )
     storage_words.check_choices(choices, [storage])
+    for choice in choices:
+        storage_words.check_pair(choice, storage)
     available = look_for(choices)
     available.refuse_missing()
     for cleared in clear_leftovers():

@@ -6,6 +6,7 @@ takes a device, that stands in the place of the directory.
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 from collections.abc import Iterable, Mapping
@@ -90,15 +91,27 @@ def check_storage_kind(kind: str) -> None:
 
 def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]) -> None:
     """Raises `ArgumentError` for the first invalid option or setting that can be found before
-    anything is started, and for a system that cannot be on one of the storages. What this machine
-    cannot have is no mistake: see `unavailable`."""
-    choices = list(storages)
-    for system in systems:
+    anything is started, and where no system can be on any of the storages (of a pair alone:
+    `check_pair`). What this machine cannot have is no mistake: see `unavailable`."""
+    choices, on_all = list(storages), list(systems)
+    for system in on_all:
         registry.system(system.name).check(system)
-        if system.url is None:
-            for storage in choices:
-                _check_pair(system, storage)
+    _refuse_where_none_fits(on_all, choices)
     unavailable(choices)
+
+
+def _refuse_where_none_fits(
+    systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]
+) -> None:
+    first: ArgumentError | None = None
+    for system, storage in itertools.product(systems, storages):
+        try:
+            check_pair(system, storage)
+            return
+        except ArgumentError as error:
+            first = first or error
+    if first is not None:
+        raise first
 
 
 def unavailable(storages: Iterable[StorageChoice]) -> dict[str, SystemUnderTestError]:
@@ -171,7 +184,10 @@ def _most_room(directory: str | None) -> tuple[Path, int]:
     return max(rooms, key=lambda room: room[1])
 
 
-def _check_pair(choice: SystemChoice, storage_choice: StorageChoice) -> None:
+def check_pair(choice: SystemChoice, storage_choice: StorageChoice) -> None:
+    """Raises `ArgumentError` where the system cannot be on the storage."""
+    if choice.url is not None:
+        return
     system, storage = registry.system(choice.name), registry.storage(storage_choice.kind)
     if isinstance(storage, RawDevice) and storage.is_raw(storage_choice):
         if not isinstance(system, TakesRawDevice):

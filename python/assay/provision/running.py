@@ -20,7 +20,7 @@ from assay.errors import (
     says_disk_is_full,
 )
 from assay.experiment.values import ServerMachine, StorageChoice, SystemChoice
-from assay.provision import client_group, failed_storage, page_cache, server_group
+from assay.provision import client_group, client_memory, failed_storage, page_cache, server_group
 from assay.provision.delay import delayed
 from assay.provision.deployment import Deployment
 from assay.provision.directory import WHOLE_MACHINE, server_directory
@@ -31,7 +31,6 @@ from assay.storages.abilities import Accounted, AccountedSecond, LimitsProcesses
 from assay.storages.abilities import CrashReport as StorageCrashReport
 from assay.storages.protocol import PreparedStorage, Storage
 from assay.systems.abilities import (
-    BoundedInProcess,
     CrashReport,
     ReachedByUrl,
     Restartable,
@@ -39,13 +38,8 @@ from assay.systems.abilities import (
 )
 from assay.systems.protocol import ServerDirectory, System
 from assay.text.reasons import with_more
-from assay.text.sizes import size_word
-from assay.text.units import counted
 
 OnDirectory = Callable[[ServerDirectory], None]
-_IN_MEMORY = ("tmpfs", "ramfs")
-_CLIENT_BYTES = 32 << 20
-"""What the clients may take in this process while they work, beside the system in it."""
 
 
 class RunningSystem:
@@ -175,27 +169,14 @@ class RunningSystem:
     @contextlib.contextmanager
     def in_its_memory(self, sessions: int) -> Iterator[None]:
         """While the block runs, this process has the memory limit of a system that works in it;
-        that of a server is its own. Raises `ArgumentError` where the kernel might end this process:
-        the limit is too little for so many sessions, or the data are memory, too."""
-        limit, system = self.deployment.memory_limit_bytes, self.system
-        directory = self._directory if self.deployment.is_embedded else None
-        if limit is None or directory is None or not isinstance(system, BoundedInProcess):
+        that of a server is its own. Raises `ArgumentError` where the kernel might end this
+        process."""
+        directory = self._directory
+        if directory is None or not client_memory.is_limited(self.choice):
             yield
             return
-        if self.deployment.storage.file_system in _IN_MEMORY:
-            raise ArgumentError(
-                f"{self.choice.label}: data on {self.deployment.storage.name} are memory of the "
-                "process that writes them, and a limit would end this one",
-                hint="--memory none, or a storage on a disk",
-            )
-        needed = system.most_memory_bytes(self.deployment, sessions) + _CLIENT_BYTES
-        needed = -(-needed >> 20) << 20
-        if needed > limit:
-            raise ArgumentError(
-                f"{self.choice.label}: {counted(sessions, 'session')} may need "
-                f"{size_word(needed)} of this process, and its limit is {size_word(limit)}",
-                hint=f"--memory {size_word(needed)} or more, a smaller buffer, or fewer clients",
-            )
+        storage = self.deployment.storage
+        client_memory.refuse_too_little(self.choice, storage.name, storage.file_system, sessions)
         with client_group.within(directory.control_groups):
             yield
 

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from assay import registry
+from assay.drive.prepare import Compiled
 from assay.drive.read_only import may_change_data
 from assay.errors import ArgumentError
-from assay.experiment import AS_IS, COLD, COLD_MACHINE, WARM
+from assay.experiment import AS_IS, COLD, COLD_MACHINE, WARM, SystemChoice
 from assay.observation import CacheState
 from assay.plan import PlannedRun
 from assay.provision import page_cache
 from assay.steps.context import RunState
+from assay.systems.abilities import capabilities_of
+
+_INSTEAD = "--cache as-is, with a --warm-up"
 
 
 def check(runs: Iterable[PlannedRun]) -> None:
@@ -26,6 +31,33 @@ def check(runs: Iterable[PlannedRun]) -> None:
             f"--cache {COLD_MACHINE}: only root can drop the page cache of the machine",
             hint=f"--cache {COLD} drops the files of the data, without root",
         )
+
+
+def why_not(compiled: Compiled, run: PlannedRun) -> str | None:
+    """Why the run cannot begin with the caches that its cell asks for, as far as that is known
+    before anything is started; None: it can."""
+    choice, cache = run.cell.system, run.cell.cache
+    if cache != WARM:
+        return None
+    had = capabilities_of(registry.system(choice.name), choice)
+    if "stored rows" not in had:
+        return f"{choice.label} stores no rows, so there is nothing that could be warm or cold"
+    is_read_from_here = choice.url is None and not (
+        choice.machine.memory_bytes is not None and "own processes" in had
+    )
+    if is_read_from_here or not may_change_data(compiled, run):
+        return None
+    return _cannot_be_warmed(choice)
+
+
+def _cannot_be_warmed(choice: SystemChoice) -> str:
+    why = "its files are not on this machine, as far as Assay knows"
+    if choice.url is None:
+        why = "pages of its files that are read from here would not be in its memory"
+    return (
+        f"{choice.label} cannot be warmed: {why}, and the test may change the data, so it cannot "
+        f"be run beforehand; {_INSTEAD}"
+    )
 
 
 def prepare(state: RunState, run_once: Callable[[], object]) -> CacheState | None:
@@ -68,11 +100,7 @@ def _warm(state: RunState, run_once: Callable[[], object]) -> CacheState:
         run_once()
         done.append("test run once")
     if not done:
-        raise ArgumentError(
-            f"{deployment.label} cannot be warmed: its files cannot be read from here into memory "
-            "of its own, and the test changes the data, so it cannot be run beforehand",
-            hint="--cache as-is, with a --warm-up",
-        )
+        raise ArgumentError(_cannot_be_warmed(state.planned.cell.system))
     return CacheState(
         WARM,
         done=tuple(done),

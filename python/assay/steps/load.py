@@ -88,7 +88,7 @@ def _is_wanted_later(context: Context, planned: PlannedRun) -> bool:
     """Whether a later run on the system may need the same data after another run may have changed
     them. Runs that are refused do neither."""
     later = [
-        run for run in context.pool.later(planned) if why_refused(context.workload, run) is None
+        run for run in context.pool.later(planned) if why_refused(context.compiled, run) is None
     ]
     before = [planned, *later[:-1]] if later else []
     return any(may_change_data(context.compiled, run) for run in before)

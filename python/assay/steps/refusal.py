@@ -1,22 +1,58 @@
-"""Takes a planned run; returns what its system lacks of what its test needs, or None."""
+"""Takes a planned run; returns why it is refused, or None.
+
+It is refused where its system lacks what its test needs, and where its system, its storage or its
+caches cannot be as they are asked for. All of it is known from the plan alone: `assay plan` and a
+run ask the same function.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 from assay import capabilities, registry
-from assay.experiment import COLD_CACHES, machines
+from assay.drive.prepare import Compiled
+from assay.errors import ArgumentError
+from assay.experiment import COLD_CACHES, StorageChoice, machines, storage_words
 from assay.plan import PlannedRun
+from assay.provision import client_memory
+from assay.steps import cache
+from assay.storages.abilities import FileSystemKnown
 from assay.systems.abilities import capabilities_of
 from assay.workload.values import Workload
 
 
-def why_refused(workload: Workload, run: PlannedRun) -> str | None:
+def why_refused(compiled: Compiled, run: PlannedRun) -> str | None:
     """Why the run is refused, or None. Nothing is started for a refused run, and the experiment
     goes on."""
-    test, choice = workload.test(run.cell.test), run.cell.system
+    return why_lacking(compiled.workload, run) or why_not_as_asked(compiled, run)
+
+
+def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
+    """Why its system cannot be on its storage, on its machine, or have its caches; None: it can."""
+    choice, storage = run.cell.system, run.cell.storage
     if refused := machines.why_refused(choice):
         return refused
+    try:
+        storage_words.check_pair(choice, storage)
+        registry.system(choice.name).check(choice)
+        if client_memory.is_limited(choice):
+            file_system = _file_system(storage)
+            client_memory.refuse_too_little(choice, storage.name, file_system, run.cell.clients)
+    except ArgumentError as error:
+        message = error.message if choice.label in error.message else f"{choice.label}: {error}"
+        return f"{message}; {error.hint}" if error.hint else message
+    return cache.why_not(compiled, run)
+
+
+def _file_system(storage: StorageChoice) -> str:
+    """Empty: not known before it is made."""
+    kind = registry.storage(storage.kind)
+    return kind.file_system_of(storage) if isinstance(kind, FileSystemKnown) else ""
+
+
+def why_lacking(workload: Workload, run: PlannedRun) -> str | None:
+    """What the system lacks of what the test needs; None: nothing."""
+    test, choice = workload.test(run.cell.test), run.cell.system
     had = capabilities_of(registry.system(choice.name), choice)
     dialect = registry.system(choice.name).dialect
     for word in (dialect.name, dialect.language):

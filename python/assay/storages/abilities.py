@@ -208,6 +208,15 @@ class SizeChosen(Protocol):
         ...
 
 
+@runtime_checkable
+class FileSystemKnown(Protocol):
+    """The file system of its data can be seen before it is created."""
+
+    def file_system_of(self, choice: StorageChoice) -> str:
+        """By its name in the kernel (``ext4``)."""
+        ...
+
+
 ABILITIES: tuple[type, ...] = (
     OwnDevice,
     ErasesDevice,
@@ -221,4 +230,5 @@ ABILITIES: tuple[type, ...] = (
     CrashReport,
     Inspectable,
     SizeChosen,
+    FileSystemKnown,
 )

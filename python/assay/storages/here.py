@@ -14,7 +14,7 @@ from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
 from assay.provision.resources import EmptyDirectory
 from assay.provision.users import ServerUser, first_unreachable, server_user
-from assay.storages.mounts import facts_of
+from assay.storages.mounts import facts_of, mount_of
 from assay.storages.options import values
 from assay.storages.protocol import PreparedStorage
 
@@ -30,6 +30,10 @@ class Here:
     def check(self, choice: StorageChoice) -> None:
         values(self, choice)
         refuse_no_directory(choice)
+
+    def file_system_of(self, choice: StorageChoice) -> str:
+        directory = directory_of(choice).resolve()
+        return mount_of(directory).file_system
 
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:

@@ -61,6 +61,10 @@ class Tmpfs:
                 hint=f"leave it out to use {SHARED_MEMORY}",
             )
 
+    def file_system_of(self, choice: StorageChoice) -> str:
+        del choice
+        return "tmpfs"
+
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
         self.check(choice)

@@ -90,7 +90,7 @@ class BoundedInProcess(Protocol):
     """A library in the client's own process that bounds its memory, so that the process can be
     limited to a size in which it will not be killed (``--memory``)."""
 
-    def most_memory_bytes(self, deployment: Deployment, sessions: int) -> int:
+    def most_memory_bytes(self, choice: SystemChoice, sessions: int) -> int:
         """The most memory that it takes with so many sessions, the page cache left out."""
         ...
 

@@ -9,6 +9,7 @@ from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
 from assay.option_spec import OptionSpec
 from assay.text.quantities import BUFFER_BYTES
+from assay.text.sizes import size_word
 
 TRANSPORT: Final = OptionSpec(
     name="transport",
@@ -78,6 +79,19 @@ def refuse_buffer(choice: SystemChoice) -> None:
             f"{choice.label}: Assay cannot change the buffer size of a running server",
             hint="leave it out, or set it where that server is configured",
         )
+
+
+def refuse_beyond_memory(choice: SystemChoice, buffer_bytes: int | None) -> None:
+    """Raises `ArgumentError` for a buffer that is not smaller than the memory of the server;
+    None: its size is not known."""
+    limit = choice.machine.memory_bytes
+    if limit is None or buffer_bytes is None or buffer_bytes < limit:
+        return
+    raise ArgumentError(
+        f"{choice.label}: a buffer of {size_word(buffer_bytes)} does not fit into a memory of "
+        f"{size_word(limit)}, which holds the rest of the server and pages of files, too",
+        hint="a smaller buffer, or more --memory",
+    )
 
 
 def rounded_up(size: int, unit: int, least: int) -> int:

@@ -81,7 +81,8 @@ class System(Protocol):
 
     def check(self, choice: SystemChoice) -> None:
         """Raises `ArgumentError` for invalid options and settings, as far as they can be checked
-        without the server. Opens no connection."""
+        without the server, and for a machine (``choice.machine``) on which it would not work with
+        them. Opens no connection."""
         ...
 
     def provision(

@@ -22,6 +22,7 @@ from assay.systems.options import (
     BUFFER,
     buffer_bytes,
     connection_limit,
+    refuse_beyond_memory,
     refuse_buffer,
     rounded_up,
     values,
@@ -79,6 +80,7 @@ class Cubrid:
             return
         server.check_settings(choice.settings)
         _buffer(choice.options, choice.settings)
+        refuse_beyond_memory(choice, buffer_bytes(choice.options, (), _SIZE_SETTING))
 
     @contextlib.contextmanager
     def provision(

@@ -114,7 +114,7 @@ class Ferretdb:
     def check(self, choice: SystemChoice) -> None:
         if choice.url is None:
             server.check_settings(choice.settings)
-            buffer.settings(choice.options, choice.settings)
+            buffer.check(choice)
             return
         refuse_buffer(choice)
         if choice.settings:

@@ -24,7 +24,13 @@ from assay.systems.abilities import NOT_VERIFIED, Found
 from assay.systems.mongodb import configuration, installation, server
 from assay.systems.mongodb_protocol import by_url, url
 from assay.systems.mongodb_protocol.answers import command, size_bytes
-from assay.systems.options import BUFFER, refuse_buffer, values
+from assay.systems.options import (
+    BUFFER,
+    buffer_bytes,
+    refuse_beyond_memory,
+    refuse_buffer,
+    values,
+)
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
@@ -74,6 +80,8 @@ class Mongodb:
         if choice.url is None:
             configuration.check(choice.settings)
             configuration.of_buffer(choice.options, choice.settings)
+            asked_bytes = buffer_bytes(choice.options, (), configuration.CACHE)
+            refuse_beyond_memory(choice, asked_bytes)
             return
         refuse_buffer(choice)
         if choice.settings or JOURNAL.name in choice.options:

@@ -6,13 +6,18 @@ Of MyISAM only indexes have one: rows are read through the operating system's ca
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from assay.experiment.values import SystemChoice
 from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
 from assay.systems.mysql_protocol.names import plain_name
-from assay.systems.options import buffer_bytes, rounded_up
+from assay.systems.options import buffer_bytes, refuse_beyond_memory, rounded_up
+
+_SIZE = re.compile(r"(\d+)([KMGT]?)")
+_POWERS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,15 @@ def settings(own: Buffer, options: Mapping[str, str], asked: Collection[str]) ->
     """The settings that the option ``buffer`` means; none where nothing is asked."""
     size = buffer_bytes(options, {plain_name(name) for name in asked}, own.setting)
     return {} if size is None else own.settings(size)
+
+
+def check(own: Buffer, options: Mapping[str, str], choice: SystemChoice) -> None:
+    """Raises `ArgumentError` for a buffer that is no size, that is asked for twice, or that does
+    not fit into the memory of the server."""
+    by_name = {plain_name(name): value for name, value in choice.settings.items()}
+    asked = {**settings(own, options, choice.settings), **by_name}
+    found = _SIZE.fullmatch(asked.get(own.setting, "").strip().upper())
+    refuse_beyond_memory(choice, int(found[1]) << _POWERS[found[2]] if found else None)
 
 
 def size_bytes(own: Buffer | None, effective: Mapping[str, str]) -> int | None:

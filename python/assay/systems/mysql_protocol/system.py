@@ -136,7 +136,7 @@ class ProductSystem:
             return
         server.check_settings(self.product, choice.settings)
         options = values(self.option_specs, choice)
-        buffer.settings(self._buffer_of(options), options, choice.settings)
+        buffer.check(self._buffer_of(options), options, choice)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:

@@ -121,7 +121,7 @@ class Postgresql:
             refuse_buffer(choice)
             return
         server.check_settings(choice.settings)
-        buffer.settings(choice.options, choice.settings)
+        buffer.check(choice)
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:

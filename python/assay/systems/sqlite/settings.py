@@ -55,6 +55,9 @@ _OF_BYTES = ("mmap_size", "journal_size_limit", "page_size")
 _SIZE = re.compile(r"(\d+)(k|m|g|t)(?:i?b)?", re.IGNORECASE)
 _UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
+_CACHE_DEFAULTS = {"cache_size": "-2000", "page_size": "4096"}
+"""Of the library as it is compiled into the engine."""
+
 _NUMBER = re.compile(r"-?[0-9]{1,18}")
 _PAGE_BYTES = {str(1 << bits) for bits in range(9, 17)}
 
@@ -106,6 +109,13 @@ def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:
                 f"the setting {name} would stay with your file, which is not ours to change",
                 hint=f'change it yourself with: sqlite3 FILE "PRAGMA {name} = …; VACUUM"',
             )
+
+
+def cache_bytes(settings: Mapping[str, str]) -> int:
+    """The size of each session's cache, of settings in effect, or as asked for."""
+    known = {**_CACHE_DEFAULTS, **{name.lower(): value for name, value in settings.items()}}
+    pages = int(known["cache_size"])
+    return -pages << 10 if pages < 0 else pages * int(_in_bytes("page_size", known["page_size"]))
 
 
 def read(session: Session) -> dict[str, str]:

@@ -109,13 +109,13 @@ class Sqlite:
 
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """``cache_size``: each session has a buffer of its own, of this size."""
-        pages = int(deployment.settings["cache_size"])
-        return -pages << 10 if pages < 0 else pages * int(deployment.settings["page_size"])
+        return settings.cache_bytes(deployment.settings)
 
-    def most_memory_bytes(self, deployment: Deployment, sessions: int) -> int:
+    def most_memory_bytes(self, choice: SystemChoice, sessions: int) -> int:
         """A session has its buffer, a sorter may have as much again, and its statements and schema
         take some 100 KiB."""
-        return sessions * (2 * (self.buffer_bytes(deployment) or 0) + _SESSION_BYTES)
+        asked = {**_buffer(choice.options, choice.settings), **choice.settings}
+        return sessions * (2 * settings.cache_bytes(asked) + _SESSION_BYTES)
 
     def settings_of_the_data(self, deployment: Deployment) -> Mapping[str, str]:
         return {
