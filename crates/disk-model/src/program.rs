@@ -60,7 +60,7 @@ fn print_account(path: &Path) -> Result<(), DiskError> {
     let account = account::read(path)?;
     if account.lost > 0 {
         eprintln!(
-            "warning: {} rows are missing: the disk was too fast for the file",
+            "warning: {} rows are missing: the disk was too fast for the file, or the file had no room",
             account.lost
         );
     }

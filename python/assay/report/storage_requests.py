@@ -111,4 +111,7 @@ def _notes(runs: Sequence[DrivenRun]) -> Iterator[str]:
         one.count for run in runs for one in run.run.storage_requests if one.operation == _LOST
     )
     if lost:
-        yield f"{units.counted(lost, 'request')} missing in the account: the file was too slow"
+        yield (
+            f"{units.counted(lost, 'request')} missing in the account: its file was too slow, or "
+            "the disk it is on was full"
+        )

@@ -128,7 +128,7 @@ pub fn read(path: &Path) -> Result<Account, DiskError> {
     for entry in &mut found {
         match entry? {
             Entry::Row(row) => account.rows.push(row),
-            Entry::Lost(count) => account.lost += count,
+            Entry::Lost(gap) => account.lost += gap.count,
         }
     }
     account.is_cut = found.is_cut;

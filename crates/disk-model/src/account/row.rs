@@ -43,8 +43,31 @@ pub struct Row {
 pub enum Entry {
     /// A request.
     Row(Row),
-    /// So many rows are missing before the next one.
-    Lost(u64),
+    /// Rows that are missing before the next one.
+    Lost(Gap),
+}
+
+/// Rows that are missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    /// How many.
+    pub count: u64,
+    /// When the first and the last of them were answered; none where rows were too many to look at.
+    pub ended_ns: Option<(u64, u64)>,
+}
+
+impl Gap {
+    /// So many more, answered by then.
+    pub(super) fn add(&mut self, count: u64, end_ns: u64) {
+        self.count += count;
+        let (first, last) = self.ended_ns.unwrap_or((end_ns, end_ns));
+        self.ended_ns = Some((first.min(end_ns), last.max(end_ns)));
+    }
+
+    pub(super) fn encode(&self) -> [u8; ROW_BYTES] {
+        let (first_ns, last_ns) = self.ended_ns.unwrap_or_default();
+        encoded([self.count, first_ns, last_ns, 0, 0], 0, LOST, 0)
+    }
 }
 
 pub fn header(monotonic_ns: u64, realtime_ns: u64) -> [u8; HEADER_BYTES] {
@@ -66,10 +89,6 @@ fn encoded(numbers: [u64; 5], length: u32, kind: u8, errno: u16) -> [u8; ROW_BYT
     bytes[44] = kind;
     bytes[46..48].copy_from_slice(&errno.to_le_bytes());
     bytes
-}
-
-pub fn lost(count: u64) -> [u8; ROW_BYTES] {
-    encoded([count, 0, 0, 0, 0], 0, LOST, 0)
 }
 
 impl Row {
@@ -102,7 +121,13 @@ pub fn decode(bytes: &[u8; ROW_BYTES]) -> Option<Entry> {
         READ => Operation::Read,
         WRITE => Operation::Write,
         FLUSH => Operation::Flush,
-        LOST => return Some(Entry::Lost(number(bytes, 0))),
+        LOST => {
+            let ended_ns = (number(bytes, 1), number(bytes, 2));
+            return Some(Entry::Lost(Gap {
+                count: number(bytes, 0),
+                ended_ns: (ended_ns != (0, 0)).then_some(ended_ns),
+            }));
+        }
         _ => return None,
     };
     Some(Entry::Row(Row {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::reader::Rows;
-use super::row::{Entry, Row};
+use super::row::{Entry, Gap, Row};
 use crate::error::DiskError;
 use crate::model::Operation;
 
@@ -54,7 +54,7 @@ pub fn seconds(path: &Path, period: Period) -> Result<Vec<Second>, DiskError> {
     for entry in rows {
         match entry? {
             Entry::Row(row) => sums.add(&row, since_1970(row.end_ns)),
-            Entry::Lost(count) => sums.lost(count),
+            Entry::Lost(gap) => sums.lost(&gap, since_1970),
         }
     }
     Ok(sums.found.into_values().collect())
@@ -106,10 +106,20 @@ impl Sums {
         sums.late_ns += row.end_ns.saturating_sub(row.modelled_end_ns);
     }
 
-    /// Rows without a time are missing where the row before them is.
-    fn lost(&mut self, count: u64) {
-        if let Some(second) = self.last {
-            self.at(second, "lost").count += count;
+    /// Rows without a time are missing where the row before them is. Of others the beginning and the end are
+    /// known: all of them may have been in any period that these touch.
+    fn lost(&mut self, gap: &Gap, since_1970: impl Fn(u64) -> u64) {
+        let second = match gap.ended_ns {
+            None => self.last,
+            Some((first, last)) => {
+                let Period { from_ns, to_ns } = self.period;
+                let (first_ns, last_ns) = (since_1970(first), since_1970(last));
+                (first_ns < to_ns && last_ns >= from_ns)
+                    .then(|| first_ns.saturating_sub(from_ns) / 1_000_000_000)
+            }
+        };
+        if let Some(second) = second {
+            self.at(second, "lost").count += gap.count;
         }
     }
 }
@@ -117,8 +127,8 @@ impl Sums {
 #[cfg(test)]
 mod tests {
     use super::{Period, seconds};
-    use crate::account::Row;
     use crate::account::row;
+    use crate::account::{Gap, Row};
     use crate::model::Operation;
 
     #[test]
@@ -140,6 +150,7 @@ mod tests {
             };
             row.encode()
         };
+        let gap = |count, ended_ns| Gap { count, ended_ns }.encode();
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("account");
         let header = row::header(1_000, 5_000_000_000);
@@ -148,8 +159,9 @@ mod tests {
             &row(Operation::Write, 1_100, 1_500, 0),
             &row(Operation::Write, 1_200, 900_001_000, 5),
             &row(Operation::Flush, 1_600, 1_100_001_000, 0),
-            &row::lost(7),
+            &gap(7, None),
             &row(Operation::Read, 1_700, 3_000_001_000, 0),
+            &gap(5, Some((6_000_001_000, 8_000_001_000))),
         ];
         std::fs::write(&path, bytes.concat()).expect("written");
         let in_period = |from_ns, to_ns| {
@@ -164,11 +176,14 @@ mod tests {
             (1, "flush", 1),
             (1, "lost", 7),
             (3, "read", 1),
+            (6, "lost", 5),
         ];
         assert_eq!(in_period(5_000_000_000, u64::MAX), all);
         let part = [(0, "flush", 1), (0, "lost", 7), (0, "write", 1)];
         assert_eq!(in_period(5_500_000_000, 8_000_000_000), part);
-        assert_eq!(in_period(8_000_000_000, u64::MAX), [(0, "read", 1)]);
+        assert_eq!(in_period(8_000_000_000, 9_000_000_000), [(0, "read", 1)]);
+        // A gap counts in full wherever a part of it may be.
+        assert_eq!(in_period(12_000_000_000, u64::MAX), [(0, "lost", 5)]);
 
         let whole = Period {
             from_ns: 5_000_000_000,

@@ -1,7 +1,6 @@
 //! Takes rows from any thread without making it wait; writes them to a file from a thread of its own.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -9,8 +8,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::row::{self, Row};
-use crate::clock;
+use super::file::AccountFile;
+use super::row::Row;
 use crate::error::DiskError;
 
 /// Rows between the requests and the file: 0.6 s of 100,000 requests per second.
@@ -24,6 +23,7 @@ const INTERVAL: Duration = Duration::from_millis(20);
 pub struct Recorder {
     rows: Option<SyncSender<Row>>,
     lost: Arc<AtomicU64>,
+    unwritten: Arc<AtomicU64>,
     rounds: Arc<Rounds>,
 }
 
@@ -58,6 +58,7 @@ impl Recorder {
         Self {
             rows: None,
             lost: Arc::default(),
+            unwritten: Arc::default(),
             rounds: Arc::default(),
         }
     }
@@ -83,10 +84,10 @@ impl Recorder {
         }
     }
 
-    /// Rows that found no room.
+    /// Rows that found no room, or that the file did not take.
     #[must_use]
     pub fn lost(&self) -> u64 {
-        self.lost.load(Ordering::Relaxed)
+        self.lost.load(Ordering::Relaxed) + self.unwritten.load(Ordering::Relaxed)
     }
 }
 
@@ -111,16 +112,17 @@ impl Writer {
         let recorder = Recorder {
             rows: Some(sender),
             lost: Arc::default(),
+            unwritten: Arc::default(),
             rounds: Arc::default(),
         };
-        let lost = Arc::clone(&recorder.lost);
+        let (lost, unwritten) = (Arc::clone(&recorder.lost), Arc::clone(&recorder.unwritten));
         recorder.rounds.set(Some(0));
         let end = EndOfRounds(Arc::clone(&recorder.rounds));
         let is_finishing = Arc::new(AtomicBool::new(false));
         let wants_end = Arc::clone(&is_finishing);
         let thread = std::thread::Builder::new()
             .name("account".to_owned())
-            .spawn(move || write(file, &receiver, &lost, &end.0, &wants_end))
+            .spawn(move || write(file, &receiver, (&lost, &unwritten), &end.0, &wants_end))
             .map_err(DiskError::machine("cannot start the thread of", path))?;
         let writer = Self {
             thread,
@@ -134,7 +136,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// The file could not be written.
+    /// Rows are missing, and the file could not be made to say so.
     pub fn finish(self) -> Result<(), DiskError> {
         self.is_finishing.store(true, Ordering::Release);
         let ended = self.thread.join().unwrap_or_else(|_| {
@@ -149,37 +151,38 @@ impl Writer {
 fn write(
     file: File,
     rows: &Receiver<Row>,
-    lost: &AtomicU64,
+    (lost, unwritten): (&AtomicU64, &AtomicU64),
     rounds: &Rounds,
     is_finishing: &AtomicBool,
 ) -> std::io::Result<()> {
-    let mut file = BufWriter::with_capacity(1 << 18, file);
-    file.write_all(&row::header(clock::monotonic_ns(), clock::realtime_ns()))?;
+    let mut file = AccountFile::begin(file)?;
     let mut known_lost = 0;
     for round in 1.. {
         // Before the rows: what was recorded before the end is among them.
         let is_last = is_finishing.load(Ordering::Acquire);
         while let Ok(row) = rows.try_recv() {
-            file.write_all(&row.encode())?;
+            file.row(&row);
         }
         let now_lost = lost.load(Ordering::Relaxed);
         if now_lost > known_lost {
-            file.write_all(&row::lost(now_lost - known_lost))?;
+            file.without_room(now_lost - known_lost);
             known_lost = now_lost;
         }
-        file.flush()?;
+        file.flush();
+        unwritten.store(file.unwritten(), Ordering::Relaxed);
         if is_last {
             break;
         }
         rounds.set(Some(round));
         std::thread::sleep(INTERVAL);
     }
-    Ok(())
+    file.end()
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
     use std::sync::mpsc::sync_channel;
 
     use super::super::{Row, read};
@@ -192,6 +195,7 @@ mod tests {
         let recorder = Recorder {
             rows: Some(sender),
             lost: Arc::default(),
+            unwritten: Arc::default(),
             rounds: Arc::default(),
         };
         let row = Row {
@@ -212,7 +216,15 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("account");
         let file = std::fs::File::create_new(&path).expect("a file");
-        write(file, &receiver, &lost, &Rounds::default(), &true.into()).expect("written");
+        let unwritten = AtomicU64::new(0);
+        write(
+            file,
+            &receiver,
+            (&lost, &unwritten),
+            &Rounds::default(),
+            &true.into(),
+        )
+        .expect("written");
         let account = read(&path).expect("an account");
         assert_eq!((account.rows, account.lost), (vec![row; 2], 3));
     }
