@@ -224,9 +224,9 @@ def disk_model(arguments: Sequence[str]) -> int:
     """Runs the program of modelled disks (``crates/disk-model``) with these words to its end;
     returns its exit status. For a process of its own: it takes SIGTERM and SIGINT for itself."""
 
-def disk_model_parameters(text: str) -> str:
-    """The disk that ``KEY=VALUE,…`` makes: ``profile``, ``kind``, ``source`` of the profile's
-    numbers, and all ``parameters``."""
+def disk_model_parameters(text: str, size_bytes: int) -> str:
+    """The disk of so many bytes that ``KEY=VALUE,…`` makes: ``profile``, ``kind``, ``source`` of
+    the profile's numbers, and all ``parameters``."""
 
 def disk_model_reference() -> str:
     """``profiles`` (name, kind, source, parameters) and ``parameters`` (name, kinds of disks that

@@ -24,7 +24,7 @@ class EnvVar:
 
 STATE_DIRECTORY = EnvVar(
     "ASSAY_STATE_DIRECTORY",
-    "Where Assay records the servers and mounts it made, so that its next start can remove what "
+    "Where Assay records the servers and mounts it made, so that its next run can remove what "
     "a killed process left (default: $XDG_STATE_HOME/assay or ~/.local/state/assay).",
 )
 DATA_DIRECTORY = EnvVar(

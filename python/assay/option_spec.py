@@ -27,6 +27,8 @@ class OptionSpec:
     """The range of a numeric option; None: not numeric."""
     refuse: Callable[[str], None] | None = None
     """Raises `ArgumentError` for an invalid value; None: any value is valid."""
+    spelling: Callable[[str], str] | None = None
+    """The one way to write a valid value, so that equal ones are equal words; None: as given."""
 
     def check(self, value: str) -> None:
         """Raises `ArgumentError` for an invalid value. The default is always valid, even if
@@ -53,6 +55,13 @@ class OptionSpec:
                 hint=did_you_mean(value, known),
             )
         return levels.get(value.lower(), value)
+
+
+def spelled(spec: OptionSpec, value: str, owner: str) -> str:
+    """The value in its one spelling. Raises `ArgumentError` for an invalid one."""
+    level = spec.level(value, owner)
+    spec.check(level)
+    return level if spec.spelling is None or level == spec.default else spec.spelling(level)
 
 
 def option_values(

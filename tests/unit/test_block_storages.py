@@ -64,10 +64,18 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
     monkeypatch.setattr(has, lambda name: name != what)
     programs = tmp_path / "programs"
     programs.mkdir()
-    for name in {"losetup", "mkfs.ext4", "mkfs.xfs", "mkfs.reiserfs", "mkfs.jfs"} - {what}:
+    for name in {
+        "losetup",
+        "mount",
+        "umount",
+        "wipefs",
+        "mkfs.ext4",
+        "mkfs.xfs",
+        "mkfs.reiserfs",
+        "mkfs.jfs",
+    } - {what}:
         (programs / name).touch(mode=0o755)
-    monkeypatch.setattr(f"{machine}.SEARCH_PATH", str(programs))
-    monkeypatch.setattr("assay.storages.block.file_systems.SEARCH_PATH", str(programs))
+    monkeypatch.setattr("assay.provision.tools.SEARCH_PATH", str(programs))
 
 
 @pytest.mark.parametrize(
@@ -81,7 +89,11 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
         ("reiserfs", "loop[fs=reiserfs]", "kernel has no file system reiserfs", "fs=ext4"),
         ("jfs", "throttled[read_iops=9,fs=jfs]", "kernel has no file system jfs", "fs=ext4"),
         ("mkfs.xfs", "loop[fs=xfs]", "the program mkfs.xfs, which is not", "install xfsprogs"),
-        ("losetup", "loop", "the program losetup, which is not installed", "util-linux"),
+        ("losetup", "loop", "the program losetup, which is not installed", "install mount"),
+        ("mount", "loop", "the program mount, which is not installed", "install mount"),
+        ("umount", "tmpfs", "the program umount, which is not installed", "install mount"),
+        ("wipefs", "device:/dev/null", "the program wipefs, which is not", "util-linux"),
+        ("", "tmpfs[size=900T]", "and this machine's memory has .* free", "smaller size"),
         ("", "loop[fs=xfs,size=64M]", "xfs needs 300M at least", "size=300M"),
         ("", "loop[fs=xfs,size=64M]", "found 64M", "another fs"),
         ("", "loop[size=16M]:/etc/passwd", "/etc/passwd is not a directory", "loop:DIRECTORY"),
@@ -157,11 +169,13 @@ def test_a_throttled_storage_says_so_whatever_its_name() -> None:
 
 
 def test_images_that_do_not_fit_together_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=5 << 30))
+    monkeypatch.setattr(
+        image.os, "statvfs", lambda _path: SimpleNamespace(f_bavail=5 << 30, f_frsize=1)
+    )
     systems = (SystemChoice("sqlite"), SystemChoice("null"))
     storages = storage_choices(["loop[size=1G],raw[size=2G]"])
     asked = Experiment("tpcb", ("load",), systems, storages=storages)
-    with pytest.raises(ArgumentError, match=r"4 storages need 6\.44 GB at the same time"):
+    with pytest.raises(ArgumentError, match=r"4 storages may take 6\.44 GB at the same time"):
         refuse_too_little_room(asked)
     refuse_too_little_room(replace(asked, order="sequential"))
     refuse_too_little_room(replace(asked, systems=systems[:1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice, settings
 from assay.experiment.clients import counts
+from assay.experiment.storage_words import storage_choices
 from assay.experiment.words import Words, experiment
 
 
@@ -73,8 +75,30 @@ def test_storages_have_names_kinds_and_directories() -> None:
 def test_storages_have_options_in_brackets() -> None:
     assert asked("bibsql", storage=("fast=tmpfs[size=64M],tmpfs[ size = 50% ]",)).storages == (
         StorageChoice("fast", "tmpfs", options={"size": "64M"}),
-        StorageChoice("tmpfs[ size = 50% ]", "tmpfs", options={"size": "50%"}),
+        StorageChoice("tmpfs[size=50%]", "tmpfs", options={"size": "50%"}),
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "label"),
+    [
+        ("loop[ size = 1024 mb ]", "loop[size=1G]"),
+        ("loop[mount=noatime,fs=XFS,size=1073741824]", "loop[fs=xfs,size=1G,mount=noatime]"),
+        ("loop[,]", "loop"),
+        ("modelled[size=64M,profile=nvme]", "modelled[profile=nvme,size=64M]"),
+        ("throttled[size=16M,read_iops=0100]", "throttled[read_iops=100,size=16M]"),
+        ("tmpfs[size=050 %]", "tmpfs[size=50%]"),
+        ("here : /srv//disk/", "here:/srv/disk"),
+        ('here:"/srv/a,b"', 'here:"/srv/a,b"'),
+        ("here:~/data", f"here:{Path.home()}/data"),
+    ],
+)
+def test_a_storage_has_one_spelling(word: str, label: str) -> None:
+    (choice,) = storage_choices([word])
+    assert choice.name == label
+    assert storage_choices([label]) == (choice,)
+    (same,) = storage_choices([f"a={word}"])
+    assert replace(same, name=choice.name) == choice or choice.kind in ("modelled", "throttled")
 
 
 def test_client_counts_are_numbers() -> None:
@@ -101,7 +125,11 @@ def test_client_counts_are_numbers() -> None:
         ({"storage": ("tmpfs[size=1G",)}, "tmpfs[size=1G: the bracket is not closed", "1G]"),
         ({"storage": ("tmpfs[siz=1G]",)}, "tmpfs has no option 'siz'", "did you mean 'size'?"),
         ({"storage": ("here[size=1G]",)}, "here has no option 'size'", "no options"),
-        ({"storage": ("tmpfs[size=big]",)}, "size: expected a number with k, M, G", ""),
+        ({"storage": ("tmpfs[size=big]",)}, "or a share of the memory from 1% to 100%", ""),
+        ({"storage": ("tmpfs[size=1k]",)}, "a size in bytes from 1 MiB", ""),
+        ({"storage": (",",)}, "expected a storage as KIND", "one of: device, here"),
+        ({"storage": ("here:",)}, "a directory or a device behind the colon", "leave the colon"),
+        ({"storage": ("here:/a,b",)}, "unknown storage 'b'", 'here:"A,B"'),
         ({"storage": ("tmpfs[size=1G,size=2G]",)}, "one value of size, found several", "tmpfs["),
         (
             {"storage": ("device:/dev/x,device[fs=xfs]:/dev/x",), "on": ("sqlite,duckdb",)},

@@ -16,7 +16,7 @@ from assay.experiment.storage_words import storage_choices
 from assay.experiment.values import StorageChoice
 from assay.observation import shape
 from assay.probe import DEPTHS, Probe, fio, probe, stage
-from assay.provision import ledger, programs
+from assay.provision import ledger, programs, tools
 from assay.provision.directory import server_directory
 from assay.provision.leftovers import clear_leftovers
 from assay.provision.running import directory_on
@@ -72,7 +72,7 @@ def test_reads_writes_and_flushes_are_measured_and_the_file_is_removed(folder: P
 def test_without_fio_it_is_said_and_nothing_is_made(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fio, "SEARCH_PATH", str(tmp_path))
+    monkeypatch.setattr(tools, "SEARCH_PATH", str(tmp_path))
     found = probed(folder)
     assert found.reason == "fio is not installed: apt-get install fio"
     assert (found.random_reads, found.flushes) == ((), None)
@@ -83,7 +83,7 @@ def programs_of_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where servers' programs are found first; pytest closes its own folders to their user."""
     with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
         Path(made).chmod(0o755)
-        monkeypatch.setattr(fio, "SEARCH_PATH", made)
+        monkeypatch.setattr(tools, "SEARCH_PATH", f"{made}:{tools.SEARCH_PATH}")
         monkeypatch.setattr(programs, "SEARCH_PATH", f"{made}:{programs.SEARCH_PATH}")
         yield Path(made)
 

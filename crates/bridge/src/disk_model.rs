@@ -20,10 +20,11 @@ pub fn disk_model(py: Python<'_>, arguments: Vec<String>) -> u8 {
     py.detach(|| program::run(arguments))
 }
 
-/// All parameters of the disk that `KEY=VALUE,…` makes, those of its profile included.
+/// All parameters of the disk of so many bytes that `KEY=VALUE,…` makes, those of its profile included.
 #[pyfunction]
-pub fn disk_model_parameters(text: &str) -> PyResult<String> {
+pub fn disk_model_parameters(text: &str, size_bytes: u64) -> PyResult<String> {
     let parameters = Parameters::parse(text).map_err(refused)?;
+    parameters.build(size_bytes).map_err(refused)?;
     let found = json!({
         "profile": parameters.profile,
         "kind": parameters.kind_name(),

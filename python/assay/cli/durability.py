@@ -24,7 +24,7 @@ from assay.install.in_use import in_use
 from assay.provision.leftovers import clear_leftovers
 from assay.provision.running import running_system
 from assay.steps.availability import look_for, one_line
-from assay.storages.abilities import OwnDevice
+from assay.storages.abilities import Inspectable, OwnDevice
 from assay.text import units
 
 COLUMNS = (
@@ -110,8 +110,21 @@ def _refuse_what_cannot_be_measured(
             raise ArgumentError(
                 f"storage {place.name!r}: durability is measured on a device that nothing else "
                 f"uses, found the kind {place.kind!r}",
-                hint="--storage loop",
+                hint=_measurable(),
             )
+
+
+def _measurable() -> str:
+    """The storages on which it can be measured here, or why there are none."""
+    if kinds := storage_words.kinds_to_choose(OwnDevice):
+        return f"--storage {' or '.join(kinds)}"
+    kinds_with_device = [registry.storage(name) for name in registry.storages()]
+    reasons = [
+        kind.why_unavailable()
+        for kind in kinds_with_device
+        if isinstance(kind, OwnDevice) and isinstance(kind, Inspectable)
+    ]
+    return f"none can be made here: {next(filter(None, reasons), 'no kind has one')}"
 
 
 def _measured(choice: SystemChoice, storage: StorageChoice) -> Durability:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import SystemUnderTestError
+from assay.provision.tools import tool
 from assay.storages.mounts import Mount, mount_of
 
 PUT_OFF_S = 3600
@@ -51,7 +52,7 @@ def own_flushes_put_off(directory: Path) -> Iterator[str]:
 
 def sync(directory: Path) -> None:
     """Writes and flushes everything that the file system of the directory holds in memory."""
-    _run(["sync", "--file-system", str(directory)], f"{directory} cannot be synced")
+    _run([tool("sync"), "--file-system", str(directory)], f"{directory} cannot be synced")
 
 
 def _has_journal(mount: Mount) -> bool:
@@ -68,7 +69,7 @@ def _option(mount: Mount, name: str) -> str | None:
 
 def _remount(mount: Mount, commit_s: int) -> None:
     _run(
-        ["mount", "-o", f"remount,commit={commit_s}", str(mount.point)],
+        [tool("mount"), "-o", f"remount,commit={commit_s}", str(mount.point)],
         f"the mount option commit={commit_s} of {mount.point} cannot be set",
     )
 

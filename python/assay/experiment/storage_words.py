@@ -8,20 +8,30 @@ from __future__ import annotations
 
 import itertools
 import re
-import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from assay import env_vars, registry
-from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
+from assay import registry
+from assay.errors import ArgumentError, PluginFailed, StorageUnavailable, SystemUnderTestError
 from assay.experiment.settings import key_and_values, split
 from assay.experiment.values import Experiment, StorageChoice, SystemChoice
-from assay.storages.abilities import ErasesDevice, Labelled, LimitsProcesses, RawDevice, SizeChosen
+from assay.option_spec import spelled
+from assay.storages.abilities import (
+    ErasesDevice,
+    FreeSpace,
+    Inspectable,
+    Labelled,
+    LimitsProcesses,
+    RawDevice,
+    SizeChosen,
+)
 from assay.systems.abilities import TakesRawDevice, WorksInProcess
 from assay.text.nearest import did_you_mean
+from assay.text.quantities import shown
 from assay.text.units import counted, size
 
 FORM = "KIND[key=value,…]:DIRECTORY"
+_QUOTE = '"'
 
 _WORD = re.compile(
     r"(?:(?P<name>[^=\[\]:]+)=)?(?P<kind>[^=\[\]:]*)(?:\[(?P<options>[^\]]*)\])?(?::(?P<directory>.*))?",
@@ -31,7 +41,26 @@ _WORD = re.compile(
 
 def storage_choices(words: Iterable[str], *, may_erase: bool = False) -> tuple[StorageChoice, ...]:
     """The choices for words of ``--storage``, each a list of storages separated by commas."""
-    return tuple(_choice(word, may_erase) for words_ in words for word in split(words_))
+    return tuple(choice for one in words for choice in _choices(one, may_erase))
+
+
+def _choices(words: str, may_erase: bool) -> Iterator[StorageChoice]:
+    named = split(words)
+    if not named:
+        raise ArgumentError(
+            f"expected a storage as {FORM}, found {words!r}",
+            hint=f"one of: {', '.join(registry.storages())}",
+        )
+    before: StorageChoice | None = None
+    for word in named:
+        try:
+            before = _choice(word, may_erase)
+        except ArgumentError as error:
+            if before is not None and before.directory is not None:
+                comma = f'a directory with a comma is written in double quotes: {before.kind}:"A,B"'
+                error.hint = f"{error.hint}; {comma}" if error.hint else comma
+            raise
+        yield before
 
 
 def _choice(word: str, may_erase: bool) -> StorageChoice:
@@ -51,8 +80,24 @@ def _choice(word: str, may_erase: bool) -> StorageChoice:
                 hint=f"--storage '{kind}[{key}=A],{kind}[{key}=B]' measures each",
             )
         options[key] = option_value(kind, key, values[0])
-    name = (found["name"] or "").strip() or word
-    return declared_choice(name, kind, found["directory"] or None, options, may_erase=may_erase)
+    directory = None if found["directory"] is None else _directory(word, found["directory"])
+    name = (found["name"] or "").strip()
+    return declared_choice(name, kind, directory, options, may_erase=may_erase)
+
+
+def _directory(word: str, text: str) -> str:
+    """What stands behind the colon, without the quotes around a name with a comma."""
+    given = text.strip()
+    if len(given) > 1 and given[0] == given[-1] == _QUOTE:
+        given = given[1:-1]
+    if not given:
+        raise ArgumentError(
+            f"{word!r}: expected a directory or a device behind the colon",
+            hint="write one, or leave the colon out",
+        )
+    if given.startswith(_QUOTE):
+        raise ArgumentError(f"{word!r}: a double quote does not open and close the directory")
+    return given
 
 
 def option_value(kind: str, key: str, value: str) -> str:
@@ -63,9 +108,7 @@ def option_value(kind: str, key: str, value: str) -> str:
             f"the storage {kind} has no option {key!r}",
             hint=did_you_mean(key, specs) if specs else f"{kind} has no options",
         )
-    level = specs[key].level(value, kind)
-    specs[key].check(level)
-    return level
+    return spelled(specs[key], value, kind)
 
 
 def declared_choice(
@@ -76,11 +119,46 @@ def declared_choice(
     *,
     may_erase: bool = False,
 ) -> StorageChoice:
-    """The choice under a name that shows what the storage is not: ``disk (throttled)``."""
+    """The choice under a name that shows what the storage is not: ``disk (throttled)``. Without a
+    name of its own it is shown as it would be written, in one spelling."""
     storage = registry.storage(kind)
-    if isinstance(storage, Labelled) and storage.label_note not in name:
-        name = f"{name} ({storage.label_note})"
-    return StorageChoice(name, kind, directory, options, may_erase)
+    place = None if directory is None else usable_path(directory, kind)
+    order = [spec.name for spec in storage.option_specs]
+    in_order = {key: options[key] for key in sorted(options, key=order.index)}
+    label = name or _word(kind, in_order, place)
+    if isinstance(storage, Labelled) and storage.label_note not in label:
+        label = f"{label} ({storage.label_note})"
+    return StorageChoice(label, kind, place, in_order, may_erase)
+
+
+def usable_path(directory: str, kind: str) -> str:
+    """With the home directory in the place of ``~``, as a shell would. Raises `ArgumentError` for
+    what can be no path."""
+    path = Path(directory)
+    try:
+        if directory.startswith("~/"):
+            path = path.expanduser()
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, ValueError, RuntimeError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise ArgumentError(
+            f"{shown(directory)} cannot be a directory of a storage: {why}",
+            hint=f"choose another: {kind}:DIRECTORY",
+        ) from None
+    return str(path)
+
+
+def _word(kind: str, options: Mapping[str, str], directory: str | None) -> str:
+    """As it may be written: ``loop[fs=xfs,size=1G]:/mnt/ssd``."""
+    given = ",".join(f"{key}={_quoted(value)}" for key, value in options.items())
+    where = "" if directory is None else f":{_quoted(directory)}"
+    return f"{kind}[{given}]{where}" if given else f"{kind}{where}"
+
+
+def _quoted(text: str) -> str:
+    return f"{_QUOTE}{text}{_QUOTE}" if "," in text else text
 
 
 def check_storage_kind(kind: str) -> None:
@@ -122,8 +200,32 @@ def unavailable(storages: Iterable[StorageChoice]) -> dict[str, SystemUnderTestE
         try:
             registry.storage(storage.kind).check(storage)
         except StorageUnavailable as error:
+            others = () if _can_be_made(storage.kind) else kinds_to_choose()
+            if others:
+                instead = f"or another storage: {', '.join(others)}"
+                error.hint = f"{error.hint}; {instead}" if error.hint else instead
             found[storage.name] = error
     return found
+
+
+def kinds_to_choose(ability: type = object) -> tuple[str, ...]:
+    """Kinds of storage with the ability that this user can have on this machine without options,
+    and that are what they seem."""
+    return tuple(name for name in registry.storages() if _is_plain(name, ability))
+
+
+def _is_plain(name: str, ability: type) -> bool:
+    try:
+        kind = registry.storage(name)
+    except PluginFailed:
+        return False
+    is_special = isinstance(kind, ErasesDevice | Labelled)
+    return isinstance(kind, ability) and not is_special and _can_be_made(name)
+
+
+def _can_be_made(name: str) -> bool:
+    kind = registry.storage(name)
+    return not isinstance(kind, Inspectable) or kind.why_unavailable() is None
 
 
 def erased_devices(storages: Iterable[StorageChoice]) -> dict[str, Path]:
@@ -152,36 +254,26 @@ def refuse_shared_devices(experiment: Experiment) -> None:
 
 
 def refuse_too_little_room(experiment: Experiment) -> None:
-    """Raises `ArgumentError` where the images of all storages do not fit on their directory
-    together: each system has its own, and with interleaved repetitions all are there at once."""
+    """Raises `ArgumentError` where all storages do not fit together where they are made: each
+    system has its own, and with interleaved repetitions all are there at once."""
     started = [system for system in experiment.systems if system.url is None]
-    sizes: dict[str | None, list[int]] = {}
+    rooms: dict[str, FreeSpace] = {}
+    sizes: dict[str, list[int]] = {}
     for choice in experiment.storages:
         kind = registry.storage(choice.kind)
         size_bytes = kind.size_bytes(choice) if isinstance(kind, SizeChosen) else None
-        if size_bytes is not None:
-            sizes.setdefault(choice.directory, []).extend([size_bytes] * len(started))
-    for directory, needed in sizes.items():
+        if isinstance(kind, SizeChosen) and size_bytes is not None:
+            room = kind.free_space(choice)
+            rooms[room.place] = room
+            sizes.setdefault(room.place, []).extend([size_bytes] * len(started))
+    for place, needed in sizes.items():
         at_once = max(needed, default=0) if experiment.order == "sequential" else sum(needed)
-        place, free_bytes = _most_room(directory)
-        if at_once > free_bytes:
+        if at_once > rooms[place].free_bytes:
             raise ArgumentError(
-                f"the images of {counted(len(needed), 'storage')} need {size(at_once)} at the same "
-                f"time, and {place} has {size(free_bytes)} free",
-                hint="choose a smaller size or another directory, or --order sequential",
+                f"{counted(len(needed), 'storage')} may take {size(at_once)} at the same time, "
+                f"and {place} has {size(rooms[place].free_bytes)} free",
+                hint="choose a smaller size, another directory, or --order sequential",
             )
-
-
-def _most_room(directory: str | None) -> tuple[Path, int]:
-    """The directory in which images are made, and its free bytes; of the two that may be the
-    default one, that with more."""
-    named = directory or env_vars.DATA_DIRECTORY.get()
-    places = [Path(named).absolute()] if named else [Path.cwd(), Path("/var/tmp")]
-    rooms = []
-    for place in places:
-        existing = next(path for path in (place, *place.parents) if path.exists())
-        rooms.append((place, shutil.disk_usage(existing).free))
-    return max(rooms, key=lambda room: room[1])
 
 
 def check_pair(choice: SystemChoice, storage_choice: StorageChoice) -> None:

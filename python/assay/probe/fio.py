@@ -8,7 +8,6 @@ file that was only allocated would be read as zeros, without the storage.
 from __future__ import annotations
 
 import json
-import shutil
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +26,8 @@ from assay.probe.values import (
     Measured,
     RandomReads,
 )
-from assay.provision.programs import SEARCH_PATH, run
+from assay.provision.programs import run
+from assay.provision.tools import find_tool
 from assay.systems.protocol import ServerDirectory
 
 PROGRAM = "fio"
@@ -54,7 +54,7 @@ class Figures:
 
 
 def is_installed() -> bool:
-    return shutil.which(PROGRAM, path=SEARCH_PATH) is not None
+    return find_tool(PROGRAM) is not None
 
 
 def measure(

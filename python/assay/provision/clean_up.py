@@ -57,7 +57,7 @@ def undone_at_end(identity: str) -> Iterator[HeldEntry]:
         if outcome.remaining:
             raise SystemUnderTestError(
                 f"could not remove {', '.join(outcome.remaining)}",
-                hint="the next start of assay tries again",
+                hint="the next `assay run` tries again",
             )
 
 

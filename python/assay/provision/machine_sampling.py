@@ -37,14 +37,33 @@ class MachineSample:
     """Of them, not yet written to their device (``Dirty``)."""
 
 
+def available_bytes() -> int:
+    """Memory that can be had without ending a program: what is free, what only caches files, and
+    swap. Of a kernel that does not say: all of it."""
+    try:
+        kib = _memory_kib()
+        return (int(kib["MemAvailable"]) + int(kib["SwapFree"])) * 1024
+    except (OSError, ValueError, IndexError, KeyError):
+        return memory_bytes()
+
+
+def memory_bytes() -> int:
+    """Of the whole machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _memory_kib() -> dict[str, str]:
+    with _MEMORY.open() as memory:
+        return {name: words.split()[0] for name, _, words in (x.partition(":") for x in memory)}
+
+
 def sample_machine() -> MachineSample | None:
     """None where the kernel does not show them."""
     try:
         with _STAT.open() as stat:
             ticks = [int(word) for word in stat.readline().split()[1:]]
         load = _LOAD.read_text().split()
-        with _MEMORY.open() as memory:
-            kib = {name: words.split()[0] for name, _, words in (x.partition(":") for x in memory)}
+        kib = _memory_kib()
         return MachineSample(
             user_ns=(ticks[_USER] + ticks[_NICE]) * _TICK_NS,
             system_ns=(ticks[_SYSTEM] + ticks[_INTERRUPT] + ticks[_SOFT_INTERRUPT]) * _TICK_NS,

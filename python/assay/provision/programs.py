@@ -22,10 +22,10 @@ from assay.provision import process_tags
 from assay.provision.directory import identity_of
 from assay.provision.hierarchies import PROCESSES
 from assay.provision.identity import ProcessIdentity
+from assay.provision.tools import SEARCH_PATH, find_tool
 from assay.systems.protocol import ServerDirectory
 from assay.text.reasons import with_log
 
-SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _LAST_LINES = 20
 
 
@@ -104,7 +104,7 @@ def command(
     if program is None:
         raise SystemMissing(f"there is no program {str(arguments[0])!r} on this machine")
     words = [program, *map(str, arguments[1:])]
-    if open_files is not None and (prlimit := shutil.which("prlimit", path=SEARCH_PATH)):
+    if open_files is not None and (prlimit := find_tool("prlimit")):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         allowed = open_files if most == resource.RLIM_INFINITY else min(open_files, most)
         words = [prlimit, f"--nofile={allowed}:", "--", *words]
@@ -130,7 +130,7 @@ def command(
 def _dying_with_us() -> str | None:
     """``setpriv``, if this machine's can ask the kernel to kill a child with its parent. (Asking in
     Python between fork and exec would be no better and is unsafe beside threads.)"""
-    program = shutil.which("setpriv", path=SEARCH_PATH)
+    program = find_tool("setpriv")
     if program is None:
         return None
     help_text = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)

@@ -15,6 +15,7 @@ from assay.errors import MachineLimit
 from assay.experiment.values import ServerMachine
 from assay.provision.group_limits import GroupLimit
 from assay.provision.hierarchies import parents
+from assay.provision.machine_sampling import memory_bytes
 from assay.text import units
 from assay.text.sizes import size_word
 
@@ -30,7 +31,7 @@ def refuse_impossible(machine: ServerMachine) -> None:
     """Raises `MachineLimit` where this machine cannot limit a server so, or has not as much.
     Nothing is made."""
     parents([limit.controller for limit in limits_of(machine)])
-    processors, memory = len(os.sched_getaffinity(0)), _memory_bytes()
+    processors, memory = len(os.sched_getaffinity(0)), memory_bytes()
     if machine.cpus is not None and machine.cpus > processors:
         raise MachineLimit(
             f"--cpus {machine.cpus:g}: this machine has {units.counted(processors, 'processor')}",
@@ -120,7 +121,3 @@ def _read(file: Path) -> str:
         return file.read_text()
     except OSError:
         return ""
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -184,7 +184,7 @@ def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[st
                 warning.name,
             )
         ]
-        # Room is kept for the names of those left out.
+        # FreeSpace is kept for the names of those left out.
         others = _line(
             "also", ", ".join([*left_out, *(one.name for one in ordered[place:])]), width
         )

@@ -199,12 +199,25 @@ class Inspectable(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class FreeSpace:
+    """Of what storages are made from."""
+
+    place: str
+    """A directory, or what it is in words."""
+    free_bytes: int
+
+
 @runtime_checkable
 class SizeChosen(Protocol):
     """Its size is chosen."""
 
     def size_bytes(self, choice: StorageChoice) -> int | None:
         """The size of the choice, before it is created; None: that of what is there."""
+        ...
+
+    def free_space(self, choice: StorageChoice) -> FreeSpace:
+        """Where the bytes of the choice come from, and how many are free there now."""
         ...
 
 

@@ -23,11 +23,12 @@ from assay.storages.block.file_systems import (
     FS,
     MOUNT,
     make_file_system,
+    need_any_file_system,
     need_file_system,
     need_mount_options,
     need_size,
 )
-from assay.storages.block.machine import why_not_root
+from assay.storages.block.machine import need_mount, need_program, why_not
 from assay.storages.block.mounted import mount
 from assay.storages.here import FALLBACK
 from assay.storages.loop import file_systems_not_here
@@ -43,7 +44,9 @@ class Device:
     def check(self, choice: StorageChoice) -> None:
         given = values(self, choice)
         need_mount_options(given[MOUNT.name], choice.name)
-        node = guards.usable_device(choice, self._path(choice))
+        path = self._path(choice)
+        _need_tools(f"storage {choice.name!r}")
+        node = guards.usable_device(choice, path)
         size_bytes = guards.device_size_bytes(node)
         need_size(need_file_system(given[FS.name]), size_bytes, choice.name)
 
@@ -83,10 +86,16 @@ class Device:
         return node
 
     def why_unavailable(self) -> str | None:
-        return why_not_root(self.name)
+        return why_not(_need_tools, self.name)
 
     def unavailable_levels(self) -> Mapping[str, str]:
         return file_systems_not_here()
+
+
+def _need_tools(what: str) -> None:
+    need_mount(what)
+    need_program("wipefs", "util-linux", what)
+    need_any_file_system(what)
 
 
 DEVICE = Device()

@@ -11,23 +11,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from assay.errors import StorageUnavailable
 from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision.deployment import StorageFacts
+from assay.storages.abilities import FreeSpace
 from assay.storages.block.attached_image import AttachedImage, attached_image
 from assay.storages.block.file_systems import (
     FILE_SYSTEMS,
     FS,
     MOUNT,
     make_file_system,
+    need_any_file_system,
     need_file_system,
     need_mount_options,
     need_size,
     why_not_here,
 )
-from assay.storages.block.image import need_known_room
-from assay.storages.block.machine import need_loop_devices
+from assay.storages.block.image import known_free_space, need_known_free_space
+from assay.storages.block.machine import need_loop_devices, need_mount, why_not
 from assay.storages.block.mounted import mount
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
@@ -53,8 +54,11 @@ class Loop:
     def size_bytes(self, choice: StorageChoice) -> int:
         return size_bytes(values(self, choice)[SIZE.name])
 
+    def free_space(self, choice: StorageChoice) -> FreeSpace:
+        return known_free_space(choice)
+
     def why_unavailable(self) -> str | None:
-        return why_no_images(self.name)
+        return why_not(need_images_with_file_systems, self.name)
 
     def unavailable_levels(self) -> Mapping[str, str]:
         return file_systems_not_here()
@@ -64,9 +68,9 @@ def check_image(storage: Storage, choice: StorageChoice) -> None:
     """`Storage.check` of a kind that has a file system on an image."""
     given = values(storage, choice)
     need_mount_options(given[MOUNT.name], choice.name)
-    need_loop_devices(f"storage {choice.name!r}")
+    need_images_with_file_systems(f"storage {choice.name!r}")
     need_size(need_file_system(given[FS.name]), size_bytes(given[SIZE.name]), choice.name)
-    need_known_room(choice, size_bytes(given[SIZE.name]))
+    need_known_free_space(choice, size_bytes(given[SIZE.name]))
 
 
 @contextlib.contextmanager
@@ -85,12 +89,11 @@ def file_system_on_image(
         yield image, replace(facts, is_own_device=True, facts={**facts.facts, **about})
 
 
-def why_no_images(what: str) -> str | None:
-    try:
-        need_loop_devices(what)
-    except StorageUnavailable as error:
-        return f"{error.message}; {error.hint}"
-    return None
+def need_images_with_file_systems(what: str) -> None:
+    """Raises `StorageUnavailable` where no image can be mounted, whatever its file system."""
+    need_loop_devices(what)
+    need_mount(what)
+    need_any_file_system(what)
 
 
 def file_systems_not_here() -> dict[str, str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from assay import _engine
-from assay.errors import ArgumentError, StorageUnavailable, SystemDied
+from assay.errors import ArgumentError, SystemDied
 from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision import ledger
@@ -24,7 +24,7 @@ from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
 from assay.provision.ledger import HeldEntry
 from assay.provision.resources import Directory, Mount, TaggedProcesses
-from assay.storages.abilities import Account, AccountedSecond, Fault
+from assay.storages.abilities import Account, AccountedSecond, Fault, FreeSpace
 from assay.storages.block import loop
 from assay.storages.block.attached_image import make_folder
 from assay.storages.block.file_systems import (
@@ -34,13 +34,19 @@ from assay.storages.block.file_systems import (
     need_file_system,
     need_size,
 )
-from assay.storages.block.image import need_known_room, need_room
-from assay.storages.block.machine import need_device, need_loop_devices, need_root
+from assay.storages.block.image import known_free_space, need_known_free_space, need_room
+from assay.storages.block.machine import (
+    need_device,
+    need_loop_devices,
+    need_mount,
+    need_root,
+    why_not,
+)
 from assay.storages.block.mounted import mount
 from assay.storages.disk_model.options import Model, disk_options, model_of
 from assay.storages.disk_model.process import ServedDisk, served
 from assay.storages.here import directory_of, usable_directory
-from assay.storages.loop import file_systems_not_here, why_no_images
+from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
 from assay.storages.protocol import PreparedStorage
@@ -67,7 +73,7 @@ class _Handle:
 class Modelled:
     name = "modelled"
     label_note = "modelled"
-    option_specs: tuple[OptionSpec, ...] = (_FS, SIZE, MOUNT, *disk_options())
+    option_specs: tuple[OptionSpec, ...] = (*disk_options(), _FS, SIZE, MOUNT)
 
     def check(self, choice: StorageChoice) -> None:
         self._model(choice)
@@ -78,18 +84,13 @@ class Modelled:
                 f"storage {choice.name!r}: a disk without a file system has no mount options",
                 hint="leave mount out, or choose a file system",
             )
-        _need_fuse(f"storage {choice.name!r}")
-        need_loop_devices(f"storage {choice.name!r}")
+        _need_served_disks(f"storage {choice.name!r}")
         if not self.is_raw(choice):
             need_size(need_file_system(given[FS.name]), size, choice.name)
-        need_known_room(choice, size)
+        need_known_free_space(choice, size)
 
     def why_unavailable(self) -> str | None:
-        try:
-            _need_fuse(self.name)
-        except StorageUnavailable as error:
-            return f"{error.message}; {error.hint}"
-        return why_no_images(self.name)
+        return why_not(_need_served_disks, self.name)
 
     def unavailable_levels(self) -> Mapping[str, str]:
         return file_systems_not_here()
@@ -97,10 +98,13 @@ class Modelled:
     def size_bytes(self, choice: StorageChoice) -> int:
         return _whole_blocks(size_bytes(values(self, choice)[SIZE.name]))
 
+    def free_space(self, choice: StorageChoice) -> FreeSpace:
+        return known_free_space(choice)
+
     def _model(self, choice: StorageChoice) -> Model:
         given = values(self, choice)
         try:
-            return model_of(given)
+            return model_of(given, self.size_bytes(choice))
         except ArgumentError as error:
             raise ArgumentError(
                 f"storage {choice.name!r}: {error.message}", hint=error.hint
@@ -211,9 +215,11 @@ class Modelled:
         return disk.process.died("the modelled disk") or disk.control.why_it_fails()
 
 
-def _need_fuse(what: str) -> None:
+def _need_served_disks(what: str) -> None:
     need_root(what)
     need_device(what, "FUSE", _FUSE, "fuse")
+    need_loop_devices(what)
+    need_mount(what)
 
 
 def _handle(prepared: PreparedStorage) -> _Handle:

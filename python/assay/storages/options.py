@@ -9,6 +9,7 @@ from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec, option_values
 from assay.storages.protocol import Storage
 from assay.text.quantities import STORAGE_BYTES
+from assay.text.sizes import option_word
 
 
 def values(storage: Storage, choice: StorageChoice) -> dict[str, str]:
@@ -26,6 +27,7 @@ SIZE: Final = OptionSpec(
     levels=(),
     help="Size of the storage, in bytes or with a unit (512M, 20G).",
     quantity=STORAGE_BYTES,
+    spelling=lambda word: option_word(size_bytes(word)),
 )
 
 

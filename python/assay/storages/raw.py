@@ -21,10 +21,11 @@ from assay.provision.deployment import RAW, StorageFacts
 from assay.provision.ledger import HeldEntry
 from assay.provision.resources import DeviceNode
 from assay.provision.users import server_user
+from assay.storages.abilities import FreeSpace
 from assay.storages.block import guards
 from assay.storages.block.attached_image import attached_image
-from assay.storages.block.image import need_known_room
-from assay.storages.block.machine import need_loop_devices, why_not_root
+from assay.storages.block.image import known_free_space, need_known_free_space
+from assay.storages.block.machine import need_loop_devices, need_root, why_not
 from assay.storages.here import usable_directory
 from assay.storages.mounts import device_facts, facts_of
 from assay.storages.options import SIZE, size_bytes, values
@@ -46,7 +47,7 @@ class Raw:
             guards.usable_device(choice, device)
             return
         need_loop_devices(f"storage {choice.name!r}")
-        need_known_room(choice, size_bytes(given[SIZE.name]))
+        need_known_free_space(choice, size_bytes(given[SIZE.name]))
 
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
@@ -84,9 +85,12 @@ class Raw:
     def size_bytes(self, choice: StorageChoice) -> int | None:
         return size_bytes(values(self, choice)[SIZE.name]) if _device(choice) is None else None
 
+    def free_space(self, choice: StorageChoice) -> FreeSpace:
+        return known_free_space(choice)
+
     def why_unavailable(self) -> str | None:
         """One on a disk needs no loop devices."""
-        return why_not_root(self.name)
+        return why_not(need_root, self.name)
 
     def unavailable_levels(self) -> dict[str, str]:
         return {}

@@ -16,19 +16,23 @@ from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision.group_limits import GroupLimit
 from assay.provision.hierarchies import Parent, parents
+from assay.storages.abilities import FreeSpace
 from assay.storages.block import io_limits
 from assay.storages.block.file_systems import FS, MOUNT
+from assay.storages.block.image import known_free_space
 from assay.storages.block.io_limits import LIMITS
+from assay.storages.block.machine import why_not
 from assay.storages.loop import (
     check_image,
     file_system_on_image,
     file_systems_not_here,
-    why_no_images,
+    need_images_with_file_systems,
 )
 from assay.storages.mounts import device_number
 from assay.storages.options import SIZE, size_bytes, values
 from assay.storages.protocol import PreparedStorage
 from assay.text.quantities import BYTES_PER_S, OPERATIONS_PER_S
+from assay.text.sizes import option_word
 
 _HELP: Mapping[str, str] = {
     "read_iops": "Reads per second.",
@@ -36,6 +40,14 @@ _HELP: Mapping[str, str] = {
     "read_bps": "Bytes read per second, or with a unit (20M).",
     "write_bps": "Bytes written per second, or with a unit (20M).",
 }
+
+
+def _operations_spelled(word: str) -> str:
+    return str(OPERATIONS_PER_S.of_word(word))
+
+
+def _bytes_spelled(word: str) -> str:
+    return option_word(int(BYTES_PER_S.of_word(word)))
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,7 @@ class Throttled:
                 levels=(),
                 help=f"{_HELP[limit]} Empty: no limit.",
                 quantity=OPERATIONS_PER_S if limit.endswith("iops") else BYTES_PER_S,
+                spelling=_operations_spelled if limit.endswith("iops") else _bytes_spelled,
             )
             for limit in LIMITS
         ),
@@ -101,14 +114,13 @@ class Throttled:
     def size_bytes(self, choice: StorageChoice) -> int:
         return size_bytes(values(self, choice)[SIZE.name])
 
+    def free_space(self, choice: StorageChoice) -> FreeSpace:
+        return known_free_space(choice)
+
     def why_unavailable(self) -> str | None:
-        if (reason := why_no_images(self.name)) is not None:
-            return reason
-        try:
-            _need_controller()
-        except StorageUnavailable as error:
-            return f"{error.message}; {error.hint}"
-        return None
+        return why_not(need_images_with_file_systems, self.name) or why_not(
+            lambda _: _need_controller(), self.name
+        )
 
     def unavailable_levels(self) -> Mapping[str, str]:
         return file_systems_not_here()

@@ -10,7 +10,7 @@ import contextlib
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from assay.errors import ArgumentError, SystemUnderTestError
@@ -18,19 +18,43 @@ from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
+from assay.provision.machine_sampling import available_bytes, memory_bytes
 from assay.provision.mount_right import may_mount
 from assay.provision.resources import Directory, Mount
+from assay.provision.tools import tool
+from assay.storages.abilities import FreeSpace
+from assay.storages.block.machine import need_mount_programs, why_not
 from assay.storages.mounts import facts_of, mount_of
-from assay.storages.options import values
+from assay.storages.options import size_bytes, values
 from assay.storages.protocol import PreparedStorage
+from assay.text import units
+from assay.text.quantities import STORAGE_BYTES, shown
+from assay.text.sizes import option_word
 
 SHARED_MEMORY = Path("/dev/shm")
-_SIZE = re.compile(r"[1-9][0-9]*[kKmMgG%]?")
+_MEMORY = "this machine's memory"
+_SHARE = re.compile(r"0*([1-9][0-9]?|100) *%", re.ASCII)
+
+
+def _size_bytes(word: str) -> int:
+    if share := _SHARE.fullmatch(word):
+        return memory_bytes() * int(share[1]) // 100
+    try:
+        return size_bytes(word)
+    except ValueError:
+        raise ArgumentError(
+            f"size: expected {STORAGE_BYTES.expected}, or a share of the memory from 1% to 100%, "
+            f"found {shown(word)}"
+        ) from None
+
+
+def _spelled(word: str) -> str:
+    share = _SHARE.fullmatch(word)
+    return f"{share[1]}%" if share else option_word(_size_bytes(word))
 
 
 def _refuse_no_size(word: str) -> None:
-    if not _SIZE.fullmatch(word):
-        raise ArgumentError(f"size: expected a number with k, M, G or %, found {word!r}")
+    _size_bytes(word)
 
 
 class Tmpfs:
@@ -40,9 +64,10 @@ class Tmpfs:
             name="size",
             default="",
             levels=(),
-            help="As tmpfs(5) takes it (2G, 50%); only for users who may mount. "
-            "Empty: half the memory.",
+            help="In bytes, with a unit (2G), or as a share of the memory (50%); only for users "
+            "who may mount. Empty: half the memory.",
             refuse=_refuse_no_size,
+            spelling=_spelled,
         ),
     )
 
@@ -60,6 +85,29 @@ class Tmpfs:
                 "size of a tmpfs",
                 hint=f"leave it out to use {SHARED_MEMORY}",
             )
+        needed, room = self.size_bytes(choice), self.free_space(choice)
+        if needed is not None and needed > room.free_bytes:
+            raise ArgumentError(
+                f"storage {choice.name!r}: it may take {units.size(needed)}, and {room.place} has "
+                f"{units.size(room.free_bytes)} free",
+                hint="choose a smaller size",
+            )
+        if may_mount():
+            need_mount_programs(f"storage {choice.name!r}")
+
+    def size_bytes(self, choice: StorageChoice) -> int | None:
+        size = values(self, choice)["size"]
+        return _size_bytes(size) if size else None
+
+    def free_space(self, choice: StorageChoice) -> FreeSpace:
+        del choice
+        return FreeSpace(_MEMORY, available_bytes())
+
+    def why_unavailable(self) -> str | None:
+        return why_not(need_mount_programs, self.name) if may_mount() else None
+
+    def unavailable_levels(self) -> Mapping[str, str]:
+        return {}
 
     def file_system_of(self, choice: StorageChoice) -> str:
         del choice
@@ -68,7 +116,7 @@ class Tmpfs:
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
         self.check(choice)
-        size = values(self, choice)["size"]
+        size = self.size_bytes(choice)
         identity = ledger.new_id()
         is_own = may_mount()
         parent = Path(tempfile.gettempdir()) if is_own else SHARED_MEMORY
@@ -81,14 +129,14 @@ class Tmpfs:
             yield PreparedStorage(facts_of(choice, directory))
 
 
-def _make(directory: Path, size: str, *, is_own: bool) -> None:
+def _make(directory: Path, size: int | None, *, is_own: bool) -> None:
     try:
         directory.mkdir(mode=0o755)
     except OSError as error:
         raise ArgumentError(f"a tmpfs needs a directory: {error}") from error
     if is_own:
         options = f"mode=0755,size={size}" if size else "mode=0755"
-        command = ["mount", "-t", "tmpfs", "-o", options, "assay", str(directory)]
+        command = [tool("mount"), "-t", "tmpfs", "-o", options, "assay", str(directory)]
         try:
             mounted = subprocess.run(command, capture_output=True, text=True, check=False)
             failed = mounted.stderr.strip() if mounted.returncode else None

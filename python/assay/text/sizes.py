@@ -6,6 +6,11 @@ from __future__ import annotations
 _UNITS = (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 
 
+def option_word(size: int) -> str:
+    """As the value of an option, with the letters that mount(8) and losetup(8) take: ``64M``."""
+    return size_word(size).upper().removesuffix("B")
+
+
 def size_word(size: int) -> str:
     """In the largest unit of which it is a whole number."""
     for unit, factor in _UNITS:

@@ -113,10 +113,13 @@ impl RotatingDisk {
     pub(super) fn new(parameters: RotatingParameters, size_bytes: u64) -> Result<Self, DiskError> {
         let capacity_bytes = parameters.capacity_bytes.unwrap_or(size_bytes);
         if capacity_bytes < size_bytes {
-            return Err(DiskError::argument(format!(
-                "capacity: expected at least the size of the image, {size_bytes} bytes for each disk, found \
-                 {capacity_bytes}"
-            )));
+            return Err(DiskError::hinted(
+                format!(
+                    "capacity: expected at least the size of the image, {size_bytes} bytes for each disk, found \
+                     {capacity_bytes}"
+                ),
+                "a larger capacity, a smaller size, or leave capacity out",
+            ));
         }
         if parameters.rate_inner > parameters.rate_outer {
             return Err(DiskError::argument(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from assay.errors import SystemUnderTestError
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
+from assay.provision.tools import tool
 
 _BLOCK_DEVICES = Path("/sys/block")
 _DELETED = " (deleted)"
@@ -71,7 +72,9 @@ def _devices_of(file: str) -> list[str]:
 
 def _losetup(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(["losetup", *words], capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [tool("losetup"), *words], capture_output=True, text=True, check=False
+        )
     except OSError as error:
         message = f"losetup cannot be run: {error.strerror}"
         return subprocess.CompletedProcess(list(words), 127, "", message)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
+from assay.provision.tools import tool
 
 _PATIENCE_S = 10.0
 _MOUNT_POINT = 4
@@ -61,7 +62,7 @@ def _unmount(path: Path) -> str | None:
         return None
     try:
         done = subprocess.run(
-            ["umount", str(path)], capture_output=True, text=True, check=False, cwd="/"
+            [tool("umount"), str(path)], capture_output=True, text=True, check=False, cwd="/"
         )
     except OSError as error:
         return f"umount cannot be run: {error.strerror}"

@@ -9,7 +9,6 @@ its tables to be written in the background after the mount, that is, during the 
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from typing import Final
 
 from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
 from assay.option_spec import OptionSpec
-from assay.provision.programs import SEARCH_PATH
+from assay.provision.tools import find_tool
 from assay.storages.block.machine import need_program
 
 KNOWN_TO_KERNEL = Path("/proc/filesystems")
@@ -136,12 +135,24 @@ def need_file_system(name: str) -> FileSystem:
     return found
 
 
+def need_any_file_system(what: str) -> None:
+    """Raises `StorageUnavailable` where this machine can make none."""
+    reasons = {name: why_not_here(name) for name in FILE_SYSTEMS}
+    if all(reasons.values()):
+        usual = FILE_SYSTEMS[FS.default]
+        raise StorageUnavailable(
+            f"{what} needs a file system, and none can be made here; {usual.name}: "
+            f"{reasons[usual.name]}",
+            hint=f"apt-get install {usual.package}",
+        )
+
+
 def why_not_here(name: str) -> str | None:
     """Why this machine cannot make the file system; None: it can."""
     found = FILE_SYSTEMS[name]
     if not kernel_has(name):
         return "not in this machine's kernel"
-    if shutil.which(found.make[0], path=SEARCH_PATH) is None:
+    if find_tool(found.make[0]) is None:
         return f"{found.make[0]} is not installed: apt-get install {found.package}"
     return None
 
@@ -154,7 +165,7 @@ def kernel_has(name: str) -> bool:
         known = []
     if name in known:
         return True
-    modprobe = shutil.which("modprobe", path=SEARCH_PATH)
+    modprobe = find_tool("modprobe")
     if modprobe is None:
         return False
     asked = subprocess.run(

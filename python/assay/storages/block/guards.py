@@ -15,6 +15,7 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment.values import StorageChoice
+from assay.provision.tools import tool
 from assay.storages.block.machine import need_program, need_root
 from assay.storages.mounts import MOUNT_TABLE, Mount, device_number, every_mount
 
@@ -112,7 +113,7 @@ def _number_of(mount: Mount) -> str:
 def erase(node: Path) -> None:
     """Removes every signature, so that no tool takes the device for what it was."""
     wiped = subprocess.run(
-        ["wipefs", "--all", "--quiet", str(node)], capture_output=True, text=True, check=False
+        [tool("wipefs"), "--all", "--quiet", str(node)], capture_output=True, text=True, check=False
     )
     if wiped.returncode != 0:
         raise SystemUnderTestError(

@@ -12,6 +12,7 @@ from pathlib import Path
 from assay import env_vars
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment.values import StorageChoice
+from assay.storages.abilities import FreeSpace
 from assay.storages.here import FALLBACK, refuse_no_directory
 from assay.text.units import size
 
@@ -23,13 +24,20 @@ _SPARE_BYTES = 32 << 20
 def need_room(directory: Path, size_bytes: int, storage: str) -> None:
     """Raises `ArgumentError` where the file system of the directory (or of its first parent that
     exists) has not that much space."""
+    _need(_free_space_in(directory), size_bytes, storage)
+
+
+def _free_space_in(directory: Path) -> FreeSpace:
     existing = next(path for path in (directory, *directory.parents) if path.exists())
     found = os.statvfs(existing)
-    free_bytes = found.f_bavail * found.f_frsize
-    if free_bytes < size_bytes + _SPARE_BYTES:
+    return FreeSpace(str(directory), found.f_bavail * found.f_frsize)
+
+
+def _need(room: FreeSpace, size_bytes: int, storage: str) -> None:
+    if room.free_bytes < size_bytes + _SPARE_BYTES:
         raise ArgumentError(
             f"storage {storage!r}: its image needs {size(size_bytes + _SPARE_BYTES)}, and "
-            f"{directory} has {size(free_bytes)} free",
+            f"{room.place} has {size(room.free_bytes)} free",
             hint="choose a smaller size, or another directory: KIND[size=512M]:DIRECTORY",
         )
 
@@ -58,15 +66,16 @@ def lay_out(path: Path, size_bytes: int) -> None:
         ) from error
 
 
-def need_known_room(choice: StorageChoice, size_bytes: int) -> None:
-    """`need_room` before anything is made: of a directory that is named, or of the two among which
-    the default one will be. Raises `ArgumentError` also where what is named is no directory."""
+def need_known_free_space(choice: StorageChoice, size_bytes: int) -> None:
+    """`need_room` before anything is made. Raises `ArgumentError` also where what is named is no
+    directory."""
     refuse_no_directory(choice)
+    _need(known_free_space(choice), size_bytes, choice.name)
+
+
+def known_free_space(choice: StorageChoice) -> FreeSpace:
+    """That of the directory that is named; of the two that may be the default one, that of the one
+    with more."""
     named = choice.directory or env_vars.DATA_DIRECTORY.get()
-    if named:
-        need_room(Path(named).absolute(), size_bytes, choice.name)
-        return
-    try:
-        need_room(Path.cwd(), size_bytes, choice.name)
-    except ArgumentError:
-        need_room(FALLBACK, size_bytes, choice.name)
+    places = [Path(named).absolute()] if named else [Path.cwd(), FALLBACK]
+    return max(map(_free_space_in, places), key=lambda room: room.free_bytes)

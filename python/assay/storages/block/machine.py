@@ -4,12 +4,12 @@ not here. Changes nothing."""
 from __future__ import annotations
 
 import os
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from assay.errors import StorageUnavailable
 from assay.provision.mount_right import may_mount
-from assay.provision.programs import SEARCH_PATH
+from assay.provision.tools import find_tool
 
 LOOP_CONTROL = Path("/dev/loop-control")
 
@@ -18,13 +18,13 @@ def need_root(what: str) -> None:
     if os.geteuid() != 0:
         raise StorageUnavailable(
             f"{what} needs root: only root can mount file systems and set up block devices",
-            hint="run assay as root (sudo), or use the storage `here`",
+            hint="run assay as root (sudo)",
         )
     if not may_mount():
         raise StorageUnavailable(
             f"{what} needs the right to mount file systems (the capability CAP_SYS_ADMIN), which "
             "this container does not give",
-            hint="start the container with --privileged, or use the storage `here`",
+            hint="start the container with --privileged",
         )
 
 
@@ -43,24 +43,35 @@ def need_device(what: str, needed: str, node: Path, module: str) -> None:
         )
 
 
-def why_not_root(what: str) -> str | None:
-    """The same as a sentence; None: this is root."""
-    try:
-        need_root(what)
-    except StorageUnavailable as error:
-        return f"{error.message}; {error.hint}"
-    return None
+def need_mount(what: str) -> None:
+    """The right to mount a file system, and what does it."""
+    need_root(what)
+    need_mount_programs(what)
+
+
+def need_mount_programs(what: str) -> None:
+    need_program("mount", "mount", what)
+    need_program("umount", "mount", what)
 
 
 def need_loop_devices(what: str) -> None:
     need_root(what)
     need_device(what, "loop devices", LOOP_CONTROL, "loop")
-    need_program("losetup", "util-linux", what)
+    need_program("losetup", "mount", what)
+
+
+def why_not(need: Callable[[str], object], what: str) -> str | None:
+    """Why this machine has not what ``need`` asks for, as a sentence with the fix; None: it has."""
+    try:
+        need(what)
+    except StorageUnavailable as error:
+        return f"{error.message}; {error.hint}" if error.hint else error.message
+    return None
 
 
 def need_program(name: str, package: str, what: str) -> str:
     """The path of the program."""
-    found = shutil.which(name, path=SEARCH_PATH)
+    found = find_tool(name)
     if found is None:
         raise StorageUnavailable(
             f"{what} needs the program {name}, which is not installed",

@@ -8,6 +8,7 @@ from pathlib import Path
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.ledger import HeldEntry
 from assay.provision.resources import Mount
+from assay.provision.tools import tool
 from assay.storages.block.file_systems import FileSystem
 
 
@@ -21,7 +22,7 @@ def mount(
     together = ",".join([*file_system.mount_options, *asked])
     point.mkdir(mode=0o755)
     entry.add(Mount(str(point)))
-    words = ["mount", "-t", file_system.name, *(["-o", together] if together else [])]
+    words = [tool("mount"), "-t", file_system.name, *(["-o", together] if together else [])]
     done = subprocess.run(
         [*words, str(device), str(point)], capture_output=True, text=True, check=False
     )

@@ -53,13 +53,13 @@ def disk_options() -> tuple[OptionSpec, ...]:
     return tuple(specs)
 
 
-def model_of(values: Mapping[str, str]) -> Model:
-    """The disk of a storage's options, those that are not the disk's included. Raises
-    `ArgumentError`."""
+def model_of(values: Mapping[str, str], size_bytes: int) -> Model:
+    """The disk of so many bytes of a storage's options, those that are not the disk's included.
+    Raises `ArgumentError`."""
     names = {spec.name for spec in disk_options()}
     given = {name: value for name, value in values.items() if name in names and value}
     try:
-        found = json.loads(_engine.disk_model_parameters(words(given)))
+        found = json.loads(_engine.disk_model_parameters(words(given), size_bytes))
     except _engine.EngineError as error:
         raise ArgumentError(error.message, hint=error.hint) from error
     return Model(**found)
