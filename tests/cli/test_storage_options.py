@@ -25,6 +25,20 @@ def test_descriptions_in_lists_are_titles(
     assert [one for one in titles if not one or one[0].islower() or one.endswith(".")] == []
 
 
+def test_why_a_storage_is_not_available_stands_beside_it(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert run_program(["list", "storages"]) == 0
+    heading, *rows = capsys.readouterr().out.splitlines()
+    assert heading.endswith("why_not_available")
+    (loop,) = [row for row in rows if row.startswith("loop ")]
+    assert loop.split()[1] == "no" and "root" in loop
+    assert run_program(["list", "storages", "--detail"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 140
+
+
 @pytest.mark.parametrize(
     "words",
     ["verify null", "probe here tmpfs", "durability --on sqlite --storage loop[size=16M]"],

@@ -20,7 +20,16 @@ from assay.report import json as json_form
 from assay.report import markdown as markdown_form
 from assay.report import table as table_form
 from assay.report.build import build
-from assay.report.values import Report
+from assay.report.values import (
+    Column,
+    Report,
+    Row,
+    Section,
+    Table,
+    WarningNote,
+    count,
+    text,
+)
 
 DECLARED = {
     "report": {
@@ -280,6 +289,25 @@ def test_names_with_options_are_broken_in_headings_before_a_table_is_split(tmp_p
     result = text[text.index("Test parallel") : text.index("Transaction out")]
     assert len(re.findall("^─", result, re.MULTILINE)) == 1
     assert re.search(r"^ +\[fs=ext4, +\[fs=xfs, +\[fs=btrfs, +loop +loop$", result, re.MULTILINE)
+
+
+def test_texts_are_broken_at_the_ends_of_words() -> None:
+    """Only what is longer than its column is broken within a word."""
+    storages = ("modelled[profile=scsi-15k,size=128M]", "loop[size=128M,mount=nobarrier]")
+    rows = [Row((text("1"), text(name), count(1234567890))) for name in storages]
+    columns = (Column("run"), Column("storage"), *(Column("x" * 40, is_number=True),))
+    section = Section("s", (), (Table("t", "t", columns, tuple(rows), label_columns=2),))
+    made = Report("r", 1, Path("r"), {}, (section,), (), 1)
+    stream = io.StringIO()
+    table_form.render(made, stream)
+    words = {"modelled[profile=scsi-15k,", "size=128M]", "loop[size=128M,mount=nobarrier]"}
+    assert words <= set(stream.getvalue().split()), stream.getvalue()
+
+
+def test_details_behind_a_bracket_have_none_of_their_own() -> None:
+    assert WarningNote("n", "little of it (vacuum)", ("4 s",), "").sentence == (
+        "little of it (vacuum): 4 s"
+    )
 
 
 def test_nothing_but_a_terminal_gets_colour(quick: Report) -> None:

@@ -29,6 +29,10 @@ SYSTEM_DETAIL = (
 )  # fmt: skip
 WORKLOAD_COLUMNS = ("test", "clients", "title", "reproduces")
 STORAGE_COLUMNS = ("storage", "available", "what")
+WHY_NOT = "why_not_available"
+"""A column of storages, where one of them is not available."""
+WIDTH_OF_DETAIL = 140
+"""Of sentences that are to be read, also in a file."""
 STORAGE_DETAIL = ("storage", "option", "default", "values", "what")
 RUN_COLUMNS = (
     "run", "experiment", "test", "system", "storage", "clients", "repetition", "began", "state",
@@ -92,7 +96,11 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
     columns, found = found_by[what]()
     if form == "table" and what == "runs":
         columns, found = RUN_TABLE, [*map(_brief, found)]
-    rows.write(found, columns, form, sys.stdout)
+    if what == "storages" and any(row.get(WHY_NOT) for row in found):
+        columns = (*columns, WHY_NOT)
+        found = found if form == "json" else [*map(_without_its_fix, found)]
+    width = WIDTH_OF_DETAIL if detail and what == "storages" else None
+    rows.write(found, columns, form, sys.stdout, width=width)
     if what == "systems":
         for error in registry.broken_systems():
             say(f"warning: {error.message}")
@@ -108,6 +116,11 @@ def _brief(run: rows.Row) -> rows.Row:
         "rep.": run["repetition"],
         "result": f"{text[: LONGEST_RESULT - 1]}…" if len(text) > LONGEST_RESULT else text,
     }
+
+
+def _without_its_fix(storage: rows.Row) -> rows.Row:
+    """Why it is not available in few words; `--detail` and JSON have the rest."""
+    return {**storage, WHY_NOT: str(storage[WHY_NOT]).partition(": ")[0]}
 
 
 def _workloads() -> list[rows.Row]:

@@ -14,18 +14,31 @@ from assay.text.visible import for_terminal, visible, visible_lines
 Row = Mapping[str, object]
 
 
-def write(rows: Sequence[Row], columns: Sequence[str], form: str, stream: TextIO) -> None:
-    """Writes ``columns`` of the rows in the format ``form``; JSON has all of each row."""
-    FORMS[form](rows, columns, stream)
+def write(
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    form: str,
+    stream: TextIO,
+    *,
+    width: int | None = None,
+) -> None:
+    """Writes ``columns`` of the rows in the format ``form``; JSON has all of each row. ``width``:
+    of a table where the stream has none; None: as wide as it has to be."""
+    if form == "table":
+        _table(rows, columns, stream, width)
+    else:
+        FORMS[form](rows, columns, stream)
 
 
-def _table(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
+def _table(
+    rows: Sequence[Row], columns: Sequence[str], stream: TextIO, width: int | None = None
+) -> None:
     cells = [[_shown(row.get(column)) for column in columns] for row in rows]
     is_number = [
         bool(rows) and all(isinstance(row.get(column), int | float) for row in rows)
         for column in columns
     ]
-    for line in row_table.lines(columns, cells, is_number, line_width(stream)):
+    for line in row_table.lines(columns, cells, is_number, line_width(stream) or width):
         stream.write(line + "\n")
 
 

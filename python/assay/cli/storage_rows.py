@@ -3,10 +3,12 @@ can have them, and their options."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import getdoc, getmodule
 
 from assay import registry
 from assay.cli.rows import Row
+from assay.option_spec import OptionSpec
 from assay.storages import abilities
 from assay.storages.abilities import Inspectable
 from assay.storages.protocol import Storage
@@ -39,11 +41,7 @@ def _options(name: str, storage: Storage) -> list[Row]:
     about = f"{_what(storage)}. Not available: {reason}" if reason else _what(storage)
     rows: list[Row] = [{"storage": name, "what": about}]
     for spec in storage.option_specs:
-        not_here = [
-            f"{level} ({missing[f'{spec.name}={level}']})"
-            for level in spec.levels
-            if f"{spec.name}={level}" in missing
-        ]
+        not_here = _not_here(spec, missing)
         rows.append(
             {
                 "storage": name,
@@ -51,12 +49,19 @@ def _options(name: str, storage: Storage) -> list[Row]:
                 "default": spec.default,
                 "values": ", ".join(level for level in spec.levels if level)
                 or (spec.quantity.expected if spec.quantity else ""),
-                "what": f"{spec.help} Not here: {'; '.join(not_here)}"
-                if not_here
-                else _as_title(spec.help),
+                "what": f"{spec.help} Not here: {not_here}" if not_here else _as_title(spec.help),
             }
         )
     return rows
+
+
+def _not_here(spec: OptionSpec, missing: Mapping[str, str]) -> str:
+    """``f2fs, jfs (not in this machine's kernel)``: the levels with the same reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for level in spec.levels:
+        if reason := missing.get(f"{spec.name}={level}"):
+            by_reason.setdefault(reason, []).append(level)
+    return "; ".join(f"{', '.join(levels)} ({reason})" for reason, levels in by_reason.items())
 
 
 def _what(storage: object) -> str:

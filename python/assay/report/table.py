@@ -4,7 +4,7 @@ meaning of its own."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -170,12 +170,14 @@ def _print_upright(console: Console, table: Table, layout: _Layout) -> None:
             show_edge=False,
         )
         lines = max(layout.headings[column].count("\n") for column in columns)
+        room = _rooms(layout, table, columns, console.width)
         for column in columns:
             shown.add_column(
                 Text(_at_the_bottom(layout.headings[column], lines)),
                 justify="right" if table.columns[column].is_number else "left",
                 overflow="fold",
                 no_wrap=layout.is_whole[column],
+                min_width=None if layout.is_whole[column] else room[column],
             )
         blocks: dict[str, str] = {}
         block = ""
@@ -186,11 +188,67 @@ def _print_upright(console: Console, table: Table, layout: _Layout) -> None:
                 blocks[mark] = block
                 shown.add_section()
                 shown.add_row(mark)
-            shown.add_row(*(Text(row.cells[column].shown) for column in columns))
+            shown.add_row(
+                *(
+                    Text(_broken(row.cells[column].shown, room[column], layout.is_whole[column]))
+                    for column in columns
+                )
+            )
         console.print()
         if not place:
             console.print(Text(table.title))
         _print_with_blocks(console, shown, blocks)
+
+
+def _rooms(layout: _Layout, table: Table, columns: Sequence[int], width: int) -> dict[int, int]:
+    """Column → its width: what numbers and whole labels leave is divided among columns of text, of
+    which none gets more than it needs."""
+    rooms = {column: layout.widths[column] for column in columns}
+    left = width - layout.width(columns)
+    wrapped = [column for column in columns if not layout.is_whole[column]]
+    needs = {
+        column: max((len(row.cells[column].shown) for row in table.rows), default=0)
+        for column in wrapped
+    }
+    while left > 0 and (short := [one for one in wrapped if rooms[one] < needs[one]]):
+        rooms[min(short, key=lambda one: rooms[one])] += 1
+        left -= 1
+    return rooms
+
+
+_COMMAS = re.compile(r"(?<=,)(?=\S)")
+_OTHER_ENDS = re.compile(r"(?<=[=/:.;_])(?=\S)|(?=\[)")
+"""Where a long word is broken: behind commas, and where that is not enough at other ends."""
+
+
+def _broken(text: str, room: int, is_whole: bool) -> str:
+    """The text with line breaks behind commas and at other ends of words, where it is wrapped."""
+    if is_whole or len(text) <= room:
+        return text
+    return "\n".join(_lines_of(text, room))
+
+
+def _parted_at(ends: re.Pattern[str], word: str, room: int) -> list[str]:
+    """The word alone if there is room for it."""
+    return [word] if len(word) <= room else ends.sub("\0", word).split("\0")
+
+
+def _lines_of(text: str, room: int) -> Iterator[str]:
+    line = ""
+    for word in text.split(" "):
+        parts = [
+            short
+            for part in _parted_at(_COMMAS, word, room)
+            for short in _parted_at(_OTHER_ENDS, part, room)
+        ]
+        blank = " " if line else ""
+        for part in parts:
+            if line and len(line) + len(blank) + len(part) > room:
+                yield line
+                line, blank = "", ""
+            line += blank + part
+            blank = ""
+    yield line
 
 
 def _print_with_blocks(console: Console, shown: RichTable, blocks: Mapping[str, str]) -> None:

@@ -113,7 +113,12 @@ class WarningNote:
     def sentence(self) -> str:
         """Cause and details; the details alone where the cause is not known."""
         details = "; ".join(self.details)
-        return f"{self.cause} ({details})" if self.cause and details else self.cause or details
+        if not (self.cause and details):
+            return self.cause or details
+        # Not two pairs of brackets, one behind the other.
+        return (
+            f"{self.cause}: {details}" if self.cause.endswith(")") else f"{self.cause} ({details})"
+        )
 
 
 @dataclass(frozen=True)
