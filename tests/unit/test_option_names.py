@@ -21,6 +21,7 @@ from assay.experiment import file as experiment_file
 from assay.experiment.option_names import OPTIONS
 from assay.experiment.spelling import of_file, of_python, respelled
 from assay.experiment.words import Words, experiment
+from assay.resuming import Request
 
 ONLY_OPTIONS = {"target", "scale", "no_probe", "no_durability", "form", "detail", "progress_s"}
 """Of the command line: short for others, or how the report is printed."""
@@ -168,3 +169,12 @@ def test_what_is_typed_beside_a_file_is_an_option_and_the_rest_is_a_key(
     )
     assert run_program(["plan", "e.toml", "--cache", "warm,warm"]) == 2
     assert "error: --cache: warm is given twice" in capsys.readouterr().err
+
+
+def test_a_file_continues_in_python_as_on_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Request] = []
+    monkeypatch.setattr(running, "_result", lambda *taken: asked.append(taken[4]))
+    assay.run("e.toml")
+    assay.run("e.toml", new=True)
+    assert [one.is_new for one in asked] == [False, True]
+    assert all(one.command is not None for one in asked)

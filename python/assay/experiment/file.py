@@ -21,6 +21,7 @@ from assay.experiment.values import (
 from assay.files import paths, toml_file
 from assay.files.toml_file import Section
 from assay.text import quantities
+from assay.text.nearest import did_you_mean
 from assay.workload import ad_hoc_script, driving, reader
 from assay.workload.values import Workload
 
@@ -192,8 +193,13 @@ def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
     given = top.section("system")
     for name in given.names():
         section = given.section(name)
-        if name not in {choice.name for choice in choices}:
-            raise given.error(f"settings of {name}, which is not among the systems", name)
+        chosen = {choice.name for choice in choices}
+        if name not in chosen:
+            raise given.error(
+                f"settings of {name}, which is not among the systems",
+                name,
+                hint=did_you_mean(name, chosen),
+            )
         with _placed(given, name):
             levels = {key: section.words(key) for key in section.names()}
             choices = settings.varied(choices, name, levels)

@@ -121,8 +121,8 @@ _NO_MEMORY_OF_OURS = (
     "bounds its memory"
 )
 _NO_SERVER_OF_OURS = (
-    "only a server that Assay starts can be limited, not a running one nor a library in the "
-    "client's own process"
+    "only a server that Assay starts can be limited, not one that is running already, and not a "
+    "library in the client's own process"
 )
 _NO_INPUT = "its rows are not read from files"
 _DRIVING = (
