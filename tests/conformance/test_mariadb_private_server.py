@@ -43,6 +43,7 @@ def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
             "innodb_flush_log_at_trx_commit = 2",
             "sync_binlog = 0",
         )
+        assert deployment.durable_instead == {"sync_binlog = 0": "sync_binlog = 1"}
         sample = MARIADB.sample(deployment)
         assert sample is not None
         assert sample.processes == 1

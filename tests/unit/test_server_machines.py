@@ -16,6 +16,7 @@ from assay.plan import plan
 from assay.plan.fingerprint import of_document
 from assay.record.document import json_text
 from assay.steps.refusal import why_refused
+from assay.text.sizes import about
 
 MB = 1 << 20
 _LIMITED_DISK = "throttled[read_iops=100,size=512M]"
@@ -74,8 +75,9 @@ def test_a_file_says_the_same_and_the_command_line_replaces_it(tmp_path: Path) -
     [
         ({"memory": "much"}, "memory: expected none or a size in bytes from 1 MiB"),
         ({"memory": "1kB"}, "found '1kB'"),
-        ({"cpus": "0"}, "cpus: expected none or a number of processors from 0.01"),
-        ({"rtt": "-1ms"}, "rtt: expected a number of seconds from 0 to 60"),
+        ({"cpus": "0"}, "cpus: expected none or a number of processors from 0.05"),
+        ({"rtt": "-1ms"}, "rtt: expected 0 or a number of seconds from 0.0001 to 60"),
+        ({"rtt": "0,1us"}, "found '1us'"),
         ({"memory": "64MB,64MB"}, "memory: 64MB is given twice"),
     ],
 )
@@ -165,4 +167,6 @@ def test_more_than_this_machine_has_is_refused_with_the_limit(
     said = capsys.readouterr().err
     assert ended.value.code == 3
     assert "--cpus 4000" in said
+    assert about(int(23.54 * 1024) * MB) == "23.5GB"
+    assert about(999 * MB) == "999MB"
     assert "Traceback" not in said

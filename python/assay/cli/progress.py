@@ -16,6 +16,7 @@ from assay.cli.live import LINE_EVERY_S, Live
 from assay.experiment import AS_IS, Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
+from assay.text.reasons import log_lines, sentence
 from assay.text.secrets import without_secrets
 from assay.text.units import counted, duration
 from assay.text.visible import indented, visible
@@ -108,7 +109,10 @@ class _Once:
     def line(self, how: str, planned: PlannedRun, reason: str) -> str:
         number = planned.position + 1
         first = self._first.setdefault((how, reason), number)
-        said = f": {reason}" if first == number else f" for the reason of run {first}"
+        log = " (its last lines: assay report --detail)" if log_lines(reason) else ""
+        said = (
+            f": {sentence(reason)}{log}" if first == number else f" for the reason of run {first}"
+        )
         return f"run {number} {how}{said}"
 
 

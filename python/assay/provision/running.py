@@ -16,6 +16,7 @@ from assay.errors import (
     ArgumentError,
     Bug,
     PluginFailed,
+    SystemDied,
     SystemUnderTestError,
     says_disk_is_full,
 )
@@ -37,7 +38,7 @@ from assay.systems.abilities import (
     WaitsForSpace,
 )
 from assay.systems.protocol import ServerDirectory, System
-from assay.text.reasons import with_more
+from assay.text.reasons import with_log, with_more
 
 OnDirectory = Callable[[ServerDirectory], None]
 
@@ -146,7 +147,9 @@ class RunningSystem:
         except SystemUnderTestError as error:
             ended = server_group.why_killed(groups, killed_before)
             if ended is not None and ended not in error.message:
-                error.message = f"{self.choice.label}: {ended}: {error.message}"
+                self._name_too_little_memory(error, ended)
+            elif self.choice.machine.cpus is not None and isinstance(error, SystemDied):
+                error.hint = error.hint or f"it was given {self.choice.machine.cpus:g} processors"
             if self._space is not None and self._space.reason is not None:
                 error.message = with_more(self._space.reason, error.message)
             if error.hint is None and says_disk_is_full(error.message):
@@ -154,6 +157,14 @@ class RunningSystem:
             raise
         self._deployment = replace(deployment, label=self.choice.label, durability=self._durability)
         return self._deployment
+
+    def _name_too_little_memory(self, error: SystemUnderTestError, ended: str) -> None:
+        """What its programs say of such an end is advice on anything but the memory; it stays below
+        the reason, as their log."""
+        said = f"{self.choice.label}: {ended} while it was started"
+        if error.message.strip():
+            said = with_log(said, error.message)
+        error.message, error.hint = said, "give it more --memory, or a smaller buffer"
 
     def _watched(self, up: ExitStack) -> SpaceWatch | None:
         """From before its first program until its last one has ended."""

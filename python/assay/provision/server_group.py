@@ -17,7 +17,7 @@ from assay.provision.group_limits import GroupLimit
 from assay.provision.hierarchies import parents
 from assay.provision.machine_sampling import memory_bytes
 from assay.text import units
-from assay.text.sizes import size_word
+from assay.text.sizes import about, size_word
 
 _PERIOD_US = 100_000
 """In which a group may use so much CPU time: what container engines use, too."""
@@ -39,7 +39,8 @@ def refuse_impossible(machine: ServerMachine) -> None:
         )
     if machine.memory_bytes is not None and machine.memory_bytes > memory:
         raise MachineLimit(
-            f"--memory {size_word(machine.memory_bytes)}: this machine has {units.size(memory)}",
+            f"--memory {size_word(machine.memory_bytes)}: this machine has {about(memory)}, in "
+            "units of 1024",
             hint="give less, or none",
         )
 

@@ -73,6 +73,10 @@ RUNS = [
     TidyColumn("ended_unix_ns", "integer", "null: not ended", attribute("ended_unix_ns")),
     TidyColumn("system_version", "string", "its own", path("deployment", "version")),
     TidyColumn(
+        "measured_rtt_s", "number", "round trip through the delay proxy; null: connected directly",
+        path("deployment", "delay", "measured_rtt_s"),
+    ),
+    TidyColumn(
         "durability_class", "string", "D0 to D3; null: not measured",
         path("deployment", "durability", "durability_class"),
     ),

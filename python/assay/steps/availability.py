@@ -50,7 +50,7 @@ class Availability:
                 f"{_counted(len(self.missing), len(self.storages))} on this machine:\n"
                 + "\n".join(lines),
                 hint="install them, or leave them out"
-                if not self.storages
+                if all(isinstance(error, SystemMissing) for error in found.values())
                 else "leave them out: `assay plan` shows which runs need them",
             )
 

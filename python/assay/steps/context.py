@@ -26,6 +26,9 @@ from assay.row_sources.request import DataRequest
 from assay.systems.protocol import ServerDirectory
 from assay.workload.values import Test, Workload
 
+_SLOW_CPUS = 0.5
+"""With less it takes tens of seconds until a server is ready."""
+
 
 @dataclass
 class Known:
@@ -116,7 +119,12 @@ class RunState:
         return self.pooled
 
     def bring_up(self) -> None:
-        self.context.progress.stage(f"provision {self.planned.cell.system.label}")
+        choice = self.planned.cell.system
+        cpus = choice.machine.cpus
+        slow = (
+            "" if cpus is None or cpus >= _SLOW_CPUS else f"; {cpus:g} processors start it slowly"
+        )
+        self.context.progress.stage(f"provision {choice.label}{slow}")
         stage = self.context.progress.stage
         is_first = self.planned.cell.storage.name not in self.context.known.probed
         on_directory = self._probe if self.context.probe_s and is_first else None

@@ -187,8 +187,10 @@ STORAGE_BYTES: Final = Size(1 << 20, 1 << 50)
 OPERATIONS_PER_S: Final = Whole(1, 1_000_000_000, "operations per second")
 BYTES_PER_S: Final = Size(1, 1 << 40)
 MEMORY_BYTES: Final = Size(1 << 20, 1 << 50)
-CPUS: Final = Real(0.01, 4096, "processors")
-RTT_S: Final = Duration(0, 60, "seconds")
+CPUS: Final = Real(0.05, 4096, "processors")
+"""With less, a server takes minutes to start, and stands still for most of the time."""
+RTT_S: Final = Duration(1e-4, 60, "seconds", may_be_none=True)
+"""With less, most of it would be what the proxy itself takes."""
 PORT: Final = Whole(1, 65_535)
 PORT_OR_ANY: Final = Whole(0, 65_535)
 

@@ -11,6 +11,17 @@ def option_word(size: int) -> str:
     return size_word(size).upper().removesuffix("B")
 
 
+def about(size: int) -> str:
+    """To three digits and never more than it is, in the largest unit of which it is one at least:
+    ``23.5GB``."""
+    for unit, factor in _UNITS:
+        if size >= factor:
+            whole = len(str(size // factor))
+            places = 10 ** max(0, 3 - whole)
+            return f"{size * places // factor / places:.12g}{unit}"
+    return f"{size}B"
+
+
 def size_word(size: int) -> str:
     """In the largest unit of which it is a whole number."""
     for unit, factor in _UNITS:

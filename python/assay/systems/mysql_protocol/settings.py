@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from assay.errors import SystemRefused
 from assay.provision.engine_calls import Session
@@ -158,3 +158,11 @@ def durability_lowered_by(settings: Mapping[str, str], engine: str) -> tuple[str
     if engine.lower() == "myisam":
         lowered.append(f"engine = {engine}")
     return tuple(lowered)
+
+
+def durable_instead(lowered: Iterable[str]) -> dict[str, str]:
+    """What to set where it is not the default everywhere: MariaDB flushes no binary log by itself,
+    and the default storage engine may be any."""
+    known = {"sync_binlog": "sync_binlog = 1", "engine": "engine = InnoDB"}
+    named = {one: one.partition(" = ")[0] for one in lowered}
+    return {one: known[name] for one, name in named.items() if name in known}

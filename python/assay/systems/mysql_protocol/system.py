@@ -255,6 +255,7 @@ class ProductSystem:
         effective = settings.effective(found or {}, choice.settings, changed)
         engine = options.get("engine") or effective.get("default_storage_engine", "")
         limit = (found or {}).get("max_connections", "")
+        lowered = settings.durability_lowered_by(effective, engine)
         return Deployment(
             system=self.name,
             label=choice.label,
@@ -268,7 +269,8 @@ class ProductSystem:
             settings_unknown="" if found else settings.UNKNOWN,
             connection_limit=int(limit) if limit.isdecimal() else None,
             is_private=is_private,
-            durability_lowered_by=settings.durability_lowered_by(effective, engine),
+            durability_lowered_by=lowered,
+            durable_instead=settings.durable_instead(lowered),
         )
 
 
