@@ -85,6 +85,21 @@ def test_runs_with_the_same_reason_say_it_once(capsys: pytest.CaptureFixture[str
     assert "run 2 refused for the reason of run 1" in said
 
 
+@pytest.mark.parametrize("storage", ["here", "here:/proc"])
+def test_a_folder_in_which_nothing_can_be_made_is_a_fault_of_the_machine(
+    storage: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """The default folder, or a named one."""
+    monkeypatch.chdir("/proc")
+    words = [str(tmp_path / "one.sql"), "--on", "sqlite", "--storage", storage]
+    assert run(*words, "--records", str(tmp_path / "r.sqlite")) == 3
+    message = capfd.readouterr().err
+    assert "cannot be made: " in message and "choose another" in message
+
+
 def insist_on_words_of_a_full_disk() -> None:
     state = ended()["sqlite"]
     assert "database or disk is full" in state

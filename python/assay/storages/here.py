@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay import env_vars
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, StorageUnavailable
 from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision import ledger
@@ -19,6 +19,7 @@ from assay.storages.options import values
 from assay.storages.protocol import PreparedStorage
 
 DEFAULT_NAME = ".assay"
+_OTHER = "choose another: --storage here:DIRECTORY"
 FALLBACK = Path("/var/tmp")
 """Survives a reboot and is seldom in memory, unlike /tmp."""
 
@@ -122,18 +123,20 @@ def default_directory(user: ServerUser) -> Path:
 
 
 def make(directory: Path) -> None:
-    """Creates a directory and its missing parents, accessible to all users. Raises `ArgumentError`
-    if it cannot."""
+    """Creates a directory and its missing parents, accessible to all users. Raises
+    `StorageUnavailable` if it cannot, `ArgumentError` where something else is at its path."""
     try:
         for path in reversed(_missing(directory)):
             path.mkdir()
             path.chmod(0o755)  # independent of the umask: the servers' user needs access
-        if not directory.is_dir():
-            raise NotADirectoryError(f"{directory} is not a directory")
     except OSError as error:
-        raise ArgumentError(
-            f"a storage needs a directory: {error}", hint="choose another: --storage here:DIRECTORY"
+        raise StorageUnavailable(
+            f"a directory for the storage cannot be made: {error}", hint=_OTHER
         ) from error
+    if not directory.is_dir():
+        raise ArgumentError(
+            f"expected a directory for the storage, found {directory}, which is none", hint=_OTHER
+        )
 
 
 HERE = Here()
