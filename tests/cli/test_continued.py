@@ -83,6 +83,8 @@ def test_a_changed_script_and_new_begin_anew(folder: Path, assay: Assay) -> None
 
 
 def test_the_plan_says_what_the_run_does(folder: Path, assay: Assay) -> None:
+    longer = FILE.replace("duration_s = 1", "duration_s = 6")
+    (folder / "e.toml").write_text(longer)
     with started(folder, "run", "e.toml") as running:
         wait_for_state(folder, "done")
         wait = f"experiment 1 of this file is under way in process {running.pid}"
@@ -93,7 +95,7 @@ def test_the_plan_says_what_the_run_does(folder: Path, assay: Assay) -> None:
         assert refused.returncode == 2 and wait in refused.stderr
         running.kill()
         running.communicate(timeout=60)
-    (folder / "e.toml").write_text(FILE.replace("clients = [1, 2]", "clients = [1]"))
+    (folder / "e.toml").write_text(longer.replace("clients = [1, 2]", "clients = [1]"))
     assert "would continue experiment 1" in assay("plan", "e.toml").err
     (folder / "e.toml").write_text(FILE.replace("duration_s = 1", "duration_s = 0.5"))
     assert "would continue" not in assay("plan", "e.toml").err
