@@ -140,8 +140,8 @@ _EXPERIMENT_OPTIONS = (
         "--storage",
         multiple=True,
         metavar="STORAGE,…",
-        help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, NAME= before it names it in "
-        "reports; see `assay list storages --detail`. [default: here]",
+        help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, NAME= before it to name "
+        "it; see `assay list storages --detail`. [default: here]",
     ),
     erase_option,
     click.option(
