@@ -196,9 +196,10 @@ def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) ->
         failed = pool.resource_failure(planned)
         if failed is not None and failed not in error.message:
             error.message = with_more(failed, error.message)
-        name_full_storage(error, planned.cell.storage_name, is_full=pool.has_full_storage(planned))
+        space = pool.least_space(planned)
+        is_full = name_full_storage(error, planned.cell.storage_name, space)
         reason = with_more(error.message, error.hint) if error.hint else error.message
-        exit_code = error.exit_code
+        exit_code = SystemUnderTestError.exit_code if is_full else error.exit_code
         pool.discard(planned)
     if answers := context.known.questions.given_by(planned.position):
         store.compared(answers)

@@ -73,3 +73,18 @@ def test_a_load_that_waits_for_space_is_ended(engine: str, folder: Path, assay: 
     assert str(run.reason).startswith(waits)
     assert "loading the table pgbench_accounts" in str(run.reason)
     assert not files_of_loop_devices(folder) and not folder.exists()
+
+
+def test_a_full_storage_is_named_whatever_the_system_says(folder: Path, assay: Assay) -> None:
+    """The server removes what it could not finish, and gives an error number of its own."""
+    need("mariadb")
+    small = f"loop[size=190M]:{folder}"
+    ended = assay(
+        "run", "tpcb", "--on", "mariadb", "--storage", small, "--set", "scale=20",
+        "--transactions", "1", "--no-probe", "--no-durability",
+    )  # fmt: skip
+    assert ended.status == 3, ended.err
+    (run,) = ended.runs
+    assert str(run.reason).startswith(f"no space left on storage {small}: ")
+    assert "choose a storage with more room" in str(run.reason)
+    assert not files_of_loop_devices(folder) and not folder.exists()

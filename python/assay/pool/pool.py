@@ -17,7 +17,7 @@ from assay.durability.values import Durability
 from assay.load.loading import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
 from assay.pool.pooled_system import PooledSystem
-from assay.provision.full_storage import is_full
+from assay.provision.full_storage import Space
 from assay.provision.running import OnDirectory, RunningSystem, running_system
 
 
@@ -98,10 +98,10 @@ class Pool:
         after = (run for run in self._runs if run.position > planned.position)
         return [run for run in after if _place(run) == place]
 
-    def has_full_storage(self, planned: PlannedRun) -> bool:
-        """Whether the deployment of this run is up, and its storage has no room left."""
+    def least_space(self, planned: PlannedRun) -> Space | None:
+        """The least free space that the storage of this run had lately; None: not known."""
         pooled = self._up.get(_place(planned))
-        return pooled is not None and pooled.is_up and is_full(pooled.deployment)
+        return None if pooled is None else pooled.least_space()
 
     def resource_failure(self, planned: PlannedRun) -> str | None:
         """Why the storage or the memory limit of this run's deployment has failed it, or None."""

@@ -27,6 +27,7 @@ from assay.progress import Progress
 from assay.provision import page_cache
 from assay.provision.copying import OnCopied
 from assay.provision.deployment import Deployment
+from assay.provision.full_storage import Space
 from assay.provision.running import RunningSystem
 from assay.provision.size import allocated_bytes
 from assay.row_sources.request import DataRequest
@@ -78,6 +79,10 @@ class PooledSystem:
     def resource_failure(self) -> str | None:
         """Why its storage or its memory limit has failed it, or None."""
         return self._running.resource_failure()
+
+    def least_space(self) -> Space | None:
+        """The least free space that its storage had lately; None where that is not known."""
+        return self._running.least_space()
 
     def in_its_memory(self, sessions: int) -> AbstractContextManager[None]:
         """A block in which this process has the memory limit of a system that works in it."""

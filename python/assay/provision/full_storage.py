@@ -1,40 +1,60 @@
-"""Takes an error of a system that ran out of something; says so where its storage is full."""
+"""Takes an error of a run, and the space of its storage; says so where the storage is full."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import (
     FULL_DISK_HINT,
     RESOURCES,
     AssayError,
+    RunFailed,
     SystemRefused,
     SystemUnderTestError,
     says_disk_is_full,
 )
-from assay.provision.deployment import Deployment
+from assay.text.units import size
 
 _BEGINNING = "no space left on storage"
-_FULL_SHARE = 0.02
-"""Free space below this share of the storage: a system that is refused a block may have freed some
-of its own since."""
+_SCARCE_SHARE = 0.02
+"""A system that is refused a block may have freed some of its own since."""
+_EXHAUSTED_SHARE = 0.01
+_EXHAUSTED_BYTES = 1 << 20
+_MUCH_BYTES = 64 << 20
+"""On a large disk a small share is enough for most."""
 
 
-def is_full(deployment: Deployment) -> bool:
-    """Whether a storage of the deployment has no room left now."""
-    folders = [node.directory for node in deployment.nodes if node.directory is not None]
-    return any(map(has_no_room, folders))
+@dataclass(frozen=True)
+class Space:
+    """Of a file system."""
+
+    size_bytes: int
+    free_bytes: int
+    has_free_files: bool = True
+
+    @property
+    def is_scarce(self) -> bool:
+        """Where a system says that it ran out of something, it was this."""
+        return self.free_bytes <= self.size_bytes * _SCARCE_SHARE or not self.has_free_files
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whatever a system says, it lacked room."""
+        share_bytes = min(self.size_bytes * _EXHAUSTED_SHARE, _MUCH_BYTES)
+        return self.free_bytes <= max(share_bytes, _EXHAUSTED_BYTES) or not self.has_free_files
 
 
-def has_no_room(directory: Path) -> bool:
-    """Whether the file system of the directory has no room left now."""
+def space_of(directory: Path) -> Space | None:
+    """Of the file system of the directory, now; None where it cannot be asked."""
     try:
         found = os.statvfs(directory)
     except OSError:
-        return False
-    has_no_files_left = found.f_files > 0 and found.f_favail == 0  # some do not count them
-    return found.f_bavail <= found.f_blocks * _FULL_SHARE or has_no_files_left
+        return None
+    has_free_files = not (found.f_files > 0 and found.f_favail == 0)  # some do not count them
+    block = found.f_frsize
+    return Space(found.f_blocks * block, found.f_bavail * block, has_free_files)
 
 
 def no_space_left(storage_name: str, message: str) -> str:
@@ -44,11 +64,21 @@ def no_space_left(storage_name: str, message: str) -> str:
     return f"{_BEGINNING} {storage_name}: {message}"
 
 
-def name_full_storage(error: AssayError, storage_name: str, *, is_full: bool) -> None:
-    """Changes the error's message where it is that the storage is full."""
-    if not isinstance(error, SystemUnderTestError):
-        return
+def with_size(hint: str, space: Space | None) -> str:
+    """The hint, with the size of the storage."""
+    return hint if space is None else f"{hint} (it has {size(space.size_bytes)})"
+
+
+def name_full_storage(error: AssayError, storage_name: str, space: Space | None) -> bool:
+    """Changes the error's message where it is that the storage is full; returns whether it is.
+    ``space``: the least there was lately."""
+    if not isinstance(error, SystemUnderTestError | RunFailed):
+        return False
     ran_out = isinstance(error, SystemRefused) and error.error_class == RESOURCES
-    if says_disk_is_full(error.message) or (is_full and ran_out):
-        error.message = no_space_left(storage_name, error.message)
-        error.hint = error.hint or FULL_DISK_HINT
+    is_full = space is not None and (space.is_exhausted or (space.is_scarce and ran_out))
+    if not is_full and not says_disk_is_full(error.message):
+        return False
+    error.message = no_space_left(storage_name, error.message)
+    if error.hint in (None, FULL_DISK_HINT):
+        error.hint = with_size(FULL_DISK_HINT, space)
+    return True

@@ -12,19 +12,18 @@ from pathlib import Path
 from assay import registry
 from assay.durability.values import Durability
 from assay.errors import (
-    FULL_DISK_HINT,
     ArgumentError,
     Bug,
     PluginFailed,
     SystemDied,
     SystemUnderTestError,
-    says_disk_is_full,
 )
 from assay.experiment.values import ServerMachine, StorageChoice, SystemChoice
 from assay.provision import client_group, client_memory, failed_storage, page_cache, server_group
 from assay.provision.delay import delayed
 from assay.provision.deployment import Deployment
 from assay.provision.directory import WHOLE_MACHINE, server_directory
+from assay.provision.full_storage import Space, name_full_storage
 from assay.provision.listeners import with_listeners
 from assay.provision.process import has_stopped_cleanly, why_out_of_memory
 from assay.provision.space_watch import SpaceWatch
@@ -35,7 +34,6 @@ from assay.systems.abilities import (
     CrashReport,
     ReachedByUrl,
     Restartable,
-    WaitsForSpace,
 )
 from assay.systems.protocol import ServerDirectory, System
 from assay.text.reasons import with_log, with_more
@@ -99,6 +97,10 @@ class RunningSystem:
             return ()
         return self.storage.seconds(self.prepared, from_unix_ns, to_unix_ns)
 
+    def least_space(self) -> Space | None:
+        """The least free space that its storage had lately; None where that is not known."""
+        return None if self._space is None else self._space.least()
+
     @property
     def reports_its_death(self) -> bool:
         """Whether `why_it_died` can ever give a reason."""
@@ -152,8 +154,8 @@ class RunningSystem:
                 error.hint = error.hint or f"it was given {self.choice.machine.cpus:g} processors"
             if self._space is not None and self._space.reason is not None:
                 error.message = with_more(self._space.reason, error.message)
-            if error.hint is None and says_disk_is_full(error.message):
-                error.hint = FULL_DISK_HINT
+            if self._directory is not None:
+                name_full_storage(error, self._directory.storage.name, self.least_space())
             raise
         self._deployment = replace(deployment, label=self.choice.label, durability=self._durability)
         return self._deployment
@@ -168,7 +170,7 @@ class RunningSystem:
 
     def _watched(self, up: ExitStack) -> SpaceWatch | None:
         """From before its first program until its last one has ended."""
-        if self._directory is None or not isinstance(self.system, WaitsForSpace):
+        if self._directory is None:
             return None
         return up.enter_context(SpaceWatch(self.system, self._directory, self.choice.label))
 

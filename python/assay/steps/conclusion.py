@@ -11,9 +11,9 @@ from assay.check.answers import Check, not_run
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
 from assay.drive.read_only import WHY_REFUSED, session_statements
-from assay.errors import RESOURCES, SystemDied, SystemRefused, resources_hint
+from assay.errors import FULL_DISK_HINT, RESOURCES, SystemDied, SystemRefused, resources_hint
 from assay.observation import Observation, OtherReport
-from assay.provision.full_storage import is_full, no_space_left
+from assay.provision.full_storage import no_space_left, with_size
 from assay.provision.session import responds
 from assay.steps.consistency import broken_rules, not_expressible
 from assay.steps.context import RunState
@@ -78,7 +78,11 @@ def reason(state: RunState) -> str | None:
     died = _why_it_died(state, is_lost) if state.pooled is not None else None
     is_unreachable = died is None and _is_unreachable(state)
     is_out = is_out_of_space(report, died)
-    has_full_storage = is_out and state.pooled is not None and is_full(state.up().deployment)
+    space = state.pooled.least_space() if state.pooled is not None else None
+    has_errors = died is not None or bool(state.observation and state.observation.errors)
+    has_full_storage = space is not None and (
+        (is_out and space.is_scarce) or (has_errors and space.is_exhausted)
+    )
     if died is not None or is_over(state):
         context.pool.discard(state.planned)
     _discard_if_changed(state)
@@ -88,10 +92,12 @@ def reason(state: RunState) -> str | None:
         raise SystemDied(with_more(state.lost_in_checks, "checks could not be run"))
     if failed is not None and _is_held_to_reading(state):
         failed = with_more(failed, WHY_REFUSED)
-    if failed is not None and is_out:
+    if failed is not None and (is_out or has_full_storage):
+        hint = resources_hint(failed)
         if has_full_storage:
             failed = no_space_left(state.planned.cell.storage_name, failed)
-        raise SystemRefused(failed, error_class=RESOURCES, hint=resources_hint(failed))
+            hint = with_size(FULL_DISK_HINT, space)
+        raise SystemRefused(failed, error_class=RESOURCES, hint=hint)
     if failed is not None and died is not None:
         raise SystemDied(failed)
     if failed is not None and is_unreachable:

@@ -1,0 +1,30 @@
+"""When a run failed because its storage is full, and when it is only nearly full."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.errors import RESOURCES, AssayError, RunFailed, SystemDied, SystemRefused
+from assay.provision.full_storage import Space, name_full_storage
+
+GB = 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("error", "space", "is_named"),
+    [
+        (SystemDied("connection reset by peer"), Space(GB, GB // 200), True),
+        (RunFailed("the server disconnected"), Space(GB, 4096), True),
+        (SystemRefused("strange number 42"), Space(GB, GB // 2, has_free_files=False), True),
+        (SystemRefused("strange number 42"), Space(GB, GB // 70), False),
+        (SystemRefused("out", error_class=RESOURCES), Space(GB, GB // 70), True),
+        (SystemRefused("No space left on device"), None, True),
+        (SystemDied("connection reset by peer"), Space(1000 * GB, 5 * GB), False),
+        (SystemDied("connection reset by peer"), None, False),
+    ],
+)
+def test_a_full_storage_is_named(error: AssayError, space: Space | None, is_named: bool) -> None:
+    assert name_full_storage(error, "small", space) is is_named
+    assert error.message.startswith("no space left on storage small: ") is is_named
+    if is_named and space is not None:
+        assert "it has 1.07 GB" in str(error.hint)
