@@ -25,7 +25,7 @@ storages = ["tiny"]
 clients = [1]
 [storage.tiny]
 kind = "tmpfs"
-size = "900k"
+size = "1M"
 """
 
 
@@ -144,7 +144,7 @@ def test_empty_files_are_refused_by_name(
         ("sqlite,dbapi:no_such_module", ["the Python module no_such_module cannot be imported"]),
         (
             "postgresql,msql,sqlite,duckdb:///library.sql",
-            ["error: 3 systems are not", "- postgresql: ", "- msql: ", "- duckdb at ", "(name Duck"],
+            ["error: 3 systems are not", "- postgresql: ", "- msql: ", "- duckdb at ", "(name "],
         ),
     ],
 )
