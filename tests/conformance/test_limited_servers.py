@@ -93,7 +93,7 @@ def test_memory_that_runs_out_in_a_run_is_named(assay: Assay, working_folder: Pa
 def test_memory_that_runs_out_in_a_load_is_named(assay: Assay) -> None:
     need("mariadb")
     _need_groups()
-    ended = assay("run", "tpcb", "--on", "mariadb[buffer=256MB]", "--memory", "144MB",
+    ended = assay("run", "tpcb", "--on", "mariadb[buffer=143MB]", "--memory", "144MB",
                   "--set", "scale=5", "--transactions", "3")  # fmt: skip
     [run] = ended.runs
     assert run.state == "failed"
