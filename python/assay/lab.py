@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay import __version__, _engine
+from assay.drive.read_only import may_commit
 from assay.errors import (
     ArgumentError,
     AssayError,
@@ -126,7 +127,15 @@ def run(
         )
         begun = begin(store, planned, request, facts, progress)
         experiment_id, ended = begun.experiment_id, begun.ended
-        made = Pool(planned, loading, begun.runs, measures_durability=measures_durability)
+        made = Pool(
+            planned,
+            loading,
+            begun.runs,
+            measures_durability=measures_durability,
+            may_commit=lambda run: (
+                run.position not in found.refusals and may_commit(found.compiled, run)
+            ),
+        )
         with made as pool:
             known = Known(begun.questions)
             context = Context(

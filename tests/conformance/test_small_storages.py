@@ -56,6 +56,12 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     said = run("loop[size=16M]")
     assert "is too small for tpcb" in said
     assert "MB in an earlier run" in said
+    planned = assay(
+        "plan", "tpcb", "--on", "sqlite", "--storage", f"loop[size=16M]:{folder}",
+        "--set", "scale=14", "--transactions", "1",
+    )  # fmt: skip
+    assert planned.status == 2
+    assert "that is too small, so `assay run` would not begin" in planned.err
     assert not files_of_loop_devices(folder) and not folder.exists()
 
 
@@ -73,6 +79,14 @@ def test_a_load_that_waits_for_space_is_ended(engine: str, folder: Path, assay: 
     assert str(run.reason).startswith(waits)
     assert "loading the table pgbench_accounts" in str(run.reason)
     assert not files_of_loop_devices(folder) and not folder.exists()
+
+
+def test_durability_is_not_measured_where_nothing_is_committed(folder: Path, assay: Assay) -> None:
+    ended = assay("run", "bibsql", "--storage", f"loop[size=64M]:{folder}", "--no-probe")
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.deployment is not None and run.deployment.durability is not None
+    assert run.deployment.durability.reason == "no run on it commits anything"
 
 
 def test_a_full_storage_is_named_whatever_the_system_says(folder: Path, assay: Assay) -> None:

@@ -21,7 +21,7 @@ from assay.cli.options import (
 )
 from assay.cli.outcome import say
 from assay.data_size import DataSize, data_sizes, size_bytes_of
-from assay.errors import SystemMissing, SystemUnderTestError
+from assay.errors import SystemMissing, SystemUnderTestError, YouError
 from assay.experiment import AS_IS, SystemChoice
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
@@ -58,7 +58,7 @@ _ONLY_IF_SAID = ("group_clients", "cache", "state")
 @new_option
 @format_option(tuple(rows.FORMS))
 @records_option
-def command(words: command_line.Words, is_new: bool, form: str, records: Path) -> None:
+def command(words: command_line.Words, is_new: bool, form: str, records: Path) -> int:
     """Print the runs of an experiment in order, without starting them.
 
     Names, numbers, files and scripts are checked as `assay run` checks them; no
@@ -137,6 +137,7 @@ def command(words: command_line.Words, is_new: bool, form: str, records: Path) -
     sizes = data_sizes(workload, left, experiment.input_paths, before.sizes)
     for line in (*_time(left, before), *_space(sizes)):
         say(line)
+    return YouError.exit_code if any(map(_is_too_small, sizes)) else 0
 
 
 def _continues(one: Unfinished, runs: int) -> str:
@@ -208,12 +209,21 @@ def _space(sizes: Sequence[DataSize]) -> Iterator[str]:
         whole_bytes = size_bytes_of(found[0].storage)
         if whole_bytes is not None:
             said = f"space on {storage}: {size(whole_bytes)} for each system; data: {listed}"
-            too_small = any(one.bytes > whole_bytes for one in found)
-            yield f"{said}; that is too small" if too_small else said
+            beyond = [one for one in found if one.bytes > whole_bytes]
+            if any(map(_is_too_small, beyond)):
+                yield f"{said}; that is too small, so `assay run` would not begin"
+            else:
+                yield f"{said}; that may be too small" if beyond else said
         else:
             yield f"space on {storage}: about {size(sum(one.bytes for one in found))}: {listed}"
     if sizes:
         yield "copies of data that a test changes take as much again"
+
+
+def _is_too_small(one: DataSize) -> bool:
+    """Whether the storage is smaller than what the same data took in an earlier run."""
+    whole_bytes = size_bytes_of(one.storage)
+    return one.is_measured and whole_bytes is not None and one.bytes > whole_bytes
 
 
 def _size_of(one: DataSize) -> str:

@@ -30,6 +30,12 @@ def may_change_data(compiled: Compiled, run: PlannedRun) -> bool:
     return not (isinstance(dialect, RecognisesReads) and compiled.only_reads(run, dialect))
 
 
+def may_commit(compiled: Compiled, run: PlannedRun) -> bool:
+    """Whether what is measured may commit anything: the clients, or without any the load."""
+    has_clients = bool(compiled.workload.test(run.cell.test).drives)
+    return not has_clients or may_change_data(compiled, run)
+
+
 def session_statements(workload: Workload, run: PlannedRun, dialect: Dialect) -> list[str]:
     """Statements that make a session of the run read-only; empty where its clients may write, or
     where it is not enforced."""

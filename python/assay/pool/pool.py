@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from assay.durability.stage import measure
-from assay.durability.values import Durability
+from assay.durability.values import Durability, not_measured
 from assay.load.loading import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
 from assay.pool.pooled_system import PooledSystem
@@ -31,14 +31,17 @@ class Pool:
         runs: Iterable[PlannedRun] | None = None,
         *,
         measures_durability: bool = True,
+        may_commit: Callable[[PlannedRun], bool] = lambda _: True,
     ) -> None:
         """``runs``: those of the plan that are executed; None: all. A server is started for the
-        clients of the whole plan, so that it is the same whichever of them are executed now."""
+        clients of the whole plan, so that it is the same whichever of them are executed now.
+        ``may_commit``: whether a run may commit anything."""
         self._plan = plan
         self._runs = plan.runs if runs is None else tuple(runs)
         self._loading = loading
         self._up: dict[str, PooledSystem] = {}
         self._measures_durability = measures_durability
+        self._may_commit = may_commit
         self._durability: dict[str, Durability] = {}
 
     def __enter__(self) -> Self:
@@ -86,6 +89,9 @@ class Pool:
     def _durability_of(
         self, place: str, made: RunningSystem, stage: Callable[[str], None]
     ) -> Durability:
+        on_place = (run for run in self._runs if _place(run) == place)
+        if place not in self._durability and not any(map(self._may_commit, on_place)):
+            self._durability[place] = not_measured("no run on it commits anything")
         if place not in self._durability:
             if made.deployment.storage.is_own_device:
                 stage("measure the durability of its commits")
