@@ -107,7 +107,8 @@ def test_a_flush_takes_the_time_of_the_disk_and_is_accounted_for(reachable: Path
         assert facts.label_notes == ("modelled",)
         assert facts.facts["model"]["parameters"]["rpm"] == "15000"
         assert "Cheetah" in facts.facts["model"]["source"]
-        assert [row["depth"] for row in facts.facts["path_cost"]] == [1, 16]
+        kinds = [(row["operation"], row["depth"]) for row in facts.facts["path_cost"]]
+        assert kinds == [("read", 1), ("read", 16), ("write", 1), ("write", 16), ("flush", 1)]
         assert isinstance(MODELLED, OwnDevice) and isinstance(MODELLED, Accounted)
         assert str(MODELLED.device_node(prepared)) == facts.device
         before = MODELLED.account(prepared)

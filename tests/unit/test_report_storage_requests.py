@@ -14,12 +14,18 @@ from assay.storages.abilities import AccountedSecond
 MS = 1_000_000
 PATH_COST = [
     {
+        "operation": operation,
         "depth": depth,
         "path_cost_ns": cost_ns,
         "modelled_ns": 6 * MS,
         "measured_ns": measured_ns,
     }
-    for depth, cost_ns, measured_ns in ((1, 50_000, 6 * MS), (16, 90_000, 7 * MS))
+    for operation, depth, cost_ns, measured_ns in (
+        ("read", 1, 50_000, 6 * MS),
+        ("read", 16, 90_000, 7 * MS),
+        ("write", 1, 70_000, 9 * MS),
+        ("flush", 1, 80_000, 6 * MS),
+    )
 ]
 DISK = StorageFacts(
     "old disk",
@@ -54,12 +60,12 @@ def test_requests_are_kept_by_second_and_reported_by_operation(tmp_path: Path) -
     table = next(one for name, one in tables.items() if name.endswith("storage_requests"))
     shown = [[cell.shown for cell in row.cells][-8:] for row in table.rows]
     assert shown == [
-        ["write", "5.000", "8.19 kB", "2.00 ms", "3.00 ms", "1.00 µs", "50.0 µs", "0"],
-        ["flush", "20.00", "-", "3.00 ms", "9.00 ms", "1.00 µs", "50.0 µs", "1"],
+        ["write", "5.000", "8.19 kB", "2.00 ms", "3.00 ms", "1.00 µs", "70.0 µs", "0"],
+        ["flush", "20.00", "-", "3.00 ms", "9.00 ms", "1.00 µs", "80.0 µs", "1"],
     ]
     assert table.notes[-1].startswith("3 requests missing in the account")
     subtracted = [row.cells[-1].shown for row in tables["modelled_disks"].rows]
-    assert subtracted == ["50.0 µs", "90.0 µs"]
+    assert subtracted == ["50.0 µs", "90.0 µs", "70.0 µs", "80.0 µs"]
     assert tables["modelled_disks"].notes == (
         "scsi-15k is modelled on a data sheet",
         "old disk was not within 5% of its model at depth 16: was the machine busy with other "

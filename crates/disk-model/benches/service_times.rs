@@ -218,8 +218,8 @@ impl Served {
         )
     }
 
-    /// Has the way's cost subtracted; returns it for each depth, in microseconds.
-    fn calibrate(&self) -> Vec<f64> {
+    /// Has the way's cost subtracted; returns it for an operation at a depth, in microseconds.
+    fn calibrate(&self) -> impl Fn(&str, usize) -> f64 {
         let output = Command::new(PROGRAM)
             .args(["calibrate", "--device", &self.device, "--control"])
             .arg(self.folder.path().join("control"))
@@ -229,10 +229,12 @@ impl Served {
         assert!(output.status.success(), "calibrate: {error}");
         let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         eprintln!("{found}");
-        let depths = found["depths"].as_array().unwrap().iter();
-        depths
-            .map(|depth| depth["path_cost_ns"].as_f64().unwrap() / 1e3)
-            .collect()
+        move |operation, depth| {
+            let kinds = found["kinds"].as_array().unwrap();
+            let mut of_operation = kinds.iter().filter(|kind| kind["operation"] == operation);
+            let kind = of_operation.find(|kind| kind["depth"] == depth).unwrap();
+            kind["path_cost_ns"].as_f64().unwrap() / 1e3
+        }
     }
 
     fn measured(&self, pattern: Pattern, depth: usize) -> Seen {
@@ -341,7 +343,10 @@ fn main() {
                 measured.median_us,
                 measured.median_us / modelled.median_us,
                 (late - late_before) / (count - count_before) / 1e3,
-                way_us[usize::from(depth > 1)]
+                match pattern {
+                    Pattern::WriteAndFlush => way_us("write", depth) + way_us("flush", depth),
+                    _ => way_us("read", depth),
+                }
             );
         }
     }

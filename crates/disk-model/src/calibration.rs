@@ -1,12 +1,12 @@
 //! Takes a served disk behind a loop device; measures what the way to it costs, and has the disk subtract it.
 //!
-//! Reads go through the loop device at two depths, each taking as long as the disk is modelled: the way costs
-//! more when the processors sleep between requests than when they never do, and more again when many requests
-//! share them. What a read took beyond its modelled time is the cost. It is measured without subtraction, then
-//! with it, as earlier answers mean more load, until little is left. A round has many short parts, of which the
-//! second quarter by their times counts: other programs disturb the others by milliseconds. Even so a busy
-//! machine may seem to have a slow way, and the disk would be too fast afterwards; therefore what is subtracted
-//! has a limit.
+//! Requests go through the loop device, each taking as long as the disk is modelled: random reads and writes, at
+//! two depths, and flushes. The way costs more when the processors sleep between requests than when they never
+//! do, more again when many requests share them, and for each operation something else. What a request took
+//! beyond its modelled time is the cost. A round has many short parts; the cost is that of the second eighth by
+//! their times, as other programs make the others longer. No more is ever subtracted than was found while
+//! nothing was; further rounds, with it subtracted, can only lower it: earlier answers leave the processors
+//! awake, which shortens the way. So the disk is rather slower than its model than faster.
 //!
 //! This is a process of its own. If the one that serves the disk read it itself and were killed, that read
 //! would keep its descriptor of the mount open, and the kernel would wait for an answer for ever.
@@ -22,25 +22,31 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::error::DiskError;
+use crate::model::Operation;
 use crate::model::random::Random;
 
-const DEPTHS: [u64; 2] = [1, 16];
+/// What is measured: an operation, by so many threads.
+const KINDS: [(Operation, u64); 5] = [
+    (Operation::Read, 1),
+    (Operation::Read, 16),
+    (Operation::Write, 1),
+    (Operation::Write, 16),
+    (Operation::Flush, 1),
+];
 const MOST_ROUNDS: u64 = 5;
-/// Of the modelled time: no round is needed to subtract so little.
+/// Of the modelled time: for so little no further round is needed.
 const NEAR: f64 = 0.01;
-/// A model that is faster than the way is never reached: at most so many times what the first round found is
-/// subtracted.
-const MOST: f64 = 1.5;
 /// A few times what the way costs on a machine that is not busy.
-const LARGEST_NS: f64 = 400_000.0;
+const LARGEST_NS: f64 = 150_000.0;
 const ROUND: Duration = Duration::from_millis(200);
 /// Also on a slow disk.
 const LEAST_PARTS: usize = 8;
-/// At depth 1, where no threads have to be started; on a slow disk a part is one read.
-const SHORT_PART: Duration = Duration::from_millis(2);
-/// On a slow disk a part is one read of each thread.
+/// On a slow disk a part is one request of each thread.
 const PART: Duration = Duration::from_millis(8);
-const READ_BYTES: usize = 8192;
+/// The way costs larger ones more.
+const REQUEST_BYTES: usize = 4096;
+/// So many pages are written again and again.
+const REWRITTEN: usize = 256;
 /// What `O_DIRECT` needs with any sectors.
 const ALIGNMENT: usize = 4096;
 
@@ -53,172 +59,231 @@ pub struct Places {
     pub control: PathBuf,
 }
 
-/// What was found at a depth. Times are means.
+/// What was found for a kind of request. Times are means.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
-    reads: f64,
+    requests: f64,
     measured_ns: f64,
     modelled_ns: f64,
     under_way: f64,
-    /// By how much measured times were longer than modelled ones, in the second quarter of the parts.
+    /// By how much measured times were longer than modelled ones, in the second eighth of the parts.
     beyond_ns: f64,
 }
 
-impl Found {
-    fn is_near(&self) -> bool {
-        self.beyond_ns.abs() <= NEAR * self.modelled_ns
-    }
-}
-
-/// Measures, has the disk subtract, and returns for each depth what the way costs, what the model and the
-/// client say of a read then.
+/// Measures, has the disk subtract, and returns for each operation and depth what the way costs, what the model
+/// and the client say of a request then.
 ///
 /// # Errors
 ///
-/// The device cannot be read, or the disk does not answer.
+/// The device cannot be read and written or is in use, or the disk does not answer.
 pub fn calibrate(places: &Places) -> Result<Value, DiskError> {
     let mut control = Control::open(&places.control)?;
-    let mut costs_ns = [0.0; DEPTHS.len()];
-    let mut most_ns = [0.0; DEPTHS.len()];
-    let mut under_way = DEPTHS.map(|depth| depth as f64);
-    let mut last = [Found::default(); DEPTHS.len()];
+    let disk = Disk::open(&places.device, &mut control)?;
+    let mut costs_ns = [0.0; KINDS.len()];
+    let mut under_way = KINDS.map(|(_, depth)| depth as f64);
+    let mut last = [Found::default(); KINDS.len()];
     for round in 0..MOST_ROUNDS {
         control.set_costs(&under_way, &costs_ns)?;
-        for (index, depth) in DEPTHS.into_iter().enumerate() {
-            last[index] = measured(&mut control, &places.device, depth, round)?;
+        let mut is_lower = false;
+        for (index, kind) in KINDS.into_iter().enumerate() {
+            let found = measured(&mut control, &disk, kind, round)?;
+            if round == 0 {
+                costs_ns[index] = found.beyond_ns.clamp(0.0, LARGEST_NS);
+                under_way[index] = found.under_way.max(1.0);
+            } else if found.beyond_ns < -NEAR * found.modelled_ns {
+                costs_ns[index] = (costs_ns[index] + found.beyond_ns).max(0.0);
+                is_lower = true;
+            }
+            last[index] = found;
         }
-        let is_near = last.iter().all(Found::is_near);
-        if round + 1 == MOST_ROUNDS || (round > 0 && is_near) {
+        if round > 0 && !is_lower {
             break;
         }
-        for (index, found) in last.iter().enumerate() {
-            if round == 0 {
-                most_ns[index] = (found.beyond_ns * MOST).clamp(0.0, LARGEST_NS);
-            }
-            costs_ns[index] = (costs_ns[index] + found.beyond_ns).clamp(0.0, most_ns[index]);
-            under_way[index] = found.under_way.max(1.0);
-        }
-        if under_way[1] <= under_way[0] {
-            under_way[1] = under_way[0] + 1.0;
-        }
     }
-    let rows = DEPTHS.into_iter().zip(last).zip(costs_ns);
-    let rows = rows.map(|((depth, found), cost_ns)| {
+    control.set_costs(&under_way, &costs_ns)?;
+    let rows = KINDS.into_iter().zip(last).zip(costs_ns);
+    let rows = rows.map(|(((operation, depth), found), cost_ns)| {
         json!({
+            "operation": name(operation),
             "depth": depth,
             "path_cost_ns": whole(cost_ns),
             "modelled_ns": whole(found.modelled_ns),
             "measured_ns": whole(found.measured_ns),
-            "reads": whole(found.reads),
+            "requests": whole(found.requests),
         })
     });
-    Ok(json!({"depths": rows.collect::<Vec<_>>()}))
+    Ok(json!({"kinds": rows.collect::<Vec<_>>()}))
 }
 
-/// Random reads by as many threads as the depth, for a while.
+/// Requests of a kind at random places, for a while.
 fn measured(
     control: &mut Control,
-    device: &Path,
-    depth: u64,
+    disk: &Disk,
+    (operation, depth): (Operation, u64),
     round: u64,
 ) -> Result<Found, DiskError> {
-    let failed = || DiskError::machine("cannot read the disk through", device);
-    let mut disk = open(device).map_err(failed())?;
-    let size_bytes = disk.seek(SeekFrom::End(0)).map_err(failed())?;
-    let pages = (size_bytes / READ_BYTES as u64).max(1);
+    let failed = || DiskError::machine("cannot use the disk through", &disk.path);
     let mut parts = Vec::new();
     let began = Instant::now();
-    let mut before = control.counters()?;
     while began.elapsed() < ROUND || parts.len() < LEAST_PARTS {
         let seed = (round << 48) | ((parts.len() as u64) << 24) | (depth << 16);
-        let (count, total) = if depth == 1 {
-            reads(&disk, pages, seed, SHORT_PART).map_err(failed())?
-        } else {
-            part_of_threads(&disk, pages, seed, depth).map_err(failed())?
+        if operation == Operation::Flush {
+            disk.requests(Operation::Write, seed, Duration::ZERO)
+                .map_err(failed())?;
+        }
+        let before = control.counters()?;
+        let (count, total) = match operation {
+            Operation::Flush => disk.flush().map_err(failed())?,
+            _ if depth == 1 => disk.requests(operation, seed, PART).map_err(failed())?,
+            _ => disk.by_threads(operation, seed, depth).map_err(failed())?,
         };
         let after = control.counters()?;
         let counted =
             |name: &str| after[name].as_f64().unwrap_or(0.0) - before[name].as_f64().unwrap_or(0.0);
-        let ended = counted("reads").max(1.0);
+        let ended = (counted("reads") + counted("writes") + counted("flushes")).max(1.0);
         let measured_ns = total.as_nanos() as f64 / count.max(1) as f64;
         let modelled_ns = counted("modelled_ns") / ended;
         parts.push(Found {
-            reads: ended,
+            requests: ended,
             measured_ns,
             modelled_ns,
             under_way: counted("under_way") / ended,
             beyond_ns: measured_ns - modelled_ns,
         });
-        before = after;
     }
-    let reads: f64 = parts.iter().map(|part| part.reads).sum();
+    let requests: f64 = parts.iter().map(|part| part.requests).sum();
     let mean = |of: fn(&Found) -> f64| {
-        let sum: f64 = parts.iter().map(|part| of(part) * part.reads).sum();
-        sum / reads
+        let sum: f64 = parts.iter().map(|part| of(part) * part.requests).sum();
+        sum / requests
     };
     Ok(Found {
-        reads,
+        requests,
         measured_ns: mean(|part| part.measured_ns),
         modelled_ns: mean(|part| part.modelled_ns),
         under_way: mean(|part| part.under_way),
-        beyond_ns: second_quarter(parts.iter().map(|part| part.beyond_ns).collect()),
+        beyond_ns: second_eighth(parts.iter().map(|part| part.beyond_ns).collect()),
     })
 }
 
-/// The mean of those values of which a quarter is smaller and half are larger.
-fn second_quarter(mut values: Vec<f64>) -> f64 {
+/// The mean of those values of which an eighth is smaller and three quarters are larger.
+fn second_eighth(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    let first = values.len() / 4;
-    let chosen = &values[first..values.len().div_ceil(2)];
+    let first = values.len() / 8;
+    let chosen = &values[first..values.len().div_ceil(4)];
     chosen.iter().sum::<f64>() / chosen.len() as f64
 }
 
-/// How many reads there were, and how long they took together.
-fn part_of_threads(
-    disk: &File,
-    pages: u64,
-    seed: u64,
-    depth: u64,
-) -> std::io::Result<(u64, Duration)> {
-    let took = std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..depth)
-            .map(|number| scope.spawn(move || reads(disk, pages, seed | number, PART)))
-            .collect();
-        let ended = threads.into_iter().map(ScopedJoinHandle::join);
-        ended
-            .map(|read| read.expect("reading does not panic"))
-            .collect::<std::io::Result<Vec<_>>>()
-    })?;
-    let count = took.iter().map(|(count, _)| count).sum();
-    Ok((count, took.iter().map(|(_, total)| total).sum()))
-}
-
-/// One thread's reads: how many, and how long they took together.
-fn reads(
-    disk: &File,
-    pages: u64,
-    seed: u64,
-    at_least: Duration,
-) -> std::io::Result<(u64, Duration)> {
-    let mut memory = vec![0_u8; READ_BYTES + ALIGNMENT];
-    let skip = memory.as_ptr().align_offset(ALIGNMENT);
-    let bytes = &mut memory[skip..skip + READ_BYTES];
-    let mut random = Random::new(seed);
-    let (began, mut count, mut total) = (Instant::now(), 0, Duration::ZERO);
-    while count == 0 || began.elapsed() < at_least {
-        let sent = Instant::now();
-        disk.read_exact_at(bytes, random.below(pages) * READ_BYTES as u64)?;
-        total += sent.elapsed();
-        count += 1;
+fn name(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Read => "read",
+        Operation::Write => "write",
+        Operation::Flush => "flush",
     }
-    Ok((count, total))
 }
 
-fn open(device: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_DIRECT)
-        .open(device)
+/// The loop device, which nothing else uses meanwhile.
+struct Disk {
+    path: PathBuf,
+    file: File,
+    pages: u64,
+    /// Where writes go.
+    places: Vec<u64>,
+    /// What was at these places, which writes put back.
+    found: Vec<u8>,
+    skip: usize,
+}
+
+impl Disk {
+    fn open(path: &Path, control: &mut Control) -> Result<Self, DiskError> {
+        let failed = || DiskError::machine("cannot open the disk", path);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            // Of a block device the second one means: not while a file system is mounted from it.
+            .custom_flags(libc::O_DIRECT | libc::O_EXCL)
+            .open(path)
+            .map_err(failed())?;
+        let size_bytes = file.seek(SeekFrom::End(0)).map_err(failed())?;
+        let pages = (size_bytes / REQUEST_BYTES as u64).max(1);
+        let mut random = Random::new(size_bytes);
+        let mut found = vec![0_u8; REWRITTEN * REQUEST_BYTES + ALIGNMENT];
+        let skip = found.as_ptr().align_offset(ALIGNMENT);
+        let mut places = Vec::with_capacity(REWRITTEN);
+        control.set_paced(false)?;
+        for bytes in found[skip..]
+            .chunks_exact_mut(REQUEST_BYTES)
+            .take(REWRITTEN)
+        {
+            let place = random.below(pages) * REQUEST_BYTES as u64;
+            file.read_exact_at(bytes, place).map_err(failed())?;
+            places.push(place);
+        }
+        control.set_paced(true)?;
+        Ok(Self {
+            path: path.to_owned(),
+            file,
+            pages,
+            places,
+            found,
+            skip,
+        })
+    }
+
+    /// How many requests there were, and how long they took together.
+    fn by_threads(
+        &self,
+        operation: Operation,
+        seed: u64,
+        depth: u64,
+    ) -> std::io::Result<(u64, Duration)> {
+        let took = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..depth)
+                .map(|number| scope.spawn(move || self.requests(operation, seed | number, PART)))
+                .collect();
+            let ended = threads.into_iter().map(ScopedJoinHandle::join);
+            ended
+                .map(|took| took.expect("a request does not panic"))
+                .collect::<std::io::Result<Vec<_>>>()
+        })?;
+        let count = took.iter().map(|(count, _)| count).sum();
+        Ok((count, took.iter().map(|(_, total)| total).sum()))
+    }
+
+    /// One thread's reads or writes: how many, and how long they took together.
+    fn requests(
+        &self,
+        operation: Operation,
+        seed: u64,
+        at_least: Duration,
+    ) -> std::io::Result<(u64, Duration)> {
+        let mut memory = vec![0_u8; REQUEST_BYTES + ALIGNMENT];
+        let skip = memory.as_ptr().align_offset(ALIGNMENT);
+        let bytes = &mut memory[skip..skip + REQUEST_BYTES];
+        let mut random = Random::new(seed);
+        let (began, mut count, mut total) = (Instant::now(), 0, Duration::ZERO);
+        while count == 0 || began.elapsed() < at_least {
+            let place = random.below(self.pages) * REQUEST_BYTES as u64;
+            let number = place / REQUEST_BYTES as u64 % REWRITTEN as u64;
+            let number = usize::try_from(number).unwrap_or_default();
+            let sent = Instant::now();
+            if operation == Operation::Write {
+                let from = self.skip + number * REQUEST_BYTES;
+                let bytes = &self.found[from..from + REQUEST_BYTES];
+                self.file.write_all_at(bytes, self.places[number])?;
+            } else {
+                self.file.read_exact_at(bytes, place)?;
+            }
+            total += sent.elapsed();
+            count += 1;
+        }
+        Ok((count, total))
+    }
+
+    fn flush(&self) -> std::io::Result<(u64, Duration)> {
+        let sent = Instant::now();
+        self.file.sync_data()?;
+        Ok((1, sent.elapsed()))
+    }
 }
 
 /// A conversation with the process that serves the disk.
@@ -256,13 +321,23 @@ impl Control {
         Ok(self.ask(&json!({"command": "counters"}))?["counters"].take())
     }
 
+    fn set_paced(&mut self, is_paced: bool) -> Result<(), DiskError> {
+        self.ask(&json!({"command": "pace", "is_paced": is_paced}))
+            .map(|_| ())
+    }
+
     fn set_costs(&mut self, under_way: &[f64], costs_ns: &[f64]) -> Result<(), DiskError> {
-        let points: Vec<(f64, u64)> = under_way
-            .iter()
-            .zip(costs_ns)
-            .map(|(count, cost_ns)| (*count, whole(*cost_ns)))
-            .collect();
-        self.ask(&json!({"command": "path-cost", "points": points}))
+        let mut costs = json!({"read": [], "write": [], "flush": []});
+        let mut last = 0.0;
+        for (index, (operation, depth)) in KINDS.into_iter().enumerate() {
+            // Rising, also where threads waited for each other.
+            let count = under_way[index].max(if depth == 1 { 1.0 } else { last + 1.0 });
+            last = count;
+            if let Some(points) = costs[name(operation)].as_array_mut() {
+                points.push(json!([count, whole(costs_ns[index])]));
+            }
+        }
+        self.ask(&json!({"command": "path-cost", "costs": costs}))
             .map(|_| ())
     }
 }
@@ -278,12 +353,12 @@ fn whole(value: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::second_quarter;
+    use super::second_eighth;
 
     #[test]
-    fn what_disturbed_half_of_the_parts_is_left_out() {
-        let parts = [9000.0, 52.0, 48.0, 8000.0, 9000.0, 49.0, 51.0, 7000.0];
-        assert!((second_quarter(parts.into()) - 51.5).abs() < 1e-9);
-        assert!((second_quarter(vec![7.0]) - 7.0).abs() < 1e-9);
+    fn what_disturbed_most_of_the_parts_is_left_out() {
+        let parts = [9000.0, 52.0, 48.0, 8000.0, 9000.0, 490.0, 510.0, 7000.0];
+        assert!((second_eighth(parts.into()) - 52.0).abs() < 1e-9);
+        assert!((second_eighth(vec![7.0]) - 7.0).abs() < 1e-9);
     }
 }

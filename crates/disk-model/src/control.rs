@@ -7,7 +7,7 @@
 //! {"command": "power-on"}
 //! {"command": "errors", "rules": [{"kind": "read", "offset": 0, "length": 4096}]}
 //! {"command": "full", "after_bytes": 1048576}
-//! {"command": "path-cost", "points": [[1, 53000], [14.5, 120000]]}
+//! {"command": "path-cost", "costs": {"read": [[1, 53000], [14.5, 120000]], "write": [], "flush": []}}
 //! {"command": "pace", "is_paced": false}
 //! {"command": "account"}
 //! {"command": "stop"}
@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 use crate::device::Device;
 use crate::error::DiskError;
 use crate::faults::Rule;
-use crate::path_cost::PathCost;
+use crate::path_cost::PathCosts;
 use crate::power_cut::PowerCut;
 
 /// A command is at most so long: a few thousand numbers of writes.
@@ -43,7 +43,7 @@ enum Command {
     PowerOn,
     Errors { rules: Vec<Rule> },
     Full { after_bytes: Option<u64> },
-    PathCost { points: PathCost },
+    PathCost { costs: PathCosts },
     Pace { is_paced: bool },
     Account,
     Stop,
@@ -130,8 +130,8 @@ fn execute(command: Command, device: &Device) -> Result<Value, DiskError> {
             device.set_full(after_bytes);
             json!({"ok": true})
         }
-        Command::PathCost { points } => {
-            device.set_path_cost(points);
+        Command::PathCost { costs } => {
+            device.set_path_costs(costs);
             json!({"ok": true})
         }
         Command::Pace { is_paced } => {

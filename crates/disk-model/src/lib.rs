@@ -31,5 +31,5 @@ pub use counters::Counts;
 pub use error::DiskError;
 pub use faults::Rule;
 pub use image::Image;
-pub use path_cost::PathCost;
+pub use path_cost::PathCosts;
 pub use power_cut::{Keep, Lost, PowerCut, Torn};

@@ -1,34 +1,58 @@
-//! Takes how many requests are under way; returns what the way to the disk and back costs each of them.
+//! Takes a request's operation and how many are under way; returns what the way to the disk and back costs it.
 //!
 //! With more requests the way takes longer, as they share the processors. Between the points that were
 //! measured the cost is a straight line.
 
 use serde::Deserialize;
 
+use crate::model::Operation;
+
 /// Requests under way, and nanoseconds.
 type Point = (f64, u64);
 
-/// What the way costs: nothing at first.
+/// What the way costs requests of each operation.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(try_from = "Vec<Point>")]
-pub struct PathCost(Vec<Point>);
+#[serde(deny_unknown_fields)]
+pub struct PathCosts {
+    read: PathCost,
+    write: PathCost,
+    flush: PathCost,
+}
 
-impl PathCost {
-    /// The same, however many requests are under way.
+impl PathCosts {
+    /// The same for every request.
     #[must_use]
     pub fn constant(cost_ns: u64) -> Self {
-        Self(vec![(1.0, cost_ns)])
+        let [read, write, flush] = std::array::from_fn(|_| PathCost(vec![(1.0, cost_ns)]));
+        Self { read, write, flush }
     }
 
     /// In nanoseconds.
     #[must_use]
+    pub fn at(&self, operation: Operation, under_way: usize) -> u64 {
+        let cost = match operation {
+            Operation::Read => &self.read,
+            Operation::Write => &self.write,
+            Operation::Flush => &self.flush,
+        };
+        cost.at(under_way)
+    }
+}
+
+/// What the way costs requests of one operation: nothing at first.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "Vec<Point>")]
+struct PathCost(Vec<Point>);
+
+impl PathCost {
+    /// In nanoseconds.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "small numbers, none of them negative"
     )]
-    pub fn at(&self, under_way: usize) -> u64 {
+    fn at(&self, under_way: usize) -> u64 {
         let under_way = under_way as f64;
         let above = self.0.partition_point(|(count, _)| *count <= under_way);
         let (Some(below), Some(next)) = (
@@ -66,7 +90,8 @@ impl TryFrom<Vec<Point>> for PathCost {
 
 #[cfg(test)]
 mod tests {
-    use super::PathCost;
+    use super::{PathCost, PathCosts};
+    use crate::model::Operation;
 
     #[test]
     fn the_cost_is_a_line_between_the_points_and_constant_beyond_them() {
@@ -74,7 +99,14 @@ mod tests {
         let cost = read("[[2, 100], [12, 300]]").expect("points");
         let found: Vec<u64> = [1, 2, 7, 12, 40].map(|count| cost.at(count)).into();
         assert_eq!(found, [100, 100, 200, 300, 300]);
-        assert_eq!(PathCost::constant(7).at(5), 7);
+        let text = r#"{"read": [[1, 7]], "write": [[1, 8]], "flush": []}"#;
+        let costs: PathCosts = serde_json::from_str(text).expect("costs");
+        let operations = [Operation::Read, Operation::Write, Operation::Flush];
+        assert_eq!(
+            operations.map(|operation| costs.at(operation, 5)),
+            [7, 8, 0]
+        );
+        assert_eq!(PathCosts::constant(9).at(Operation::Flush, 5), 9);
         assert_eq!(PathCost::default().at(5), 0);
         for wrong in [
             "[[2, 1], [2, 1]]",

@@ -16,7 +16,7 @@ use crate::error::DiskError;
 use crate::fuse::DiskFile;
 use crate::image::Image;
 use crate::model::Parameters;
-use crate::path_cost::PathCost;
+use crate::path_cost::PathCosts;
 use crate::{control, priority, signals};
 
 /// Threads that take requests from the kernel. Two of them keep one processor busy; more would only wait.
@@ -89,7 +89,7 @@ pub fn serve(options: &Options) -> Result<(), DiskError> {
         options.parameters.clone(),
         image,
         recorder,
-        PathCost::constant(options.path_cost_ns),
+        PathCosts::constant(options.path_cost_ns),
     )?;
     let file = DiskFile::new(options.name.clone(), Arc::clone(&device), stopped.clone());
     let (pacer, session) = priority::raised(|| start(&device, file, &options.mount))?;

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, channel};
 use assay_disk_model::account::Recorder;
 use assay_disk_model::device::{Answer, Device, Errno};
 use assay_disk_model::model::Parameters;
-use assay_disk_model::{Image, Keep, PathCost, PowerCut, Torn};
+use assay_disk_model::{Image, Keep, PathCosts, PowerCut, Torn};
 
 const SIZE: u64 = 16 << 20;
 /// Nothing becomes durable within 2 s but by a flush, which takes so long.
@@ -40,7 +40,8 @@ impl Disk {
     fn new(parameters: &str) -> Self {
         let parameters = Parameters::parse(parameters).unwrap();
         let image = Image::in_memory(SIZE).unwrap();
-        let device = Device::new(parameters, image, Recorder::none(), PathCost::default()).unwrap();
+        let device =
+            Device::new(parameters, image, Recorder::none(), PathCosts::default()).unwrap();
         let paced = Arc::clone(&device);
         let pacer = Some(std::thread::spawn(move || paced.pace()));
         Self { device, pacer }

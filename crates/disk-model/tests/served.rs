@@ -500,12 +500,29 @@ fn the_cost_of_the_way_is_measured_and_a_killed_disk_does_not_hang_who_measures_
     let output = calibrate.spawn().unwrap().wait_with_output().unwrap();
     assert!(output.status.success());
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    for (row, depth) in found["depths"].as_array().unwrap().iter().zip([1, 16]) {
-        assert_eq!(row["depth"], depth);
+    let rows = found["kinds"].as_array().unwrap();
+    let kinds: Vec<_> = rows
+        .iter()
+        .map(|row| (row["operation"].as_str().unwrap(), row["depth"].as_u64()))
+        .collect();
+    let expected = [
+        ("read", 1),
+        ("read", 16),
+        ("write", 1),
+        ("write", 16),
+        ("flush", 1),
+    ];
+    assert_eq!(
+        kinds,
+        expected.map(|(name, depth): (_, u64)| (name, Some(depth)))
+    );
+    for row in &rows[..2] {
         assert!(row["path_cost_ns"].as_u64().unwrap() > 0, "{row}");
         assert!(row["modelled_ns"].as_u64().unwrap() >= 2_000_000, "{row}");
+        // The disk is rather slower than its model: 1 % is what is not corrected.
+        let modelled_ns = row["modelled_ns"].as_u64().unwrap();
         assert!(
-            row["measured_ns"].as_u64() >= row["path_cost_ns"].as_u64(),
+            row["measured_ns"].as_u64().unwrap() >= modelled_ns / 100 * 99,
             "{row}"
         );
     }

@@ -13,6 +13,7 @@ from assay.text import units
 
 _NEAR = 0.05
 """Share of the modelled time by which the measured one may differ."""
+_READ = "read"
 _SLOW = 10
 """A model that takes so many times what the way costs can be that near."""
 
@@ -22,16 +23,18 @@ class _Model(msgspec.Struct, frozen=True):
     source: str
 
 
-class _Depth(msgspec.Struct, frozen=True):
+class _Kind(msgspec.Struct, frozen=True):
     depth: int
     path_cost_ns: int
     modelled_ns: int
     measured_ns: int
+    operation: str = _READ
+    """Earlier versions measured reads alone."""
 
 
 class _Facts(msgspec.Struct, frozen=True):
     model: _Model
-    path_cost: tuple[_Depth, ...]
+    path_cost: tuple[_Kind, ...]
 
 
 def table(runs: Iterable[RunRecord]) -> Table | None:
@@ -45,7 +48,7 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     if not disks:
         return None
     columns = (
-        *map(Column, ("storage", "profile")),
+        *map(Column, ("storage", "profile", "operation")),
         *(
             Column(title, is_number=True)
             for title in ("depth", "by the model", "measured", "subtracted for the way")
@@ -53,7 +56,7 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     )
     return Table(
         "modelled_disks",
-        "Modelled disks: mean times of random reads of 8 KiB, before the runs",
+        "Modelled disks: mean times of requests at random places, before the runs",
         columns,
         tuple(row for name, facts in disks.items() for row in _rows(name, facts)),
         (
@@ -64,13 +67,14 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     )
 
 
-def path_cost_ns(run: RunRecord) -> int | None:
-    """What the way to the disk costs a read alone; None where its storage is no modelled disk."""
+def path_cost_ns(run: RunRecord, operation: str) -> int | None:
+    """What the way to the disk costs such a request alone; None where that was not measured."""
     facts = run.deployment.storage.facts if run.deployment else {}
     if "path_cost" not in facts:
         return None
-    found = msgspec.convert(facts["path_cost"], tuple[_Depth, ...])
-    return min(found, key=lambda one: one.depth).path_cost_ns if found else None
+    found = msgspec.convert(facts["path_cost"], tuple[_Kind, ...])
+    of_it = [one for one in found if one.operation == operation]
+    return min(of_it, key=lambda one: one.depth).path_cost_ns if of_it else None
 
 
 def _rows(name: str, facts: _Facts) -> Iterator[Row]:
@@ -79,6 +83,7 @@ def _rows(name: str, facts: _Facts) -> Iterator[Row]:
         yield Row((
             text(name),
             text(facts.model.profile),
+            text(found.operation),
             Cell(str(found.depth), Number(found.depth, "count")),
             *(Cell(units.latency(time_ns), Number(time_ns, "ns")) for time_ns in times),
         ))  # fmt: skip
@@ -86,7 +91,11 @@ def _rows(name: str, facts: _Facts) -> Iterator[Row]:
 
 def _misses(name: str, facts: _Facts) -> Iterator[str]:
     for found in facts.path_cost:
-        if abs(found.measured_ns - found.modelled_ns) <= _NEAR * found.modelled_ns:
+        # What a write cache takes is less than the way, and has no such limit.
+        if (
+            found.operation != _READ
+            or abs(found.measured_ns - found.modelled_ns) <= _NEAR * found.modelled_ns
+        ):
             continue
         why = "the way to it takes a large part of its time"
         if found.modelled_ns >= _SLOW * found.path_cost_ns:

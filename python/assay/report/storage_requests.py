@@ -59,7 +59,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 
 
 def _rows(run: DrivenRun) -> Iterator[tuple[Cell, ...]]:
-    elapsed_s, floor = run.driven.elapsed_ns / 1e9, _floor(run.run)
+    elapsed_s = run.driven.elapsed_ns / 1e9
     for operation in _OPERATIONS:
         sums = _sums(one for one in run.run.storage_requests if one.operation == operation)
         if not sums.count or not elapsed_s:
@@ -74,7 +74,7 @@ def _rows(run: DrivenRun) -> Iterator[tuple[Cell, ...]]:
             _time(sums.time_ns / sums.count, sums.count),
             _time(sums.longest_ns),
             _time(sums.late_ns / sums.count, sums.count),
-            floor,
+            _floor(run.run, operation),
             count(sums.failed),
         )
 
@@ -91,9 +91,9 @@ def _sums(seconds: Iterable[AccountedSecond]) -> _Sums:
     )
 
 
-def _floor(run: RunRecord) -> Cell:
-    """What the way to the disk costs one request alone."""
-    cost_ns = modelled_disks.path_cost_ns(run)
+def _floor(run: RunRecord, operation: str) -> Cell:
+    """What the way to the disk costs one such request alone."""
+    cost_ns = modelled_disks.path_cost_ns(run, operation)
     return absent("-") if cost_ns is None else _time(cost_ns)
 
 

@@ -22,7 +22,7 @@ use crate::error::DiskError;
 use crate::faults::{Fault, Rule};
 use crate::image::Image;
 use crate::model::{Operation, Parameters};
-use crate::path_cost::PathCost;
+use crate::path_cost::PathCosts;
 use crate::power_cut::{Keep, Lost, PowerCut, Torn, survivors};
 
 /// A write that a power cut could lose.
@@ -59,13 +59,13 @@ impl Device {
         parameters: Parameters,
         image: Image,
         recorder: Recorder,
-        path_cost: PathCost,
+        path_costs: PathCosts,
     ) -> Result<Arc<Self>, DiskError> {
         let disk = parameters.build(image.size_bytes())?;
         Ok(Arc::new(Self {
             parameters,
             image,
-            state: Mutex::new(State::new(disk, path_cost)),
+            state: Mutex::new(State::new(disk, path_costs)),
             sooner: Condvar::new(),
             persisted: Condvar::new(),
             counters: Counters::default(),
@@ -403,8 +403,8 @@ impl Device {
     }
 
     /// Replaces what the way to this process and back costs.
-    pub fn set_path_cost(&self, path_cost: PathCost) {
-        self.lock().path_cost = path_cost;
+    pub fn set_path_costs(&self, path_costs: PathCosts) {
+        self.lock().path_costs = path_costs;
     }
 
     /// After so many more written bytes the disk is full; none lifts that.

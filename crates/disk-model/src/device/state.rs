@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::faults::Faults;
 use crate::model::{Disk, Event, Operation, Request};
-use crate::path_cost::PathCost;
+use crate::path_cost::PathCosts;
 use crate::volatile::{Piece, VolatileData};
 
 /// Called once with the data of a read (empty for others), or with the error.
@@ -64,7 +64,7 @@ impl Settled {
 pub struct State {
     pub disk: Box<dyn Disk>,
     /// What the way to this process and back costs.
-    pub path_cost: PathCost,
+    pub path_costs: PathCosts,
     /// Whether requests take their modelled time. If not, all that the model plans happens at once.
     pub is_paced: bool,
     pub is_powered: bool,
@@ -87,10 +87,10 @@ pub struct State {
 }
 
 impl State {
-    pub fn new(disk: Box<dyn Disk>, path_cost: PathCost) -> Self {
+    pub fn new(disk: Box<dyn Disk>, path_costs: PathCosts) -> Self {
         Self {
             disk,
-            path_cost,
+            path_costs,
             is_paced: true,
             is_powered: true,
             power_cuts: 0,
@@ -114,7 +114,7 @@ impl State {
         let id = self.next_id;
         self.next_id += 1;
         pending.under_way = self.pending.len() + 1;
-        let cost_ns = self.path_cost.at(pending.under_way);
+        let cost_ns = self.path_costs.at(pending.operation, pending.under_way);
         pending.counted_ns = pending.arrival_ns.saturating_sub(cost_ns);
         let counted_ns = pending.counted_ns;
         let request = Request {

@@ -46,8 +46,8 @@ class ServedDisk:
     """Every request with its times (see ``crates/disk-model``)."""
 
     def calibrate(self, device: Path) -> list[dict[str, Any]]:
-        """Has the disk subtract what the way through ``device`` costs; returns for each depth that
-        cost, and how long reads took then by the model and by the clock."""
+        """Has the disk subtract what the way through ``device`` costs; returns for each operation
+        and depth that cost, and how long requests took then by the model and by the clock."""
         places = ["--device", str(device), "--control", str(self.control.path)]
         try:
             done = subprocess.run(
@@ -67,7 +67,7 @@ class ServedDisk:
                 "the way to the modelled disk cannot be measured: "
                 f"{done.stderr.strip().removeprefix(_REFUSAL)}"
             )
-        found: list[dict[str, Any]] = json.loads(done.stdout)["depths"]
+        found: list[dict[str, Any]] = json.loads(done.stdout)["kinds"]
         return found
 
 
