@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,7 @@ from assay.provision.resources import (
 )
 from assay.provision.resources.resource import Undone
 from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
+from tests.support.own_device import own_device
 
 IS_ROOT = os.geteuid() == 0
 GROUPS = [path for path in map(Path, ("/sys/fs/cgroup/pids", "/sys/fs/cgroup")) if path.is_dir()]
@@ -143,7 +144,7 @@ def test_a_directory_goes_with_a_file_system_of_ours_that_has_failed(tmp_path: P
             Directory(str(directory)).undo(server)
         with undone_at_end(server) as on_it:
             on_it.add(Directory(str(directory), str(ledger.mount_of(point))))
-    assert list(point.iterdir()) == []
+    assert not point.exists()
 
 
 @pytest.mark.skipif(not MAY_MOUNT, reason="only root can mount")
@@ -157,7 +158,7 @@ def test_mounts_are_found_whatever_their_path(tmp_path: Path) -> None:
             Directory(str(folder)).undo(identity)
     finally:
         assert Mount(str(folder)).undo(identity).removed == str(folder)
-    assert Directory(str(folder)).undo(identity).removed == str(folder)
+    assert not folder.exists()
 
 
 # A program that notes and makes something, says so, and waits to be killed.
@@ -303,3 +304,17 @@ def test_an_interrupted_download_of_bibliographies_leaves_nothing(
     with pytest.raises(KeyboardInterrupt):
         beebe.get(tmp_path / "beebe")
     assert list((tmp_path / "beebe").iterdir()) == []
+
+
+@pytest.mark.skipif(
+    not HAS_LOOP_DEVICES or shutil.which("unshare") is None, reason="needs loop devices and unshare"
+)
+def test_a_copy_of_the_mount_in_another_namespace_does_not_hold_the_device() -> None:
+    with ExitStack() as ended:
+        with own_device(size_bytes=64 << 20) as storage:
+            words = ["unshare", "--mount", "sh", "-c", "echo begun; exec sleep 60"]
+            other = ended.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE))
+            ended.callback(other.kill)
+            assert other.stdout is not None and other.stdout.readline() == b"begun\n"
+        assert other.poll() is None
+        assert not Path(f"/sys/block/{Path(storage.device or '').name}/loop").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ _OCTAL = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True)
 class Mount(Resource):
-    """The name of its mount point ends in the mark."""
+    """The name of its mount point, a directory that goes with it, ends in the mark."""
 
     kind = "mount"
     path: str
@@ -26,10 +27,14 @@ class Mount(Resource):
         path = Path(self.path)
         if not path.name.endswith(identity):
             raise CannotUndo("it is not a mount that Assay made")
-        if not is_mounted(path):
-            return NOTHING
-        retry(lambda: _unmount(path), _PATIENCE_S)
-        return Undone(self.path)
+        was_mounted = is_mounted(path)
+        if was_mounted:
+            retry(lambda: _unmount(path), _PATIENCE_S)
+        # A process in a mount namespace of its own may hold a copy of the mount, and with it the
+        # device; without a mount point the kernel takes it away there, too.
+        with contextlib.suppress(OSError):
+            path.rmdir()
+        return Undone(self.path) if was_mounted else NOTHING
 
     def __str__(self) -> str:
         return self.path
