@@ -39,7 +39,7 @@ from assay.systems.abilities import Findable
 from proofs._proof import Found
 
 CASES = 30
-SHORT = 1
+SHORT = 2
 
 _CELLS = 20
 _STAGES = 6 * _CELLS
