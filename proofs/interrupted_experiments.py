@@ -280,8 +280,9 @@ def _wrong_record(folder: Path, ended: dict[int, int], interruptions: int) -> It
     if repeated := [run for run, begun_ns in ended.items() if now.get(run) != begun_ns]:
         yield f"runs that had ended and were repeated: {repeated}"
     ((continuations,),) = _asked(folder, "SELECT count(*) FROM continuations")
-    if continuations != interruptions:
-        yield f"{continuations} continuations on record, expected {interruptions}"
+    # A run that is killed before it has read the record continues nothing.
+    if not min(1, interruptions) <= continuations <= interruptions:
+        yield f"{continuations} continuations on record, expected {interruptions} at most"
 
 
 def _left(folder: Path, marks: set[str]) -> Iterator[str]:

@@ -307,7 +307,7 @@ def test_an_interrupted_download_of_bibliographies_leaves_nothing(
 
 
 @pytest.mark.skipif(
-    not HAS_LOOP_DEVICES or shutil.which("unshare") is None, reason="needs loop devices and unshare"
+    not CAN_FORMAT or shutil.which("unshare") is None, reason="needs loop devices and unshare"
 )
 def test_a_copy_of_the_mount_in_another_namespace_does_not_hold_the_device() -> None:
     with ExitStack() as ended:
