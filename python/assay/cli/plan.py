@@ -147,7 +147,9 @@ def _continues(one: Unfinished, runs: int) -> str:
             f"`assay run` would be refused now: experiment {one.experiment_id} of this file is "
             f"under way in process {one.under_way_in} (--new begins another)"
         )
-    repeats = ", except those whose scripts, data or versions have changed" if one.states else ""
+    repeats = (
+        "; it repeats those whose scripts, data or versions have changed" if one.states else ""
+    )
     return (
         f"`assay run` would continue experiment {one.experiment_id}, in which {len(one.states)} of "
         f"{counted(runs, 'run')} have ended{repeats} (--new begins another)"
