@@ -9,23 +9,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from assay.errors import ArgumentError, SystemDied, SystemUnderTestError
-from assay.provision import process, programs
+from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.deployment import Address, Delay, Deployment, StorageFacts
 from assay.provision.directory import server_directory
+from assay.provision.own_program import own_program
 from assay.systems.protocol import ServerDirectory
 
-_PROGRAM = "from assay.cli import main; main()"
 _THIS_MACHINE = "127.0.0.1"
-_REFUSAL = "error: "
 
 
 @contextlib.contextmanager
@@ -62,25 +58,11 @@ def _proxy(
     """The endpoint's address behind a proxy, and what the proxy said of itself."""
     server = endpoint.unix or _with_port(endpoint.host_address or endpoint.host, endpoint.port)
     words = ["--to", server, "--rtt", repr(rtt_s), "--format", "json"]
-    with process.start(
-        [sys.executable, "-P", "-c", _PROGRAM, "delay-proxy", *words],
-        directory,
-        stop=((signal.SIGTERM, 10.0),),
-        as_ourselves=True,
-        log_name=f"delay-proxy-{number}.log",
-    ) as proxy:
-
-        def said() -> str:
-            """Its first line, once it is whole."""
-            line, end, _ = proxy.log.read_text(encoding="utf-8").partition("\n")
-            return line if end and not line.startswith(_REFUSAL) else ""
-
-        try:
-            proxy.wait_ready(lambda: None if said() else "it has not reported its address")
-        except SystemDied as error:
-            first, _, _ = programs.last_lines(proxy.log).partition("\n")
-            raise SystemUnderTestError(first.removeprefix(_REFUSAL) or error.message) from error
-        report: dict[str, Any] = json.loads(said())
+    proxy = own_program(
+        ["delay-proxy", *words], directory, f"delay-proxy-{number}.log", SystemUnderTestError
+    )
+    with proxy as (_, said):
+        report: dict[str, Any] = json.loads(said)
         address = replace(
             endpoint,
             unix=None,
