@@ -20,7 +20,11 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"any of {', '.join(NAMES)}")
     parser.add_argument("--cases", type=int, metavar="N", help="number of cases")
     parser.add_argument(
-        "--first", type=int, default=0, metavar="N", help="number of the first case"
+        "--first",
+        type=int,
+        default=0,
+        metavar="N",
+        help="number of the first case; from another than 0 no page is written",
     )
     parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="seed of all random choices"
@@ -40,7 +44,7 @@ def main() -> int:
         is_broken = is_broken or bool(found.faults)
         took_s = time.monotonic() - began_s
         line = f"{name}: {found.cases} cases, {len(found.faults)} with faults, {took_s:.0f} s"
-        if given.short:
+        if given.short or given.first:
             print(line, *found.faults, sep="\n\n", flush=True)
             continue
         FOLDER.mkdir(exist_ok=True)
