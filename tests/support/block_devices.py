@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 
 def _may_mount() -> bool:
@@ -23,6 +26,15 @@ def _may_mount() -> bool:
 
 MAY_MOUNT = os.geteuid() == 0 and _may_mount()
 HAS_LOOP_DEVICES = MAY_MOUNT and os.access("/dev/loop-control", os.R_OK | os.W_OK)
+
+
+def skip_without_devices(*file_systems: str) -> None:
+    """Skips the test where no file system can be made on a loop device."""
+    if not HAS_LOOP_DEVICES:
+        pytest.skip("only root makes loop devices")
+    for name in file_systems:
+        if shutil.which(f"mkfs.{name}") is None:
+            pytest.skip(f"needs mkfs.{name}")
 
 
 def done(*words: str | Path) -> str:

@@ -3,14 +3,11 @@ on it."""
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from assay.experiment.values import StorageChoice
 from assay.provision import ledger
@@ -18,7 +15,6 @@ from assay.provision.clean_up import undone_at_end
 from assay.provision.deployment import StorageFacts
 from assay.provision.resources import Directory, LoopDevice, Mount
 from assay.storages.mounts import facts_of
-from block_devices import HAS_LOOP_DEVICES
 
 MIB = 1 << 20
 _MKFS = {
@@ -28,15 +24,6 @@ _MKFS = {
     "xfs": ["mkfs.xfs", "-q", "-f"],
     "btrfs": ["mkfs.btrfs", "-q", "-f"],
 }
-
-
-def skip_without_devices(*file_systems: str) -> None:
-    """Skips the test where no file system can be made on a loop device."""
-    if not HAS_LOOP_DEVICES:
-        pytest.skip("only root makes loop devices")
-    for name in file_systems:
-        if shutil.which(_MKFS[name][0]) is None:
-            pytest.skip(f"needs {_MKFS[name][0]}")
 
 
 @contextmanager

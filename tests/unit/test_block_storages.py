@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
@@ -17,7 +16,7 @@ from types import SimpleNamespace
 import pytest
 
 from assay import registry
-from assay.errors import ArgumentError, AssayError, MachineLimit, SystemUnderTestError
+from assay.errors import ArgumentError, AssayError, MachineLimit
 from assay.experiment.storage_words import refuse_too_little_room, storage_choices
 from assay.experiment.values import Experiment, StorageChoice, SystemChoice
 from assay.provision import ledger
@@ -214,27 +213,6 @@ def test_each_file_system_is_made_on_an_image_and_goes_away(file_system: str, fo
     assert not files_of_loop_devices(folder)
     assert not folder.exists()
     assert str(directory) not in mounted_at()
-
-
-@needs_loop_devices
-def test_who_keeps_a_loop_device_in_use_is_named_and_it_goes_away_with_that(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A process that began a mount namespace of its own while the storage was mounted."""
-    monkeypatch.setattr("assay.provision.resources.loop_device._PATIENCE_S", 0.5)
-    with contextlib.ExitStack() as ended:
-        with (
-            pytest.raises(SystemUnderTestError) as left,
-            LOOP.prepare(choice_of(f"loop[size=16M]:{folder}")),
-        ):
-            words = ["unshare", "--mount", "sh", "-c", "echo begun; exec sleep 60"]
-            other = ended.enter_context(subprocess.Popen(words, stdout=subprocess.PIPE))
-            ended.callback(other.kill)
-            assert other.stdout is not None and other.stdout.readline() == b"begun\n"
-        assert f"in use in another mount namespace, of process {other.pid} (" in str(left.value)
-    clear_leftovers()
-    assert not files_of_loop_devices(folder)
-    assert not folder.exists()
 
 
 @needs_loop_devices

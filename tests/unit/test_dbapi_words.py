@@ -96,7 +96,7 @@ def test_a_word_that_cannot_be_a_module_is_refused(word: str, message: str) -> N
 @pytest.mark.parametrize(
     ("word", "hint"),
     [
-        ("dbapi:a[x=1,x=2]", "--on 'dbapi:a[x=A]' --on 'dbapi:a[x=B]' measures each"),
+        ("dbapi:a[x=1,x=2]", "--on 'dbapi:a[x=A],dbapi:a[x=B]' measures each"),
         ("dbapi:a[x=1,2]", "'dbapi:a[KEY=\"a,b\"]'"),
         ("dbapi:a[x=]", "'dbapi:a[x=VALUE]'"),
     ],

@@ -17,7 +17,8 @@ from assay.durability.watching import Idle, Watched, follow, idle, watch
 from assay.provision.deployment import StorageFacts
 from assay.storages.device_counters import devices_under
 from assay.storages.mounts import mount_of
-from own_device import own_device, skip_without_devices
+from block_devices import skip_without_devices
+from own_device import own_device
 
 PAGE = 4096
 QUIET = Idle(2.0, 0, 0)

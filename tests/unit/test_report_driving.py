@@ -343,7 +343,7 @@ def test_a_short_run_is_made_longer_by_the_limit_that_ends_it(
     kept = [(Kind.SHORT_MEASUREMENT.id, "3 s")]
     record = invented.experiment(tmp_path / "r.sqlite", planned, 3.0, warnings=kept)
     notes = {note.name: note for note in build(record).warnings}
-    assert "(3 s)" in notes[Kind.SHORT_MEASUREMENT.id].sentence
+    assert notes[Kind.SHORT_MEASUREMENT.id].sentence.endswith(": 3 s")
     assert notes[Kind.SHORT_MEASUREMENT.id].fix == fix
 
 

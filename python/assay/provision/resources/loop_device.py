@@ -12,9 +12,6 @@ from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Un
 from assay.provision.tools import tool
 
 _BLOCK_DEVICES = Path("/sys/block")
-_PROCESSES = Path("/proc")
-_MOST = 3
-"""Processes that are named."""
 _DELETED = " (deleted)"
 _PATIENCE_S = 10.0
 
@@ -53,10 +50,9 @@ class LoopDevice(Resource):
             _losetup(["--detach", device]).stderr.strip() for device in _devices_of(self.file)
         ]
         left = _devices_of(self.file)
-        if not left:
-            return None
-        said = " ".join(filter(None, messages)) or f"in use{_elsewhere(left)}"
-        return f"{', '.join(left)}: {said}"
+        return (
+            f"{', '.join(left)}: {' '.join(filter(None, messages)) or 'in use'}" if left else None
+        )
 
     def __str__(self) -> str:
         return f"loop device of {self.file}"
@@ -72,25 +68,6 @@ def _devices_of(file: str) -> list[str]:
         if backing == file:
             found.append(f"/dev/{entry.parents[1].name}")
     return found
-
-
-def _elsewhere(devices: Sequence[str]) -> str:
-    """Which processes still see a mount of the devices: a mount namespace that began while it was
-    there has a copy of its own."""
-    found = []
-    for mounts in _PROCESSES.glob("[0-9]*/mounts"):
-        try:
-            sources = {line.partition(" ")[0] for line in mounts.read_text().splitlines()}
-            if not sources.isdisjoint(devices):
-                name = mounts.with_name("comm").read_text().strip()
-                found.append(f"{mounts.parent.name} ({name})")
-        except (OSError, UnicodeDecodeError):
-            continue  # ended in between
-    if not found:
-        return ""
-    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    listed = ", ".join(found[:_MOST])
-    return f" in another mount namespace, of process {listed}{more}"
 
 
 def _losetup(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
