@@ -29,8 +29,8 @@ STATE_DIRECTORY = EnvVar(
 )
 DATA_DIRECTORY = EnvVar(
     "ASSAY_DATA_DIRECTORY",
-    "Where the storage `here` makes data directories (default: .assay in the current directory, or "
-    "/var/tmp where the server's user cannot reach that).",
+    "Where the storage `here` makes data directories; it must be there (default: .assay in the "
+    "current directory, which is made, or /var/tmp where the server's user cannot reach that).",
 )
 SERVER_USER = EnvVar(
     "ASSAY_SERVER_USER",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,11 @@ pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes lo
 
 
 @pytest.fixture
-def folder() -> Path:
-    return Path(f"/var/tmp/assay-test-{os.getpid()}-small")
+def folder() -> Iterator[Path]:
+    path = Path(f"/var/tmp/assay-test-{os.getpid()}-small")
+    path.mkdir(mode=0o755)
+    yield path
+    path.rmdir()  # also asserts that everything in it was removed
 
 
 def test_rows_that_cannot_fit_are_refused_without_a_record(
@@ -30,7 +34,7 @@ def test_rows_that_cannot_fit_are_refused_without_a_record(
     assert f"storage '{small}' of 16.8 MB is too small for tpcb" in ended.err
     assert "(scale=60, form=pgbench): its 6,000,660 rows need" in ended.err
     assert "choose a larger size for it" in ended.err
-    assert not folder.exists() and not list(working_folder.iterdir())
+    assert not list(working_folder.iterdir())
 
 
 def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
@@ -62,7 +66,7 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     )  # fmt: skip
     assert planned.status == 2
     assert "that is too small, so `assay run` would not begin" in planned.err
-    assert not files_of_loop_devices(folder) and not folder.exists()
+    assert not files_of_loop_devices(folder)
 
 
 @pytest.mark.parametrize("engine", ["MyISAM", "Aria"])
@@ -78,7 +82,7 @@ def test_a_load_that_waits_for_space_is_ended(engine: str, folder: Path, assay: 
     waits = f"no space left on storage {small}: mariadb engine={engine} waits for free space: "
     assert str(run.reason).startswith(waits)
     assert "loading the table pgbench_accounts" in str(run.reason)
-    assert not files_of_loop_devices(folder) and not folder.exists()
+    assert not files_of_loop_devices(folder)
 
 
 def test_durability_is_not_measured_where_nothing_is_committed(folder: Path, assay: Assay) -> None:
@@ -101,4 +105,4 @@ def test_a_full_storage_is_named_whatever_the_system_says(folder: Path, assay: A
     (run,) = ended.runs
     assert str(run.reason).startswith(f"no space left on storage {small}: ")
     assert "choose a storage with more room" in str(run.reason)
-    assert not files_of_loop_devices(folder) and not folder.exists()
+    assert not files_of_loop_devices(folder)

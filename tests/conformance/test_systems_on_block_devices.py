@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,9 +25,12 @@ pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes lo
 
 
 @pytest.fixture
-def folder() -> Path:
+def folder() -> Iterator[Path]:
     """Pytest's own directories are closed to the servers' user."""
-    return Path(f"/var/tmp/assay-test-{os.getpid()}-storages")
+    path = Path(f"/var/tmp/assay-test-{os.getpid()}-storages")
+    path.mkdir(mode=0o755)
+    yield path
+    path.rmdir()  # also asserts that everything in it was removed
 
 
 @pytest.mark.parametrize("file_system", ["ext4", "xfs", "btrfs"])
@@ -45,7 +49,7 @@ def test_systems_work_on_each_file_system(file_system: str, folder: Path, assay:
         found = run.deployment.storage
         assert (found.name, found.file_system) == (storage, file_system)
         assert found.is_own_device
-    assert not files_of_loop_devices(folder) and not folder.exists()
+    assert not files_of_loop_devices(folder)
 
 
 _MANY_ROWS = {
@@ -87,7 +91,7 @@ def test_a_storage_that_fills_up_during_a_run_is_named_and_another_is_not_hurt(
     assert ended.status == 3, ended.err
     assert str(on_small.reason).startswith(f"no space left on storage {small}: ")
     assert (on_small.state, on_large.state) == ("failed", "done")
-    assert not files_of_loop_devices(folder) and not folder.exists()
+    assert not files_of_loop_devices(folder)
 
 
 def test_every_process_of_a_server_is_in_the_control_group_of_its_storage(folder: Path) -> None:

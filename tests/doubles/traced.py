@@ -7,9 +7,10 @@ taken down, ``load!`` when that fails.
 from __future__ import annotations
 
 import contextlib
-import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from assay.dialects.null import NullDialect
 from assay.dialects.protocol import Table
@@ -89,13 +90,14 @@ class TracedStorage:
     @contextlib.contextmanager
     def prepare(self, choice: StorageChoice) -> Iterator[PreparedStorage]:
         EVENTS.add("storage", "+")
-        here = StorageChoice(directory=f"/var/tmp/assay-traced-{os.getpid()}")
-        with HERE.prepare(here) as made:
-            try:
-                facts = replace(made.facts, name=choice.name, kind=self.name)
-                yield PreparedStorage(facts)
-            finally:
-                EVENTS.add("storage", "-")
+        with tempfile.TemporaryDirectory(prefix="assay-traced-", dir="/var/tmp") as folder:
+            Path(folder).chmod(0o755)
+            with HERE.prepare(StorageChoice(directory=folder)) as made:
+                try:
+                    facts = replace(made.facts, name=choice.name, kind=self.name)
+                    yield PreparedStorage(facts)
+                finally:
+                    EVENTS.add("storage", "-")
 
 
 TRACED = Traced()

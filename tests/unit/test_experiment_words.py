@@ -65,10 +65,10 @@ def test_a_url_is_the_system_of_its_scheme() -> None:
 
 
 def test_storages_have_names_kinds_and_directories() -> None:
-    assert asked("bibsql", storage=("here,tmpfs", "disk=here:/srv/disk")).storages == (
+    assert asked("bibsql", storage=("here,tmpfs", "disk=here:/srv")).storages == (
         StorageChoice("here", "here"),
         StorageChoice("tmpfs", "tmpfs"),
-        StorageChoice("disk", "here", "/srv/disk"),
+        StorageChoice("disk", "here", "/srv"),
     )
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from assay.errors import ArgumentError
 from assay.experiment.values import StorageChoice
+from assay.provision.deployment import StorageFacts
 from assay.provision.leftovers import clear_leftovers
 from assay.provision.users import ServerUser
 from assay.storages import Storage, here
@@ -30,8 +31,21 @@ def _own_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ASSAY_DATA_DIRECTORY", raising=False)
 
 
-def test_here_creates_missing_folders_and_keeps_existing_ones() -> None:
+def test_a_named_directory_must_be_there_and_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One made at a mistyped mount point would lie on another disk."""
     inner = Path(f"/var/tmp/assay-test-{os.getpid()}/deeper")
+    mistyped = StorageChoice(directory=f"{inner.parent}/deepr/data")
+
+    def refused(hint: str, choice: StorageChoice = mistyped) -> None:
+        with pytest.raises(ArgumentError, match="does not exist; the nearest") as caught:
+            HERE.check(choice)
+        assert hint in str(caught.value.hint)
+
+    refused(f"make it (mkdir -p {inner.parent}/deepr/data), or choose another: here:DIRECTORY")
+    inner.mkdir(parents=True)
+    refused(f"did you mean {inner}?")
+    monkeypatch.setenv("ASSAY_DATA_DIRECTORY", str(inner.with_name("other")))
+    refused("mkdir -p", StorageChoice())
     with HERE.prepare(StorageChoice(directory=str(inner))) as made:
         facts = made.facts
         assert inner.is_dir()
@@ -40,23 +54,17 @@ def test_here_creates_missing_folders_and_keeps_existing_ones() -> None:
         assert facts.file_system and facts.device
         assert Path(str(facts.facts["mount_point"])) in inner.parents
         assert facts.facts.get("is_rotational") in (True, False, None)
-    assert not inner.parent.exists()
-    inner.mkdir(parents=True)
-    (inner / "mine").touch()
-    with HERE.prepare(StorageChoice(directory=str(inner))):
-        pass
-    assert (inner / "mine").exists()
-    (inner / "mine").unlink()
-    with HERE.prepare(StorageChoice(directory=str(inner))):
-        pass
-    assert inner.exists(), "it was there before, empty or not"
+    assert inner.exists(), "it was there before"
     inner.rmdir()
     inner.parent.rmdir()
 
 
-def test_of_several_systems_in_one_directory_the_last_to_end_removes_it() -> None:
-    inner = Path(f"/var/tmp/assay-test-{os.getpid()}/shared")
-    choice = StorageChoice(directory=str(inner))
+def test_of_several_systems_in_the_default_directory_the_last_to_end_removes_it(
+    monkeypatch: pytest.MonkeyPatch, storage: StorageFacts
+) -> None:
+    monkeypatch.chdir(storage.directory)
+    inner = Path(storage.directory, ".assay")
+    choice = StorageChoice()
     with contextlib.ExitStack() as first, contextlib.ExitStack() as second:
         first.enter_context(HERE.prepare(choice))
         second.enter_context(HERE.prepare(choice))
@@ -65,7 +73,7 @@ def test_of_several_systems_in_one_directory_the_last_to_end_removes_it() -> Non
         assert inner.exists()
         (inner / "of-the-second").unlink()
         second.close()
-        assert not inner.parent.exists()
+        assert not inner.exists()
 
 
 def test_a_directory_that_a_killed_assay_made_goes_at_the_next_start() -> None:
@@ -113,7 +121,8 @@ def test_here_prefers_the_current_directory_if_the_servers_user_can_reach_it(
 @pytest.mark.skipif(not IS_ROOT, reason="only root runs servers as another user")
 def test_here_names_the_directory_that_denies_access(tmp_path: Path) -> None:
     barred = tmp_path / "barred"
-    barred.mkdir(mode=0o700)
+    (barred / "data").mkdir(mode=0o700, parents=True)
+    barred.chmod(0o700)
     tops = [path for path in (*tmp_path.parents, tmp_path) if path.stat().st_mode & 1 == 0]
     with (
         pytest.raises(ArgumentError, match="may not enter") as caught,
@@ -122,7 +131,7 @@ def test_here_names_the_directory_that_denies_access(tmp_path: Path) -> None:
         pytest.fail("no server could use it")
     assert caught.value.hint is not None
     assert any(caught.value.hint.endswith(f"chmod o+x {path}") for path in [*tops, barred])
-    assert not (barred / "data").exists()
+    assert not list((barred / "data").iterdir())
 
 
 def test_an_impossible_storage_is_refused(tmp_path: Path) -> None:

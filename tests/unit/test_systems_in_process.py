@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 
 from assay.errors import ArgumentError, SystemRefused
 from assay.experiment.values import StorageChoice, SystemChoice
-from assay.provision.deployment import Deployment
+from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.session import session
 from assay.provision.stage import provision
 from assay.systems.null import NULL
@@ -22,9 +21,8 @@ from assay.systems.sqlite import SQLITE
 
 
 @pytest.fixture(autouse=True)
-def _own_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path / "state"))
-    monkeypatch.setenv("ASSAY_DATA_DIRECTORY", f"/var/tmp/assay-test-{os.getpid()}")
+def _own_places(storage: StorageFacts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_DATA_DIRECTORY", storage.directory)
 
 
 def _ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,10 @@ from assay.provision.users import ServerUser, first_unreachable, server_user
 from assay.storages.mounts import facts_of, mount_of
 from assay.storages.options import values
 from assay.storages.protocol import PreparedStorage
+from assay.text.nearest import nearest
 
 DEFAULT_NAME = ".assay"
+_FROM_THE_ENVIRONMENT = f" ({env_vars.DATA_DIRECTORY.name})"
 _OTHER = "choose another: --storage here:DIRECTORY"
 FALLBACK = Path("/var/tmp")
 """Survives a reboot and is seldom in memory, unlike /tmp."""
@@ -52,24 +55,40 @@ def directory_of(choice: StorageChoice) -> Path:
 
 
 def refuse_no_directory(choice: StorageChoice) -> None:
-    """Raises `ArgumentError` where the directory that is named, or the first of its parents that
-    exists, is something else."""
+    """Raises `ArgumentError` where the directory that is named is something else or does not exist:
+    one that was made at a mistyped mount point would lie on another disk."""
     named = choice.directory or env_vars.DATA_DIRECTORY.get()
     if not named:
         return
     directory = Path(named).absolute()
+    if directory.is_dir():
+        return
+    where = f"storage {choice.name!r}" + ("" if choice.directory else _FROM_THE_ENVIRONMENT)
+    other = f"choose another: {choice.kind}:DIRECTORY"
     found = next(path for path in (directory, *directory.parents) if path.exists())
     if not found.is_dir():
-        raise ArgumentError(
-            f"storage {choice.name!r}: {found} is not a directory",
-            hint=f"choose another: {choice.kind}:DIRECTORY",
-        )
+        raise ArgumentError(f"{where}: {found} is not a directory", hint=other)
+    mount = mount_of(found.resolve())
+    meant = nearest(directory.relative_to(found).parts[0], _folders_in(found))
+    guess = f"did you mean {found / meant}? " if meant else ""
+    raise ArgumentError(
+        f"{where}: {directory} does not exist; the nearest folder that does is {found}, on "
+        f"{mount.source} ({mount.file_system})",
+        hint=f"{guess}make it (mkdir -p {shlex.quote(str(directory))}), or {other}",
+    )
+
+
+def _folders_in(folder: Path) -> list[str]:
+    with contextlib.suppress(OSError):
+        return [one.name for one in folder.iterdir() if one.is_dir()]
+    return []
 
 
 @contextlib.contextmanager
 def usable_directory(choice: StorageChoice) -> Iterator[Path]:
-    """`directory_of` the choice, created where it is missing; a directory that was created is
-    removed if it is empty at the end. Raises `ArgumentError` where servers cannot reach it."""
+    """`directory_of` the choice; the default one is made where it is missing, and removed if it is
+    empty at the end. Raises `ArgumentError` where there is none, or servers cannot reach it."""
+    refuse_no_directory(choice)
     user, directory = server_user(), directory_of(choice)
     with _made(directory):
         if blocked := first_unreachable(directory, user):
@@ -81,39 +100,18 @@ def usable_directory(choice: StorageChoice) -> Iterator[Path]:
         yield directory
 
 
-_ours: set[Path] = set()
-"""Directories that this process made and has not removed, because others still used them."""
-
-
 @contextlib.contextmanager
 def _made(directory: Path) -> Iterator[None]:
-    """Creates the directory and its missing parents; at the end removes those that Assay made and
-    that are empty: of several systems in one directory, the last to end. After a kill, the next
-    start of Assay removes them."""
-    missing = _missing(directory)
-    ours = [
-        path
-        for path in (directory, *directory.parents)
-        if path in missing or path in _ours or path == Path.cwd() / DEFAULT_NAME
-    ]
-    if not ours:
+    """Makes the default directory in the current one; at the end removes it if it is empty: of
+    several systems in it, the last to end. After a kill, the next start of Assay removes it."""
+    if directory != Path.cwd() / DEFAULT_NAME:
         make(directory)
         yield
         return
-    try:
-        with undone_at_end(ledger.new_id()) as entry:
-            for path in reversed(ours):
-                entry.add(EmptyDirectory(str(path)))
-            make(directory)
-            _ours.update(missing)
-            yield
-    finally:
-        _ours.difference_update([path for path in _ours if not path.exists()])
-
-
-def _missing(directory: Path) -> list[Path]:
-    """The missing directories, the innermost first."""
-    return [path for path in (directory, *directory.parents) if not path.exists()]
+    with undone_at_end(ledger.new_id()) as entry:
+        entry.add(EmptyDirectory(str(directory)))
+        make(directory)
+        yield
 
 
 def default_directory(user: ServerUser) -> Path:
@@ -123,12 +121,13 @@ def default_directory(user: ServerUser) -> Path:
 
 
 def make(directory: Path) -> None:
-    """Creates a directory and its missing parents, accessible to all users. Raises
-    `StorageUnavailable` if it cannot, `ArgumentError` where something else is at its path."""
+    """Makes a directory where it is missing, accessible to all users. Raises `StorageUnavailable`
+    if it cannot, `ArgumentError` where something else is at its path."""
     try:
-        for path in reversed(_missing(directory)):
-            path.mkdir()
-            path.chmod(0o755)  # independent of the umask: the servers' user needs access
+        directory.mkdir()
+        directory.chmod(0o755)  # independent of the umask: the servers' user needs access
+    except FileExistsError:
+        pass
     except OSError as error:
         raise StorageUnavailable(
             f"a directory for the storage cannot be made: {error}", hint=_OTHER
