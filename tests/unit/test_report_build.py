@@ -11,6 +11,7 @@ import pytest
 
 from assay.observation import read_observed
 from assay.record import ExperimentRecord, Store
+from assay.report import tidy
 from assay.report.build import build
 from assay.report.values import Report, Table
 
@@ -298,6 +299,35 @@ def test_warnings_of_repetitions_come_from_all_runs_together(path: Path) -> None
     assert "one-repetition" not in warning_names(noisy)
     calm = build(invented.experiment(path, planned, {("sqlite", "here", 8): (1.0, 1.1)}))
     assert "noisy-repetitions" not in warning_names(calm)
+
+
+def test_a_warning_of_a_cell_names_it_among_several(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], clients=(100, 400))
+    report = build(invented.experiment(path, planned, 1.0))
+    (few,) = (one for one in report.warnings if one.name == "few-samples")
+    assert [detail.partition(":")[0] for detail in few.details] == ["sqlite, here, 100 clients"]
+
+
+def test_cells_stand_in_the_order_in_which_they_were_asked_for(path: Path) -> None:
+    planned = invented.plan(
+        [invented.POSTGRESQL, invented.SQLITE],
+        [invented.SSD, invented.HERE],
+        clients=(8, 2),
+        repetitions=2,
+    )
+    by_lot = sorted(planned.runs, key=lambda run: run.position * 7 % 11)
+    runs = tuple(replace(run, position=place) for place, run in enumerate(by_lot))
+    record = invented.experiment(path, replace(planned, runs=runs), 1.0)
+    of_costs = shown(table(build(record), "parallel_costs"))
+    expected = [
+        [system, storage, clients]
+        for clients in ("8", "2")
+        for system in ("postgresql", "sqlite")
+        for storage in ("ssd", "here")
+    ]
+    assert [row[:3] for row in of_costs] == expected
+    cells = tidy.tables(record)["cells"]
+    assert [[one["system"], one["storage"], str(one["clients"])] for one in cells] == expected
 
 
 def test_an_experiment_without_measurements_has_a_report(path: Path) -> None:

@@ -14,6 +14,7 @@ from assay.judge.samples import samples_needed
 from assay.judge.settings import mean_the_same
 from assay.judge.spread import spread
 from assay.judge.verdict import of_number
+from assay.provision.deployment_facts import RecordedDelay
 from assay.record import RunRecord
 
 HUGE = 10**14
@@ -76,6 +77,24 @@ def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: 
     for size_bytes, expected in ((2**27, ["fits-in-memory"]), (2**29, [])):
         changed = invented.changed(limited, "dataset", size_on_disk_bytes=size_bytes)
         assert judged(changed) == ("valid", expected)
+
+
+@pytest.mark.parametrize(
+    ("measured_s", "expected"),
+    [
+        (0.00119, ("valid", [])),
+        (0.002289, ("indicative", ["round-trip-differs"])),
+        (0.0007, ("indicative", ["round-trip-differs"])),
+    ],
+)
+def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
+    run: RunRecord, measured_s: float, expected: tuple[str, list[str]]
+) -> None:
+    delay = RecordedDelay(0.001, measured_s, 0.00001, 0.00004)
+    far = invented.changed(run, "deployment", delay=delay)
+    assert judged(far) == expected
+    details = [one.detail for one in judge_run(far.evidence)[1]]
+    assert all("ms measured, 1 ms asked" in detail or "µs measured" in detail for detail in details)
 
 
 def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: RunRecord) -> None:

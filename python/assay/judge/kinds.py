@@ -30,6 +30,9 @@ DRAIN_LIMIT = 0.10
 WAIT_LIMIT = 0.10
 """Share of their time that the client's threads may wait for a CPU, and share of the machine's CPUs
 that other programs may use meanwhile."""
+RTT_LIMIT = 0.20
+"""Share of the asked round-trip time by which the measured one may differ: what repetitions may
+differ by. Farther off, a level is not what its name says."""
 LEAST_COST_NS = 100_000_000
 """A shorter measurement gets no warnings about CPU time: the kernel counts in ticks of 1-10 ms, and
 connecting and disconnecting would dominate."""
@@ -215,6 +218,13 @@ class Kind(Enum):
     SETTINGS_DIFFER = WarningText(
         "a setting has another value than was asked for",
         "see the allowed values of this setting in the system's manual",
+    )
+    ROUND_TRIP_DIFFERS = WarningText(
+        f"the measured round trip differs by more than {units.share(RTT_LIMIT)} from the one that "
+        "was asked for: the numbers belong to the measured one",
+        "stop other programs on this machine, or a longer --rtt, of which the proxy's own time is "
+        "a smaller part",
+        limits=True,
     )
     RANGE_EXCEEDED = WarningText(
         "latencies above one hour are counted, but not in the percentiles",

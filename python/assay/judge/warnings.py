@@ -103,12 +103,19 @@ def _of_cache(run: Evidence) -> Iterator[tuple[Kind, str]]:
 
 
 def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:
-    """Whether the system took them."""
+    """Whether the system took them, and is as far away as was asked."""
     deployment = run.deployment
     if deployment is None:
         return
     if kept_bytes := deployment.page_cache_kept_bytes:
         yield Kind.PAGE_CACHE_KEPT, f"{run.name}: {units.size(kept_bytes)}"
+    delay = deployment.delay
+    if delay and abs(delay.measured_rtt_s / delay.rtt_s - 1) > kinds.RTT_LIMIT:
+        yield (
+            Kind.ROUND_TRIP_DIFFERS,
+            f"{run.system_label}: {units.short_duration(delay.measured_rtt_s)} measured, "
+            f"{units.short_duration(delay.rtt_s)} asked",
+        )
     if unknown := deployment.settings_unknown:
         yield Kind.SETTINGS_UNKNOWN, f"{run.system_label}: {unknown}"
     for name, asked in deployment.settings_asked.items():

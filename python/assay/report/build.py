@@ -46,18 +46,18 @@ def build(experiment: ExperimentRecord) -> Report:
     """The report of an experiment, of those of its runs that ``experiment`` holds."""
     sections: list[Section] = []
     noted = [warning for run in experiment.runs for warning in run.warnings]
-    cell_count = 0
+    every: list[CellRuns] = []
     sections += _series(experiment)
     probes = storage_probes.section(experiment.runs)
-    for test, runs in cell_runs.tests(experiment.runs).items():
+    for test, runs in cell_runs.tests(experiment).items():
         found = cell_runs.cells(experiment, runs)
-        cell_count += len(found)
+        every += found
         sections.append(_results(experiment, test, found))
         if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
             sections.append(probes)  # beside the first results that compare storages
             probes = None
         sections += _test_sections(test, found)
-        noted += _cell_warnings(found)
+    noted += _cell_warnings(every)
     sections += [
         section
         for section in (
@@ -77,7 +77,7 @@ def build(experiment: ExperimentRecord) -> Report:
             for section in sections
         ),
         warnings=warnings.notes(noted, _limits(experiment)),
-        cell_count=cell_count,
+        cell_count=len(every),
         tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
     )
 
@@ -131,17 +131,18 @@ def _title(cell: CellRuns) -> str:
 
 
 def _cell_warnings(found: Sequence[CellRuns]) -> Iterator[RunWarning]:
-    """Those that need all repetitions, as they are on record; each with the name of its cell, but
-    what is the same of many cells is said once."""
+    """Those that need all repetitions, as they are on record; of several cells each with the name
+    of its cell, but what is the same of many cells is said once."""
     once = [cell for cell in found if _has(cell, Kind.ONE_REPETITION)]
     if once:
         yield RunWarning(Kind.ONE_REPETITION.id, f"{len(once)} cells" if len(once) > 1 else "")
+    tests = {cell.runs[0].full_test_name for cell in found}
     for cell in found:
+        test = f"{cell.runs[0].full_test_name}: " if len(tests) > 1 else ""
+        named = f"{test}{cell.name}: " if len(found) > 1 else ""
         for one in cell.judged.warnings:
-            if one.name == Kind.NOISY_REPETITIONS.id:
-                yield RunWarning(one.name, f"{cell.name}: {one.detail}")
-            elif one.name != Kind.ONE_REPETITION.id:
-                yield one
+            if one.name != Kind.ONE_REPETITION.id:
+                yield RunWarning(one.name, f"{named}{one.detail}")
 
 
 def _limits(experiment: ExperimentRecord) -> dict[str, None]:

@@ -10,6 +10,7 @@ from assay.experiment import AS_IS, Scalar
 from assay.judge import CellVerdict, durability, repetitions
 from assay.observation import Observation
 from assay.record import ExperimentRecord, RunRecord
+from assay.report import factor_order
 from assay.report.values import Cell, Column, absent
 from assay.text import units
 
@@ -85,10 +86,11 @@ class CellRuns:
             yield replace(self, factors={**self.factors, REPETITION: run.repetition}, runs=(run,))
 
 
-def tests(runs: Iterable[RunRecord]) -> dict[str, list[RunRecord]]:
-    """Runs by test, in the order of each test's first run."""
+def tests(experiment: ExperimentRecord) -> dict[str, list[RunRecord]]:
+    """Runs by test, both in the order in which factors and levels were asked for
+    (`assay.report.factor_order`)."""
     by_test: dict[str, list[RunRecord]] = {}
-    for run in runs:
+    for run in factor_order.in_order(experiment):
         by_test.setdefault(run.test, []).append(run)
     return by_test
 
@@ -125,7 +127,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
 
 
 def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
-    """The factor's levels: numbers by size, names in the order of their first run."""
+    """The factor's levels: numbers by size, names in the order of their first cell."""
     if factor in (TEST, DURABILITY):
         given = (cell.level(factor) for cell in found)
         return list(dict.fromkeys(level for level in given if level is not None))

@@ -57,7 +57,7 @@ def lines(
     whole in longer lines."""
     found = [
         cell_summary.of_cell(experiment, cell)
-        for runs in cell_runs.tests(experiment.runs).values()
+        for runs in cell_runs.tests(experiment).values()
         for cell in durability.by_level(cell_runs.cells(experiment, runs))
     ]
     kind = "quick version; " if experiment.experiment.get("is_quick") else ""

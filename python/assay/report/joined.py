@@ -23,7 +23,7 @@ def table(
     tests = {column.test for column in series.columns}
     by_test = {
         test: cell_runs.cells(experiment, runs)
-        for test, runs in cell_runs.tests(experiment.runs).items()
+        for test, runs in cell_runs.tests(experiment).items()
         if test in tests
     }
     if len(by_test) < min(2, len(tests)):

@@ -114,7 +114,7 @@ def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:
 
 
 def _published(experiment: ExperimentRecord) -> Iterator[Row]:
-    tests = list(cell_runs.tests(experiment.runs))
+    tests = list(cell_runs.tests(experiment))
     declared = series.of_record(experiment.workload)
     for test in (*tests, *(each.name for each in declared)):
         found = published.of_record(experiment.workload, test)
@@ -134,7 +134,7 @@ def _published(experiment: ExperimentRecord) -> Iterator[Row]:
 
 
 def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
-    for runs in cell_runs.tests(experiment.runs).values():
+    for runs in cell_runs.tests(experiment).values():
         for cell in cell_runs.cells(experiment, runs):
             driven = [run.driven for run in cell.measured if run.driven]
             yield CellRow(
