@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sqlite3
 import subprocess
@@ -67,9 +68,20 @@ def test_the_same_file_goes_on_and_a_finished_one_begins_anew(
     again = assay("run", "e.toml", "--only", "null")
     assert again.experiment.id == 2
     assert [run.state for run in again.runs] == ["done", "planned"] * 2
-    left = assay("run", "e.toml")
+    assert "record       2 of 4 runs have ended; " in again.out
+    header = assay("report", "--format", "markdown").out
+    assert f"- unfinished: 2 of 4 runs have ended; `cd {folder} && assay run e.toml`" in header
+    left = assay("run", "e.toml", "--format", "markdown")
     assert left.experiment.id == 2
     assert [run.state for run in left.runs] == ["done"] * 4
+    assert "after the runs that were asked for had ended" in left.out
+    assert "- interrupted: " not in left.out and "- unfinished: " not in left.out
+    (first, second) = (
+        json.loads(assay("report", str(number), "--format", "json").out) for number in (1, 2)
+    )
+    parts = [one["tables"]["continuations"][0]["is_interruption"] for one in (first, second)]
+    assert parts == [True, False]
+    assert (second["experiment"]["runs_ended"], second["experiment"]["continued_by"]) == (4, None)
 
 
 def test_a_changed_script_and_new_begin_anew(folder: Path, assay: Assay) -> None:

@@ -88,6 +88,18 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
         assay.open("nowhere")
 
 
+def test_runs_that_only_left_out_are_no_fault() -> None:
+    Path("one.sql").write_text("SELECT 1;\n")
+    Path("e.toml").write_text(
+        'script = ["one.sql"]\nsystems = ["null", "sqlite"]\n[drive]\ntransactions = 5\n'
+    )
+    part = assay.run("e.toml", only="null", probe_s=0, durability=False)
+    assert (part.is_ok, part.runs_ended, part.runs_planned) == (True, 1, 2)
+    assert [run.state for run in part.runs] == ["done", "planned"]
+    whole = assay.run("e.toml", probe_s=0)
+    assert (whole.number, whole.is_ok, whole.runs_ended) == (part.number, True, 2)
+
+
 def test_a_data_frame_has_the_names_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("one.sql").write_text("SELECT 1;\n")
     result = assay.run("one.sql", on="null", transactions=5)

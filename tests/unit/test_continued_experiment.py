@@ -16,6 +16,8 @@ import pytest
 from assay.check.questions import ComparedAnswer
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, SystemChoice
+from assay.experiment.command import command_of, spelled
+from assay.experiment.given import Words
 from assay.experiment.storage_words import storage_choices
 from assay.plan import Plan, plan
 from assay.plan.content import content_of
@@ -80,6 +82,18 @@ def killed(path: Path) -> Iterator[Store]:
     connection.close()
 
 
+def test_the_command_that_continues_it_is_spelled_as_it_is_typed() -> None:
+    words = Words(
+        "sub/e.toml", on=("postgresql://me:secret@db/shop",), duration=30.0, quick=True,
+        only=("null",),
+    )  # fmt: skip
+    command = command_of(words)
+    assert command is not None
+    assert spelled(command).partition(" && ")[2] == (
+        "assay run sub/e.toml --on 'postgresql://me:***@db/shop' --duration 30 --quick"
+    )
+
+
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     """Two runs have ended, the third was under way when its process was killed."""
@@ -122,7 +136,7 @@ def test_ended_runs_stay_and_the_interrupted_one_begins_again(path: Path) -> Non
     assert [run.machine["kernel"] for run in experiment.runs] == ["6.1.0"] * 2 + ["6.2.0"] * 4
     assert len(experiment.cells) == 3
     (one,) = experiment.continuations
-    assert (one.run_position, one.run_state) == (2, "loading")
+    assert (one.run_position, one.run_state, one.is_interruption) == (2, "loading", True)
     assert one.changes == {"machine.kernel": ("6.1.0", "6.2.0")}
     with Store(path) as store:
         assert go_on(store) is None, "it is finished"

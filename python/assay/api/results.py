@@ -19,7 +19,7 @@ from assay.experiment import Scalar
 from assay.experiment.spelling import of_python, respelled
 from assay.observation import Observation, Observed, Outcomes
 from assay.record import ExperimentRecord, RunRecord
-from assay.record.run_ends import exit_status
+from assay.record.run_ends import ENDED, exit_status
 from assay.report.build import build
 from assay.report.tidy_tables import TABLES
 
@@ -215,11 +215,24 @@ class Result:
 
     @property
     def is_ok(self) -> bool:
-        """Whether the exit status of ``assay run`` is 0: every run is done, or was refused beside
-        others because its system lacks a capability, and no answer is wrong."""
-        runs = self._record.runs
-        has_ended = all(run.state in ("done", "refused") for run in runs)
-        return has_ended and exit_status(run.end for run in runs) == 0
+        """Whether the exit status of ``assay run`` is 0: every run that was executed is done, or
+        was refused beside others because its system lacks a capability, and no answer is wrong.
+        Runs that ``only`` left out do not count; see `runs_ended`."""
+        runs = [run for run in self._record.runs if run.state != "planned"]
+        if self._record.ended_unix_ns is None or any(run.state not in ENDED for run in runs):
+            return False
+        return exit_status(run.end for run in runs) == 0
+
+    @property
+    def runs_planned(self) -> int:
+        """Runs of the experiment, with those that ``only`` left out."""
+        return self._record.runs_planned
+
+    @property
+    def runs_ended(self) -> int:
+        """Those that are done, failed or refused; fewer than planned: the experiment is unfinished,
+        and its file, run again, continues it."""
+        return self._record.runs_ended
 
     def table(self, name: str = "runs") -> list[Row]:
         """The rows of a tidy table, with stable names, units and plain values: ``cells``, ``runs``,

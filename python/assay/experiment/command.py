@@ -3,12 +3,15 @@ an experiment file are found again."""
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from assay.experiment.given import Words
 from assay.experiment.settings import split
+from assay.text.secrets import without_secrets
 
 Patterns = tuple[tuple[str, ...], ...]
 
@@ -27,6 +30,30 @@ def command_of(words: Words) -> dict[str, Any] | None:
         if field.name not in _LEFT_OUT and (value := getattr(words, field.name)) != field.default
     }
     return {"file": str(Path(words.target).resolve()), "folder": str(Path.cwd()), **given}
+
+
+def spelled(command: Mapping[str, Any]) -> str:
+    """``cd /folder && assay run e.toml --clients 4``: such a document, as it is typed."""
+    file, folder = Path(command["file"]), str(command.get("folder", ""))
+    shown = file.relative_to(folder) if folder and file.is_relative_to(folder) else file
+    options = [
+        word
+        for name, value in command.items()
+        if name not in ("file", "folder")
+        for word in _option(name, value)
+    ]
+    words = shlex.join(map(without_secrets, ["assay", "run", str(shown), *options]))
+    return f"cd {shlex.quote(folder)} && {words}" if folder else words
+
+
+def _option(name: str, value: Any) -> Iterator[str]:
+    """As on the command line: once for each value, a flag alone."""
+    option = f"--{name.replace('_', '-')}"
+    for one in value if isinstance(value, list | tuple) else [value]:
+        yield option
+        if one is not True:
+            is_whole = isinstance(one, float) and one.is_integer()
+            yield str(int(one) if is_whole else one)
 
 
 def patterns(words: Words) -> Patterns:

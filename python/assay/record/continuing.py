@@ -21,8 +21,8 @@ from assay.record import planned, reading
 from assay.record.document import json_text, storable
 from assay.record.file import insert
 from assay.record.process import ProcessIdentity, is_alive
-from assay.record.run_ends import RunEnd
-from assay.record.runs_again import ENDED, RunOnRecord, Runs, lay_out, runs_of
+from assay.record.run_ends import ENDED, RunEnd
+from assay.record.runs_again import RunOnRecord, Runs, lay_out, runs_of
 
 
 class Kept(NamedTuple):
@@ -66,11 +66,16 @@ class LastExperiment:
 
     experiment_id: int
     before: _Process
-    is_under_way: bool
-    """In another process, which is alive."""
+    ended_unix_ns: int | None
+    """When that process ended by itself; None: it was killed, or is under way."""
     runs: Runs
     matched: Mapping[int, RunOnRecord]
     """Position in the plan → the run on record that it would repeat."""
+
+    @property
+    def is_under_way(self) -> bool:
+        """In another process, which is alive."""
+        return self.ended_unix_ns is None and is_alive(self.before.identity)
 
     @property
     def kept(self) -> dict[int, RunOnRecord]:
@@ -102,7 +107,7 @@ def find(
     return LastExperiment(
         experiment_id,
         before,
-        ended_unix_ns is None and is_alive(before.identity),
+        ended_unix_ns,
         runs,
         {run.position: old for run in plan.runs if (old := runs.match(run)) is not None},
     )
@@ -170,6 +175,7 @@ def go_on(
         position=position,
         begun_unix_ns=now_ns,
         ended_process_id=before.identity.pid,
+        ended_unix_ns=None if under_way else last.ended_unix_ns,
         last_unix_ns=last_ns,
         run_position=begins_again,
         run_state=under_way.was if under_way else None,

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError
+from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.record import calibrations, probes, run_steps, typed
 from assay.record.process import ProcessIdentity, is_alive
@@ -26,7 +27,7 @@ from assay.record.records import (
     RunSummary,
     StepRecord,
 )
-from assay.record.run_ends import EXIT_STATUS
+from assay.record.run_ends import ENDED, EXIT_STATUS
 
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
@@ -130,6 +131,14 @@ def experiment(
     went_on = _continuations(connection, experiment_id)
     runs = tuple(run(connection, one) for one in run_ids if only_run in (None, one))
     kept = {} if only_run else dict(_cells(connection, experiment_id))
+    states = [
+        state
+        for (state,) in connection.execute(
+            "SELECT state FROM runs WHERE experiment_id = ? AND superseded = 0", (experiment_id,)
+        )
+    ]
+    runs_ended = sum(state in ENDED for state in states)
+    is_unfinished = runs_ended < len(states)
     return ExperimentRecord(
         id=experiment_id,
         title=row["title"],
@@ -139,6 +148,9 @@ def experiment(
         ended_unix_ns=row["ended_unix_ns"],
         is_under_way=row["ended_unix_ns"] is None
         and is_alive(went_on[-1].process if went_on else _process(row)),
+        runs_planned=len(states),
+        runs_ended=runs_ended,
+        continued_by=_continued_by(connection, row) if is_unfinished else "",
         experiment=json.loads(row["experiment"]),
         workload=typed.workload(json.loads(row["workload_facts"])),
         machine=json.loads(row["machine"]),
@@ -148,6 +160,17 @@ def experiment(
         path=path,
         continuations=went_on,
     )
+
+
+def _continued_by(connection: sqlite3.Connection, experiment: dict[str, Any]) -> str:
+    """The command that continues an unfinished experiment; empty where it had no file, or was begun
+    anew since."""
+    if experiment["command"] is None:
+        return ""
+    (last_id,) = connection.execute(
+        "SELECT max(id) FROM experiments WHERE command = ?", (experiment["command"],)
+    ).fetchone()
+    return spelled(json.loads(experiment["command"])) if last_id == experiment["id"] else ""
 
 
 def _continuations(
@@ -165,6 +188,7 @@ def _continuations(
             changes=typed.changes(json.loads(row["changes"])),
             is_asked_otherwise=row["experiment"] is not None,
             process=_process(row),
+            ended_unix_ns=row["ended_unix_ns"],
         )
         for row in _rows(connection, question, experiment_id)
     )

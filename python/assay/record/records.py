@@ -270,6 +270,13 @@ class ContinuationRecord:
     is_asked_otherwise: bool
     """The experiment file had changed."""
     process: ProcessIdentity
+    ended_unix_ns: int | None
+    """When the process before had executed what was asked (a part of the runs: ``--only``) and
+    ended; None: it was interrupted."""
+
+    @property
+    def is_interruption(self) -> bool:
+        return self.ended_unix_ns is None
 
     @property
     def differences(self) -> list[str]:
@@ -289,6 +296,12 @@ class ExperimentRecord:
     ended_unix_ns: int | None
     is_under_way: bool
     """It has not ended, and its process is alive."""
+    runs_planned: int
+    runs_ended: int
+    """Of those planned: done, failed or refused. Both count all runs of the experiment, also where
+    ``runs`` holds one of them."""
+    continued_by: str
+    """The command that continues the experiment; empty: none does."""
     experiment: Document
     workload: Document
     machine: Document
@@ -300,3 +313,8 @@ class ExperimentRecord:
     path: Path
     """The record file."""
     continuations: tuple[ContinuationRecord, ...] = ()
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether runs are left, executed later or never."""
+        return self.runs_ended < self.runs_planned

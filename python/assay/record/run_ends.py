@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple
 from assay.errors import RunFailed, SystemUnderTestError, YouError
 
 REFUSED: Literal["refused"] = "refused"
+ENDED = ("done", "failed", REFUSED)
+"""States of runs that are not repeated when their experiment is continued."""
 
 EXIT_STATUS = f"""coalesce(runs.exit_status, CASE
     WHEN runs.state <> 'failed' THEN 0

@@ -14,10 +14,7 @@ from typing import NamedTuple
 
 from assay.plan import Plan, PlannedRun
 from assay.record import cells, planned, reading
-from assay.record.run_ends import EXIT_STATUS, RunEnd
-
-ENDED = ("done", "failed", "refused")
-"""States of runs that are not repeated."""
+from assay.record.run_ends import ENDED, EXIT_STATUS, RunEnd
 
 
 class RunOnRecord(NamedTuple):

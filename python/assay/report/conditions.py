@@ -23,6 +23,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
     found = {
         "experiment": f"{experiment.id}, begun {begun:%Y-%m-%d %H:%M} UTC, seed {experiment.seed}"
         + (", under way" if experiment.is_under_way else ""),
+        "unfinished": _unfinished(experiment),
         "workload": f"{experiment.workload.get('name', '')}, "
         f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
@@ -32,11 +33,12 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         f"{machine.get('operating_system')}, kernel {machine.get('kernel')}",
         "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
     }
-    if experiment.continuations:
-        waiting = {run.position for run in experiment.runs if run.state == "planned"}
-        found["interrupted"] = "; ".join(
-            _interruption(one, waiting) for one in experiment.continuations
-        )
+    waiting = {run.position for run in experiment.runs if run.state == "planned"}
+    for name, went_on in (
+        ("interrupted", [one for one in experiment.continuations if one.is_interruption]),
+        ("continued", [one for one in experiment.continuations if not one.is_interruption]),
+    ):
+        found[name] = "; ".join(_continuation(one, waiting) for one in went_on)
     if experiment.experiment.get("is_quick"):
         found["version"] = "quick: parameters have the quick values of the workload or of its file"
     if experiment.reproduces:
@@ -44,8 +46,24 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def _interruption(one: ContinuationRecord, waiting: Collection[int]) -> str:
-    """``process 4711 ended at 2026-11-22 03:10 UTC in run 7 (loading), continued at …``.
+def _unfinished(experiment: ExperimentRecord) -> str:
+    """How many runs have ended, and what executes the others; empty: all have."""
+    if not experiment.is_unfinished:
+        return ""
+    words = f"{ended_of_planned(experiment)} have ended"
+    if experiment.is_under_way or not experiment.continued_by:
+        return words
+    return f"{words}; `{experiment.continued_by}` continues it"
+
+
+def ended_of_planned(experiment: ExperimentRecord) -> str:
+    """``32 of 36 runs``."""
+    return f"{experiment.runs_ended} of {units.counted(experiment.runs_planned, 'run')}"
+
+
+def _continuation(one: ContinuationRecord, waiting: Collection[int]) -> str:
+    """``process 4711 after 2026-11-22 03:10 UTC in run 7 (loading), which began again; continued
+    …``, or where it was no interruption ``2026-11-22 03:10 UTC, after a part of the runs``.
     ``waiting``: positions of runs that have not begun."""
     last, begun = (
         datetime.fromtimestamp(unix_ns / 1e9, UTC)
@@ -60,6 +78,8 @@ def _interruption(one: ContinuationRecord, waiting: Collection[int]) -> str:
     words = (
         f"process {one.ended_process_id} after {last:%Y-%m-%d %H:%M} UTC {where}; continued "
         f"{begun:%Y-%m-%d %H:%M} UTC"
+        if one.is_interruption
+        else f"{begun:%Y-%m-%d %H:%M} UTC, after the runs that were asked for had ended"
     )
     changes = one.differences
     if one.is_asked_otherwise:

@@ -16,7 +16,14 @@ from assay.judge import Verdict
 from assay.judge.kinds import Kind
 from assay.judge.verdict import WORDS
 from assay.record import ExperimentRecord
-from assay.report import cell_runs, cell_summary, cell_table, check_counts, durability
+from assay.report import (
+    cell_runs,
+    cell_summary,
+    cell_table,
+    check_counts,
+    conditions,
+    durability,
+)
 from assay.report.cell_summary import CellSummary
 from assay.report.for_people import for_people
 from assay.report.table import WIDTH
@@ -61,6 +68,8 @@ def lines(
         for cell in durability.by_level(cell_runs.cells(experiment, runs))
     ]
     kind = "quick version; " if experiment.experiment.get("is_quick") else ""
+    if experiment.is_unfinished:
+        kind += f"{conditions.ended_of_planned(experiment)} have ended; "
     named = f"{report.record}, experiment {experiment.id}; details: {more}"
     last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once

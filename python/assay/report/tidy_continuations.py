@@ -11,6 +11,11 @@ CONTINUATIONS = [
         "ended_process_id", "integer", "of the process before", attribute("ended_process_id"), False
     ),
     TidyColumn(
+        "is_interruption", "boolean",
+        "false: that had ended by itself, after the runs that were asked for (--only)",
+        attribute("is_interruption"), False,
+    ),
+    TidyColumn(
         "last_unix_ns", "integer", "when that last entered a stage of a run",
         attribute("last_unix_ns"), False,
     ),

@@ -44,6 +44,13 @@ def schema() -> dict[str, Any]:
                     "begun_unix_ns": _INTEGER,
                     "ended_unix_ns": {"type": ["integer", "null"]},
                     "is_under_way": {"type": "boolean"},
+                    "runs_planned": _INTEGER,
+                    "runs_ended": _INTEGER,
+                    "continued_by": {
+                        "description": "the command that executes the runs that are left; null: "
+                        "none are, or none does",
+                        "type": ["string", "null"],
+                    },
                     "record": _TEXT,
                     "machine": {"type": "object"},
                     "build": {"type": "object"},
