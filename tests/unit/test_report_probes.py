@@ -87,6 +87,30 @@ def test_a_probe_belongs_to_all_later_runs_of_its_storage(path: Path) -> None:
     assert json_numbers(path, "SELECT depth, per_s FROM random_reads ORDER BY depth")[0] == (1, 1e3)
 
 
+def test_a_storage_that_was_probed_again_has_a_row_for_each_probe(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD], repetitions=3)
+    figures = {0: ("here", 100.0, 1000.0), 1: ("ssd", 500.0, 1000.0), 2: ("here", 250.0, 1400.0)}
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            made = figures.get(run.position)
+            probes = {} if made is None else {made[0]: invented.probe(*made)}
+            invented.write_run(store, run, invented.S, probes=probes, observation={"commits": 16})
+        store.end_experiment()
+        report = build(store.latest())
+    found = shown(tables(report)["storage_probes"])
+    assert [(row[0], row[1], row[-1]) for row in found] == [
+        ("here", "1", "100.0"), ("here", "3, 5", "250.0"), ("ssd", "2, 4, 6", "500.0")
+    ]  # fmt: skip
+    (differ,) = (one for one in report.warnings if one.name == "probes-differ")
+    assert differ.details == ("here: flushes/s 100.0 to 250.0, 2.5 times",)
+    rows = report.tidy["tables"]
+    at = {one["begun_unix_ns"]: one["flushes_per_s"] for one in rows["storage_probes"]}
+    assert [at[run["probe_begun_unix_ns"]] for run in rows["runs"]] == [
+        100.0, 500.0, 250.0, 500.0, 250.0, 500.0
+    ]  # fmt: skip
+
+
 def json_numbers(path: Path, question: str) -> list[Any]:
     connection = sqlite3.connect(path)
     found = connection.execute(question).fetchall()

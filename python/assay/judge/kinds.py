@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from assay.judge import headroom, service
+from assay.probe import UNEVEN
 from assay.text import units
 
 NOISE_LIMIT = 0.20
@@ -218,6 +219,12 @@ class Kind(Enum):
     SETTINGS_DIFFER = WarningText(
         "a setting has another value than was asked for",
         "see the allowed values of this setting in the system's manual",
+    )
+    PROBES_DIFFER = WarningText(
+        f"a storage was probed again when the experiment was continued, and the faster probe is "
+        f"more than {UNEVEN:g} times the slower: the storage, or what else used it, was not the "
+        "same for all runs",
+        "compare only runs of one probe; for all of them a new experiment, without interruption",
     )
     ROUND_TRIP_DIFFERS = WarningText(
         f"the measured round trip differs by more than {units.share(RTT_LIMIT)} from the one that "

@@ -5,12 +5,21 @@ reads and writes, and small writes that are each flushed, as at a commit.
 """
 
 from assay.probe.stage import DEFAULT_S, probe
-from assay.probe.values import DEPTHS, FLUSH_PARTS, Flushes, Measured, Probe, RandomReads
+from assay.probe.values import (
+    DEPTHS,
+    FLUSH_PARTS,
+    UNEVEN,
+    Flushes,
+    Measured,
+    Probe,
+    RandomReads,
+)
 
 __all__ = [
     "DEFAULT_S",
     "DEPTHS",
     "FLUSH_PARTS",
+    "UNEVEN",
     "Flushes",
     "Measured",
     "Probe",

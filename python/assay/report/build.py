@@ -18,6 +18,7 @@ from assay.report import (
     declaration,
     device,
     durability,
+    factor_order,
     footnotes,
     groups,
     joined,
@@ -48,7 +49,8 @@ def build(experiment: ExperimentRecord) -> Report:
     noted = [warning for run in experiment.runs for warning in run.warnings]
     every: list[CellRuns] = []
     sections += _series(experiment)
-    probes = storage_probes.section(experiment.runs)
+    in_order = factor_order.in_order(experiment)
+    probes = storage_probes.section(in_order)
     for test, runs in cell_runs.tests(experiment).items():
         found = cell_runs.cells(experiment, runs)
         every += found
@@ -57,13 +59,13 @@ def build(experiment: ExperimentRecord) -> Report:
             sections.append(probes)  # beside the first results that compare storages
             probes = None
         sections += _test_sections(test, found)
-    noted += _cell_warnings(every)
+    noted += [*_cell_warnings(every), *storage_probes.warnings(in_order)]
     sections += [
         section
         for section in (
             probes,
             loads.section(experiment.runs),
-            conditions.section(experiment.runs),
+            conditions.section(in_order),
         )
         if section is not None
     ]

@@ -1,54 +1,131 @@
-"""Takes runs; returns what their storages did in a probe, a row per storage."""
+"""Takes runs; returns what their storages did in each probe that a run uses."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from assay.probe import DEPTHS, Measured, Probe
+from assay.judge import RunWarning
+from assay.judge.kinds import Kind
+from assay.probe import DEPTHS, UNEVEN, Measured, Probe
 from assay.record import RunRecord
 from assay.report import modelled_disks, probed_flushes
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
 from assay.text import units
 
 _NOT_PROBED = "not probed"
+_AGAIN = (
+    "a storage was probed again when the experiment was continued; each run is compared with the "
+    "probe before it"
+)
 _NOT_PASSED_ON = (
     "flushes do not reach the device (a mount option such as nobarrier): a power cut may lose what "
     "was flushed"
 )
 
 
-def probes_of(runs: Iterable[RunRecord]) -> dict[str, Probe]:
-    """The last probe of each storage, in the order of their first run."""
-    return {run.storage: run.probe for run in runs if run.probe is not None}
+class UsedProbe(NamedTuple):
+    probe: Probe
+    runs: tuple[RunRecord, ...]
+    """Those whose numbers are compared with it."""
+
+    @property
+    def storage(self) -> str:
+        return self.probe.storage
+
+
+def used_by(runs: Iterable[RunRecord]) -> list[UsedProbe]:
+    """Each probe that a run uses, storage by storage. A storage is probed once in an experiment,
+    and again when this is continued."""
+    by_probe: dict[tuple[str, int], list[tuple[Probe, RunRecord]]] = {}
+    for run in runs:
+        if run.probe is not None:
+            key = (run.probe.storage, run.probe.begun_unix_ns)
+            by_probe.setdefault(key, []).append((run.probe, run))
+    storages = list(dict.fromkeys(storage for storage, _ in by_probe))
+    return [
+        UsedProbe(used[0][0], tuple(run for _, run in used))
+        for key, used in sorted(
+            by_probe.items(), key=lambda one: (storages.index(one[0][0]), one[0])
+        )
+    ]
 
 
 def section(runs: Iterable[RunRecord]) -> Section | None:
     """None where no storage was to be probed, and none is modelled."""
     runs = list(runs)
-    found = probes_of(runs)
+    found = used_by(runs)
     tables = (_table(found) if found else None, modelled_disks.table(runs))
     shown = tuple(table for table in tables if table is not None)
     return Section("Storages by probe", (), shown) if shown else None
 
 
-def _table(found: dict[str, Probe]) -> Table:
+def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
+    """Of storages whose probes differ by more than measurements within one probe may."""
+    by_storage: dict[str, list[Probe]] = {}
+    for one in used_by(runs):
+        by_storage.setdefault(one.storage, []).append(one.probe)
+    for storage, probes in by_storage.items():
+        for title, value in _FIGURES.items():
+            values = [found for probe in probes if (found := value(probe))]
+            if values and max(values) > UNEVEN * min(values):
+                low, high = units.digits(min(values)), units.digits(max(values))
+                ratio = units.digits(max(values) / min(values), 2)
+                yield RunWarning(
+                    Kind.PROBES_DIFFER.id, f"{storage}: {title} {low} to {high}, {ratio} times"
+                )
+
+
+def _reads(depth: int) -> Callable[[Probe], float | None]:
+    def per_s(probe: Probe) -> float | None:
+        return next((one.per_s for one in probe.random_reads if one.depth == depth), None)
+
+    return per_s
+
+
+_FIGURES: Mapping[str, Callable[[Probe], float | None]] = {
+    **{f"reads/s, depth {depth}": _reads(depth) for depth in DEPTHS},
+    "flushes/s": lambda probe: probe.flushes.per_s if probe.flushes else None,
+}
+"""Those with which runs are compared."""
+
+
+def _table(found: Sequence[UsedProbe]) -> Table:
     titles = (
         *(f"reads/s, depth {depth}" for depth in DEPTHS),
         "sequential read",
         "sequential write",
         "flushes/s",
     )
+    is_repeated = len({one.storage for one in found}) < len(found)
+    labels = ("storage", "of runs") if is_repeated else ("storage",)
     return Table(
         name="storage_probes",
         title="Reads, writes and flushes of each storage, before its first use",
-        columns=(Column("storage"), *(Column(title, is_number=True) for title in titles)),
-        rows=tuple(Row((text(name), *_cells(probe))) for name, probe in found.items()),
-        notes=tuple(_notes(found)),
+        label_columns=len(labels),
+        columns=(*map(Column, labels), *(Column(title, is_number=True) for title in titles)),
+        rows=tuple(
+            Row((*map(text, (one.storage, _run_numbers(one))[: len(labels)]), *_cells(one.probe)))
+            for one in found
+        ),
+        notes=(*_notes(found), *([_AGAIN] if is_repeated else [])),
         # Of one storage there is nothing to compare.
         is_detail=len(found) == 1,
     )
+
+
+def _run_numbers(used: UsedProbe) -> str:
+    """``1-4, 9``."""
+    numbers = sorted(run.id for run in used.runs)
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1].append(number)
+        else:
+            parts.append([number])
+    return ", ".join(f"{one[0]}-{one[-1]}" if len(one) > 1 else str(one[0]) for one in parts)
 
 
 def _cells(probe: Probe) -> tuple[Cell, ...]:
@@ -87,34 +164,36 @@ def _bandwidth(found: Measured | None) -> Cell:
     return Cell(f"{units.size(found.bytes_per_s)}/s", number)
 
 
-def _notes(found: dict[str, Probe]) -> list[str]:
+def _notes(found: Sequence[UsedProbe]) -> list[str]:
     notes = [
         "reads: random, of 8 KiB; depth: how many at once; flushes: each a write of 8 KiB and "
         "fdatasync, one after the other, median of three measurements"
     ]
-    measured = {name: probe for name, probe in found.items() if not probe.reason}
+    measured = [one.probe for one in found if not one.probe.reason]
     how = dict.fromkeys(
-        f"by {probe.program} in {units.duration(probe.seconds)}" for probe in measured.values()
+        f"by {probe.program} in {units.duration(probe.seconds)}" for probe in measured
     )
     if how:
         notes.append(f"{', '.join(how)}, in a file of {_file_sizes(measured)}")
-    notes += [
-        f"{name}: reads and writes went through the page cache, which this file system needs"
-        for name, probe in measured.items()
+    notes += dict.fromkeys(
+        f"{probe.storage}: reads and writes went through the page cache, which this file system "
+        "needs"
+        for probe in measured
         if not probe.is_direct
-    ]
-    for reason in dict.fromkeys(probe.reason for probe in found.values() if probe.reason):
-        names = ", ".join(name for name, probe in found.items() if probe.reason == reason)
-        notes.append(f"{names} {_NOT_PROBED}: {reason}")
+    )
+    not_probed = [one.probe for one in found if one.probe.reason]
+    for reason in dict.fromkeys(probe.reason for probe in not_probed):
+        names = dict.fromkeys(probe.storage for probe in not_probed if probe.reason == reason)
+        notes.append(f"{', '.join(names)} {_NOT_PROBED}: {reason}")
     return notes
 
 
-def _file_sizes(measured: Mapping[str, Probe]) -> str:
+def _file_sizes(measured: Sequence[Probe]) -> str:
     """``268 MB``; ``268 MB, of 40 MB on slow``: that of most storages, and the others."""
-    sizes = {name: units.size(probe.file_bytes) for name, probe in measured.items()}
-    (most, _), *others = Counter(sizes.values()).most_common()
+    sizes = dict.fromkeys((probe.storage, units.size(probe.file_bytes)) for probe in measured)
+    (most, _), *others = Counter(size for _, size in sizes).most_common()
     named = (
-        f"of {other} on {', '.join(name for name, one in sizes.items() if one == other)}"
+        f"of {other} on {', '.join(name for name, one in sizes if one == other)}"
         for other, _ in others
     )
     return ", ".join((most, *named))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.judge.rank_correlation import LEAST_PAIRS, kendall_tau
 from assay.judge.ranks import ranks
-from assay.judge.spread import Spread
+from assay.judge.spread import Spread, spread
 from assay.judge.steadiness import why_not_steady
 from assay.record import RunRecord
 from assay.report import aggregates, cell_runs, commit_efficiency, device, probed_flushes
@@ -120,7 +120,7 @@ def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
     ranked, left_out = [], []
     for cell in cells:
         made = aggregates.number(cell, aggregates.THROUGHPUT)
-        probed = _probed(cell.runs[0], commits)
+        probed = _probed(cell, commits)
         if why := _why_not(cell, commits):
             left_out.append((cell.runs[0].storage, why))
         elif made is not None and probed is not None:
@@ -148,13 +148,22 @@ def _reads(cells: Iterable[CellRuns]) -> Iterator[float]:
             yield found
 
 
-def _probed(run: RunRecord, commits: bool) -> Spread | None:
+def _probed(cell: CellRuns, commits: bool) -> Spread | None:
+    """The median of the probes of its runs, and the range of them all."""
+    found = [one for run in cell.measured if (one := _of_probe(run, commits)) is not None]
+    if not found:
+        return None
+    low, high = min(one.low for one in found), max(one.high for one in found)
+    return Spread(spread([one.median for one in found]).median, low, high, found[0].n)
+
+
+def _of_probe(run: RunRecord, commits: bool) -> Spread | None:
     if run.probe is None:
         return None
     if commits:
         return probed_flushes.spread(run.probe.flushes) if run.probe.flushes else None
-    found = run.probe.reads_at(run.clients)
-    return None if found is None else Spread(found.per_s, found.per_s, found.per_s, 1)
+    reads = run.probe.reads_at(run.clients)
+    return None if reads is None else Spread(reads.per_s, reads.per_s, reads.per_s, 1)
 
 
 def _depth(run: RunRecord) -> int:

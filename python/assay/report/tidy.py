@@ -15,6 +15,7 @@ from assay.record import ExperimentRecord, RunRecord
 from assay.report import (
     cell_runs,
     declaration,
+    factor_order,
     field_path,
     published,
     series,
@@ -70,7 +71,8 @@ def tables(experiment: ExperimentRecord) -> Tables:
         "values": _parts(tidy_parts.VALUES, runs, lambda run: _values(experiment, run)),
         "published": list(_published(experiment)),
         "storage_probes": [
-            row(tidy_probes.PROBES, probe) for probe in storage_probes.probes_of(runs).values()
+            row(tidy_probes.PROBES, one.probe)
+            for one in storage_probes.used_by(factor_order.in_order(experiment))
         ],
         "continuations": [row(CONTINUATIONS, one) for one in experiment.continuations],
     }

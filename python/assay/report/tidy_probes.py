@@ -19,6 +19,9 @@ def _reads(depth: int, field: str) -> Callable[[Probe], Any]:
 
 PROBES = [
     TidyColumn("storage", "string", "its name in the experiment", attribute("storage"), False),
+    TidyColumn(
+        "begun_unix_ns", "integer", "when the probe began", attribute("begun_unix_ns"), False
+    ),
     *(
         TidyColumn(
             f"reads_depth_{depth}_per_s", "number",

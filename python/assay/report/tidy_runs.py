@@ -150,6 +150,10 @@ RUNS = [
         "commits per second, divided by the flushes per second of the storage's probe",
         commit_efficiency.efficiency,
     ),
+    TidyColumn(
+        "probe_begun_unix_ns", "integer", "of the storage's probe; null: not probed",
+        path("probe", "begun_unix_ns"),
+    ),
     TidyColumn("rows_loaded", "integer", "in all tables", _rows_loaded),
     *of(
         attribute("data"),

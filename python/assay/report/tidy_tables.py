@@ -34,7 +34,11 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "steps": ("One row per step of a run.", STEPS),
     "values": ("One row per run and field that the workload's report declares.", VALUES),
     "published": ("One row per number that was published of this test.", PUBLISHED),
-    "storage_probes": ("One row per storage that was probed before its first use.", PROBES),
+    "storage_probes": (
+        "One row per probe of a storage that a run uses: before its first use, and again when the "
+        "experiment was continued.",
+        PROBES,
+    ),
     "continuations": (
         "One row per process that went on with the experiment after another one had ended.",
         CONTINUATIONS,
