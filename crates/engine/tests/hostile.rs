@@ -177,10 +177,15 @@ fn a_session_with_what_is_no_server_ends_with_an_error() {
             let what = format!("a message of {first:x?}");
             fails(&what, peer(move |stream| endlessly(stream, first, b"\0x")));
         }
-        for seed in 0..20 {
-            let what = format!("noise {seed}");
-            fails(&what, peer(move |stream| once(stream, &noise(seed, 4000))));
-        }
+        // All at the same time: a length at random has a client wait for the rest.
+        std::thread::scope(|scope| {
+            for seed in 0..20 {
+                scope.spawn(move || {
+                    let what = format!("noise {seed}");
+                    fails(&what, peer(move |stream| once(stream, &noise(seed, 4000))));
+                });
+            }
+        });
         let flood = noise(99, 60_000);
         fails(
             "noise without end",
@@ -385,7 +390,6 @@ fn damaged(client: TcpStream, socket: &str, behind: usize, damage: Damage) {
 
 #[test]
 fn a_run_whose_answers_are_damaged_ends_and_counts_every_transaction() {
-    const EACH: u64 = 8;
     let statements = [
         ("sql", "SELECT a FROM t WHERE id = :id"),
         ("json", "{\"find\": \"t\", \"filter\": {\"id\": :id}}"),
@@ -394,40 +398,48 @@ fn a_run_whose_answers_are_damaged_ends_and_counts_every_transaction() {
         let drivers = null_protocols_in(language).into_iter();
         drivers.map(move |driver| (driver, *language, *statement))
     });
-    for (driver, language, statement) in drivers {
-        let (folder, socket, is_over) = null_server(driver);
-        for (number, damage) in (0_u64..).zip(DAMAGES) {
-            for round in 0..EACH {
-                let mut random = Random::stream(number * EACH + round, 7);
-                let behind = usize::try_from(random.between(0, 3000)).unwrap();
-                let what = format!("{driver}, {damage:?} behind {behind} bytes");
-                let to = socket.clone();
-                let port = peer(move |stream| damaged(stream, &to, behind, damage));
-                let document = json!({
-                    "site": site(driver, port),
-                    "scripts": [{ "name": "A", "path": "A.sql",
-                                  "text": format!("\\set id random(1, 9)\n{statement};\n") }],
-                    "lexer": language, "order": "sequence", "clients": 2, "threads": 1, "protocol": "prepared",
-                    "stop": { "passes": 10 }, "drain_s": 0.2, "statement_timeout_s": 0.3,
-                    "digest": true, "seed": 1,
-                });
-                let ended = in_time(&what, move || {
-                    let document = DriveDocument::parse(&document.to_string()).unwrap();
-                    drive(&document, &mut |_| ControlFlow::Continue(()), &mut || {
-                        ControlFlow::Continue(None)
-                    })
-                    .map_err(|error| error.to_string())
-                });
-                // A session that cannot be opened is an error of the run.
-                if let Ok(run) = ended {
-                    let outcomes = &run.outcomes;
-                    let all = outcomes.ok + outcomes.failed + outcomes.unknown + outcomes.skipped;
-                    assert_eq!(outcomes.scheduled, all, "{what}");
-                }
-                memory_is_bounded(&what);
-            }
+    // All at the same time: a stopped answer has a client wait for a time-out.
+    std::thread::scope(|scope| {
+        for (driver, language, statement) in drivers {
+            scope.spawn(move || try_damages(driver, language, statement));
         }
-        is_over.store(true, Ordering::Relaxed);
-        drop(folder);
+    });
+}
+
+fn try_damages(driver: &'static str, language: &str, statement: &str) {
+    const EACH: u64 = 8;
+    let (folder, socket, is_over) = null_server(driver);
+    for (number, damage) in (0_u64..).zip(DAMAGES) {
+        for round in 0..EACH {
+            let mut random = Random::stream(number * EACH + round, 7);
+            let behind = usize::try_from(random.between(0, 3000)).unwrap();
+            let what = format!("{driver}, {damage:?} behind {behind} bytes");
+            let to = socket.clone();
+            let port = peer(move |stream| damaged(stream, &to, behind, damage));
+            let document = json!({
+                "site": site(driver, port),
+                "scripts": [{ "name": "A", "path": "A.sql",
+                              "text": format!("\\set id random(1, 9)\n{statement};\n") }],
+                "lexer": language, "order": "sequence", "clients": 2, "threads": 1, "protocol": "prepared",
+                "stop": { "passes": 10 }, "drain_s": 0.2, "statement_timeout_s": 0.3,
+                "digest": true, "seed": 1,
+            });
+            let ended = in_time(&what, move || {
+                let document = DriveDocument::parse(&document.to_string()).unwrap();
+                drive(&document, &mut |_| ControlFlow::Continue(()), &mut || {
+                    ControlFlow::Continue(None)
+                })
+                .map_err(|error| error.to_string())
+            });
+            // A session that cannot be opened is an error of the run.
+            if let Ok(run) = ended {
+                let outcomes = &run.outcomes;
+                let all = outcomes.ok + outcomes.failed + outcomes.unknown + outcomes.skipped;
+                assert_eq!(outcomes.scheduled, all, "{what}");
+            }
+            memory_is_bounded(&what);
+        }
     }
+    is_over.store(true, Ordering::Relaxed);
+    drop(folder);
 }
