@@ -77,6 +77,14 @@ def test_invalid_arguments_end_with_2_and_a_reason(
     assert message in expected
 
 
+def test_a_plan_takes_every_option_of_a_run() -> None:
+    """So that the one word can be changed into the other."""
+    options = {name: {one.name for one in command.params} for name, command in commands()}
+    assert options["plan"] == options["run"]
+    words = "plan tpcb --on sqlite --no-probe --progress 1 --verify"
+    assert run_program(words.split()) == 0
+
+
 def test_a_plan_is_one_json_document(capsys: pytest.CaptureFixture[str]) -> None:
     words = "plan bibsql.parallel --on sqlite --clients 1,8 --repetitions 2 --format json"
     assert run_program(words.split()) == 0

@@ -66,6 +66,12 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     )  # fmt: skip
     assert planned.status == 2
     assert "that is too small, so `assay run` would not begin" in planned.err
+    planned = assay(
+        "plan", "tpcb", "--on", "sqlite", "--storage", f"loop[size=64M]:{folder}",
+        "--set", "scale=14", "--transactions", "1",
+    )  # fmt: skip
+    assert planned.status == 0
+    assert "has no room for a copy of the data of sqlite" in planned.err
     assert not files_of_loop_devices(folder)
 
 

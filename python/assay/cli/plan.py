@@ -11,23 +11,21 @@ from typing import Any
 import click
 
 from assay.cli import rows
-from assay.cli.options import (
-    Grouped,
-    experiment_options,
-    format_option,
-    is_typed,
-    new_option,
-    records_option,
-)
+from assay.cli.loading_options import refuse_unused_loading
+from assay.cli.options import Grouped, format_option, is_typed, records_option
 from assay.cli.outcome import say
+from assay.cli.probing_options import refuse_unused_probe
+from assay.cli.run_options import run_options
 from assay.data_size import DataSize, data_sizes, size_bytes_of
 from assay.errors import SystemMissing, SystemUnderTestError, YouError
 from assay.experiment import AS_IS, SystemChoice
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.files import paths
+from assay.load.loading import Loading
 from assay.plan import Plan, PlannedRun, plan
 from assay.preflight import preflight
+from assay.provision.copying import RESERVE_BYTES
 from assay.record import Store
 from assay.record.estimates import Unfinished
 from assay.record.faults import no_folder
@@ -54,17 +52,25 @@ _ONLY_IF_SAID = ("group_clients", "cache", "state")
 
 
 @click.command("plan", cls=Grouped)
-@experiment_options
-@new_option
+@run_options
 @format_option(tuple(rows.FORMS))
 @records_option
-def command(words: command_line.Words, is_new: bool, form: str, records: Path) -> int:
+def command(
+    words: command_line.Words,
+    is_new: bool,
+    loading: Loading,
+    probe_s: float,
+    form: str,
+    records: Path,
+    **_of_output: Any,
+) -> int:
     """Print the runs of an experiment in order, without starting them.
 
-    Names, numbers, files and scripts are checked as `assay run` checks them; no
-    system is started and nothing is written. about_s: what earlier runs of the
-    same cell in the record file took on average; without any, ramp-up, warm-up and
-    measurement of a run that ends by time, not counting provision and load.
+    Takes the options of `assay run`. Names, numbers, files and scripts are checked
+    as it checks them; no system is started and nothing is written. about_s: what
+    earlier runs of the same cell in the record file took on average; without any,
+    ramp-up, warm-up and measurement of a run that ends by time, not counting
+    provision and load.
     state: `refused` (the system lacks what the test needs, or cannot have the
     storage, memory, processors, distance or caches asked for; the others are run),
     `not installed` or `unavailable` (this machine lacks the system, the storage,
@@ -79,6 +85,8 @@ def command(words: command_line.Words, is_new: bool, form: str, records: Path) -
       assay plan experiment.toml
     """
     experiment, workload = command_line.experiment(words)
+    refuse_unused_loading(loading, experiment, workload)
+    refuse_unused_probe(experiment, probe_s)
     whole = plan(experiment, workload)
     checked = preflight(workload, whole, patterns(words))
     runs, available = checked.runs, checked.available
@@ -135,7 +143,7 @@ def command(words: command_line.Words, is_new: bool, form: str, records: Path) -
     not_done = {*checked.refusals, *missing, *ended}
     left = [run for run in runs if run.position not in not_done]
     sizes = data_sizes(workload, left, experiment.input_paths, before.sizes)
-    for line in (*_time(left, before), *_space(sizes)):
+    for line in (*_time(left, before), *_space(sizes, loading.datasets)):
         say(line)
     return YouError.exit_code if any(map(_is_too_small, sizes)) else 0
 
@@ -201,8 +209,10 @@ def _time(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
     yield said
 
 
-def _space(sizes: Sequence[DataSize]) -> Iterator[str]:
-    """Of each storage, the data of its systems."""
+def _space(sizes: Sequence[DataSize], datasets: Path | None) -> Iterator[str]:
+    """Of each storage, the data of its systems. ``datasets``: where copies of them are made; None:
+    beside them."""
+    are_copied = False
     of_storages: dict[str, list[DataSize]] = {}
     for one in sizes:
         of_storages.setdefault(one.storage.name, []).append(one)
@@ -218,14 +228,30 @@ def _space(sizes: Sequence[DataSize]) -> Iterator[str]:
                 yield f"{said}; that may be too small" if beyond else said
         else:
             yield f"space on {storage}: about {size(sum(one.bytes for one in found))}: {listed}"
-    if sizes:
-        yield "copies of data that a test changes take as much again"
+        crowded = [] if datasets else [one for one in found if _has_no_room_for_a_copy(one)]
+        if crowded:
+            yield (
+                f"{storage} has no room for a copy of the data of "
+                f"{', '.join(one.system for one in crowded)} and the {size(RESERVE_BYTES)} that "
+                "it leaves free: data that a test changes are loaded again for each run"
+            )
+        are_copied = are_copied or len(crowded) < len(found)
+    if are_copied:
+        where = f", in {datasets}" if datasets else f", and leave {size(RESERVE_BYTES)} free"
+        yield f"copies of data that a test changes take as much again{where}"
 
 
 def _is_too_small(one: DataSize) -> bool:
     """Whether the storage is smaller than what the same data took in an earlier run."""
     whole_bytes = size_bytes_of(one.storage)
     return one.is_measured and whole_bytes is not None and one.bytes > whole_bytes
+
+
+def _has_no_room_for_a_copy(one: DataSize) -> bool:
+    """Where the size of the data was measured, as that of the rows is less."""
+    whole_bytes = size_bytes_of(one.storage)
+    with_copy_bytes = 2 * one.bytes + RESERVE_BYTES
+    return one.is_measured and whole_bytes is not None and with_copy_bytes > whole_bytes
 
 
 def _size_of(one: DataSize) -> str:

@@ -8,18 +8,11 @@ from pathlib import Path
 import click
 
 from assay import registry
-from assay.cli.loading_options import loading_options, refuse_unused_loading
-from assay.cli.options import (
-    Grouped,
-    detail_option,
-    experiment_options,
-    new_option,
-    progress_option,
-    records_option,
-    report_format_option,
-)
+from assay.cli.loading_options import refuse_unused_loading
+from assay.cli.options import Grouped, records_option, report_format_option
 from assay.cli.outcome import say
-from assay.cli.probing_options import probing_options, refuse_unused_probe
+from assay.cli.probing_options import refuse_unused_probe
+from assay.cli.run_options import run_options
 from assay.cli.streams import status_at_least
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
@@ -28,13 +21,8 @@ from assay.record import DEFAULT_FILE_NAME
 
 
 @click.command("run", cls=Grouped)
-@experiment_options
-@new_option
-@loading_options
-@probing_options
+@run_options
 @report_format_option
-@detail_option
-@progress_option
 @records_option
 def command(
     words: command_line.Words,

@@ -34,7 +34,7 @@ from assay.load import manifest
 from assay.load.dataset import Dataset
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
-from assay.provision.copying import Copied, OnCopied, copy_directory
+from assay.provision.copying import RESERVE_BYTES, Copied, OnCopied, copy_directory
 from assay.provision.deployment import Deployment
 from assay.provision.resources import Directory
 from assay.row_sources.request import DataRequest
@@ -154,7 +154,7 @@ class Copies:
         with undone_at_end(identity) as entry:
             entry.add(Directory(str(unfinished)))
             _in_place(lambda: unfinished.mkdir(mode=0o700), unfinished)
-            copied = copy_directory(data, unfinished / DATA, on_copied)
+            copied = copy_directory(data, unfinished / DATA, on_copied, reserve_bytes=RESERVE_BYTES)
             document = _document(facts, dataset, copied)
             _in_place(lambda: self._finish(unfinished, target, document), unfinished)
         found = self.find(facts)
@@ -203,7 +203,8 @@ class Copies:
 
 
 def restore(copy: Copy, data: Path, on_copied: OnCopied | None = None) -> Copied:
-    """Replaces a stopped server's data directory by the copy."""
+    """Replaces a stopped server's data directory by the copy. It needs no more room than the load
+    did that it stands for."""
     if data.exists():
         shutil.rmtree(data)
     return copy_directory(copy.data, data, on_copied)

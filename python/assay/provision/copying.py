@@ -17,6 +17,7 @@ from pathlib import Path
 
 from assay.errors import SystemUnderTestError
 from assay.provision.size import allocated_bytes
+from assay.text.units import size
 
 OnCopied = Callable[[int], None]
 """Called repeatedly with the bytes copied so far."""
@@ -25,8 +26,8 @@ _FICLONE = 0x40049409
 """ioctl_ficlone(2): the target shares the source's blocks until one of the two is written to."""
 
 _AT_ONCE_BYTES = 8 << 20
-_SPARE_BYTES = 64 << 20
-"""What must be left on the file system when a copy is made: a full one stops servers."""
+RESERVE_BYTES = 64 << 20
+"""What a copy beside the data of a server leaves free: a full file system stops servers."""
 
 _CANNOT_CLONE = {
     errno.EOPNOTSUPP,
@@ -48,15 +49,18 @@ class Copied:
     """Whether source and copy share their blocks, so that no byte was copied."""
 
 
-def copy_directory(source: Path, target: Path, on_copied: OnCopied | None = None) -> Copied:
-    """Makes ``target``, which must not exist, a copy of ``source``.
+def copy_directory(
+    source: Path, target: Path, on_copied: OnCopied | None = None, *, reserve_bytes: int = 0
+) -> Copied:
+    """Makes ``target``, which must not exist, a copy of ``source``. ``reserve_bytes`` stay free on
+    the file system.
 
     ``source`` must not be written to meanwhile. Raises `SystemUnderTestError` if a disk is full
     or something cannot be read or written; the caller then removes what there is of ``target``.
     """
     try:
         if not _can_share(source, target.parent):
-            _insist_on_room(source, target.parent)
+            _insist_on_room(source, target.parent, reserve_bytes)
         return _copy_tree(source, target, on_copied)
     except OSError as error:
         raise SystemUnderTestError(f"{source} cannot be copied to {target}: {error}") from error
@@ -89,8 +93,8 @@ def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None) -> Copied
 def _copy_file(source: Path, target: Path) -> Copied:
     with source.open("rb") as reading, target.open("xb") as writing:
         shared = _share(reading.fileno(), writing.fileno())
-        size = os.fstat(reading.fileno()).st_size
-        copied = size if shared else _copy_content(reading.fileno(), writing.fileno(), size)
+        length = os.fstat(reading.fileno()).st_size
+        copied = length if shared else _copy_content(reading.fileno(), writing.fileno(), length)
     _keep_owner(source, target)
     return Copied(copied, shared)
 
@@ -167,12 +171,13 @@ def _can_share(source: Path, folder: Path) -> bool:
             trial.unlink()
 
 
-def _insist_on_room(source: Path, folder: Path) -> None:
-    needed = allocated_bytes(source) + _SPARE_BYTES
-    free = os.statvfs(folder)
-    if free.f_bavail * free.f_frsize < needed:
+def _insist_on_room(source: Path, folder: Path, reserve_bytes: int) -> None:
+    copy_bytes, found = allocated_bytes(source), os.statvfs(folder)
+    free_bytes = found.f_bavail * found.f_frsize
+    if free_bytes < copy_bytes + reserve_bytes:
+        reserve = f", and {size(reserve_bytes)} stay free for the server" if reserve_bytes else ""
         raise SystemUnderTestError(
-            f"a copy of the data needs {needed >> 20} MiB in {folder}, where "
-            f"{free.f_bavail * free.f_frsize >> 20} MiB are free",
+            f"a copy of the data takes {size(copy_bytes)}{reserve}: {folder} has "
+            f"{size(free_bytes)} free",
             hint="choose another folder with --datasets, or a storage with more room",
         )

@@ -1,0 +1,29 @@
+"""The options that `assay run` and `assay plan` share: a command line stays valid when the one word
+is changed into the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from assay.cli.loading_options import loading_options
+from assay.cli.options import detail_option, experiment_options, new_option, progress_option
+from assay.cli.probing_options import probing_options
+
+_GROUPS = (
+    experiment_options,
+    new_option,
+    loading_options,
+    probing_options,
+    detail_option,
+    progress_option,
+)
+
+
+def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The command gets ``words``, ``is_new``, ``loading``, ``probe_s``, ``measures_durability``,
+    ``detail`` and ``progress_s``."""
+    decorated = function
+    for group in reversed(_GROUPS):
+        decorated = group(decorated)
+    return decorated
