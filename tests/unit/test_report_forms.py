@@ -150,7 +150,7 @@ sqlite        1  all ok       2   n<6  n<36  n<72  n<368  n<3688  120.0
 sqlite        1  S01          1   n<6  n<36  n<72  n<368  n<3688  60.00
 sqlite        1  S02          1   n<6  n<36  n<72  n<368  n<3688  120.0
   Closed loop: latency is measured from the actual start
-  of the median repetition; n<…: too few samples, so many are needed
+  n<…: too few samples, so many are needed
   percentiles: 3 digits, and not finer than 512 ns; max: as measured
 
 CPU and memory

@@ -158,6 +158,31 @@ def test_the_summary_of_one_cell_has_its_commit_efficiency(path: Path) -> None:
     assert "commit efficiency 0.08" in summary
 
 
+def test_every_number_of_a_cell_is_the_median_of_its_repetitions(path: Path) -> None:
+    """Also of an even number, of which none is in the middle."""
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1], repetitions=2)
+    seconds = {("postgresql", "slow", 8): [1.0, 3.0]}
+    changes: dict[str, Any] = {"probes": probes(), "observation": {"commits": 16}}
+    record = invented.experiment(path, planned, seconds, workload={"report": {}}, **changes)
+    report = build(record)
+    summary = " ".join(first_look.lines(record, report, 120, "assay report"))
+    # 16 and 5.33 TPS of 50 flushes/s; a median of 20 and 60 ms.
+    assert "10.67 TPS, median of 2 repetitions (5.333-16.00), commit efficiency 0.21" in summary
+    assert "p50 40.0 ms" in summary.replace("\u00a0", " ")
+    found = tables(report)
+    row = shown(found["parallel"])[0]
+    assert [one.partition(" ")[0] for one in row[2:6]] == ["10.67", "5.333-16.00", "40.0", "n<368"]
+    row = shown(found["parallel_commit_efficiency"])[0]
+    assert [one.partition(" ")[0] for one in row[2:6]] == ["8", "10.67", "50.00", "0.21"]
+    for name in ("parallel", "parallel_commit_efficiency"):
+        assert any("mean of the middle two" in note for note in found[name].notes)
+    assert any("faster of the middle two" in note for note in found["parallel_times"].notes)
+    (cell,) = report.tidy["tables"]["cells"]
+    assert round(cell["throughput_per_s"], 3) == 10.667
+    times = [cell[f"latency_{name}_ns"] for name in ("min", "p50", "p99", "max")]
+    assert times == [10_000_000, 40_000_000, None, 240_000_000]
+
+
 D2 = Durability("D2", longest_delay_ns=200_000_000)
 
 

@@ -111,7 +111,7 @@ class Cell(_Factors):
     """Transactions that ended ok, per second of the measurement."""
     elapsed_ns: Spread | None
     latency: Percentiles
-    """Of the repetition with the median throughput."""
+    """Percentiles and mean: medians of the repetitions; least and greatest: of all of them."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.judge import kinds, repetitions, samples, verdict
+from assay.judge import kinds, samples, verdict
 from assay.judge.evidence import Evidence
 from assay.judge.spread import Spread, spread
 from assay.judge.verdict import NONE, Verdict
@@ -45,10 +45,7 @@ def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterato
     if over.relative > kinds.NOISE_LIMIT:
         detail = f"{units.share(over.relative)} over {over.n} repetitions"
         yield RunWarning(kinds.Kind.NOISY_REPETITIONS.id, detail)
-    driven = [run.driven for run in measured]
-    middle = repetitions.middle(driven)
-    observation = None if middle is None else driven[middle]
-    if observation is not None and (detail := samples.few(observation)):
+    if detail := samples.few([run.driven for run in measured if run.driven]):
         yield RunWarning(kinds.Kind.FEW_SAMPLES.id, detail)
 
 

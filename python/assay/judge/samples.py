@@ -10,7 +10,7 @@ and Communication Systems, 2010, section 2.2).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from assay.observation import Observation
 from assay.text import units
@@ -32,10 +32,15 @@ def missing(n: int) -> list[str]:
     return [name for name, share in SHARES.items() if share <= 0.99 and n < samples_needed(share)]
 
 
-def few(observation: Observation) -> str:
-    """Which percentiles of a transaction type have too few samples, by the type that has the
-    fewest; empty: none."""
-    counts = [one.count for one in observation.transactions if one.outcome == "ok"]
+def few(repetitions: Iterable[Observation]) -> str:
+    """Which percentiles of a transaction type have too few samples, by the type and repetition that
+    has the fewest; empty: none."""
+    counts = [
+        one.count
+        for observation in repetitions
+        for one in observation.transactions
+        if one.outcome == "ok"
+    ]
     if not counts or not (names := missing(min(counts))):
         return ""
     needed = samples_needed(SHARES[names[-1]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -20,6 +20,13 @@ class Spread:
     def relative(self) -> float:
         """(largest - smallest) / median."""
         return (self.high - self.low) / self.median if self.median else 0.0
+
+
+def median_of_all(values: Iterable[float | None]) -> float | None:
+    """The median of repetitions; None where one of them has no such number."""
+    found = list(values)
+    known = [value for value in found if value is not None]
+    return statistics.median(known) if known and len(known) == len(found) else None
 
 
 def spread(values: Sequence[float]) -> Spread:

@@ -1,14 +1,15 @@
 """Takes a key (a value of a run, and its unit); returns the aggregate of that value over the runs
 of a cell.
 
-Most numbers are the median of the repetitions. Percentiles are never averaged: they are those of
-the middle repetition.
+Every number is the median of its own values in the repetitions: of an even number, the mean of the
+two in the middle. A number that one of them does not have (a percentile of too few samples) is not
+that of the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from assay.judge.spread import spread
 from assay.record import RunRecord
@@ -17,6 +18,10 @@ from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.pivot import Aggregate
 from assay.report.values import Cell, Number, absent, judged
 from assay.text import units
+
+OVER_REPETITIONS = (
+    "each number: the median of the repetitions, of an even number the mean of the middle two"
+)
 
 
 @dataclass(frozen=True)
@@ -86,14 +91,33 @@ def full_range(key: Key) -> Aggregate:
     return shown
 
 
-def middle(show: Callable[[DrivenRun], Cell]) -> Aggregate:
-    """Of the middle repetition."""
+def each(show: Callable[[DrivenRun], Cell], written: Callable[[Number], str]) -> Aggregate:
+    """The median of what is shown of each repetition, written anew."""
 
     def shown(cell: CellRuns) -> Cell:
-        run = cell_runs.middle_run(cell)
-        return absent("") if run is None else show(run)
+        return median_cell([show(run) for run in cell_runs.measured_runs(cell)], written)
 
     return shown
+
+
+def median_cell(cells: Sequence[Cell], written: Callable[[Number], str]) -> Cell:
+    """Of one cell, itself; of several the median, or the first that has no number."""
+    numbers = [cell.number for cell in cells if cell.number is not None]
+    if len(cells) == 1 or len(numbers) < len(cells):
+        return next(cell for cell in cells if cell.number is None or len(cells) == 1)
+    if not numbers:
+        return absent("")
+    over = spread([number.value for number in numbers])
+    made = replace(
+        numbers[0],
+        value=over.median,
+        n=over.n,
+        low=min(one.value if one.low is None else one.low for one in numbers),
+        high=max(one.value if one.high is None else one.high for one in numbers),
+        resolution=max((one.resolution or 0 for one in numbers), default=0) or None,
+    )
+    note = "; ".join(dict.fromkeys(cell.note for cell in cells if cell.note))
+    return Cell(written(made), made, note=note)
 
 
 def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:

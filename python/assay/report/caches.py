@@ -40,6 +40,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         notes=(
             "cached: of the files, in the page cache before the measurement; read: per "
             "transaction, from storage, by the system's processes or else by the whole device",
+            *cell_runs.of_middle(found),
         ),
     )
     return Section("Caches", (), (table,))

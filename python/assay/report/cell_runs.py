@@ -24,6 +24,10 @@ TEST, REPETITION = "test", "repetition"
 DURABILITY = "durability"
 """By this name `CellRuns.level` has `CellRuns.durability`, which the system on its storage
 determines."""
+_OF_MIDDLE = (
+    "of one run: the repetition with the median throughput, of an even number the faster of the "
+    "middle two"
+)
 _TITLES = {OFFERED_RATE: "offered/s"}
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
@@ -187,7 +191,7 @@ def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
 
 
 def middle_run(cell: CellRuns) -> DrivenRun | None:
-    """The repetition whose percentiles stand for the cell (`assay.judge.repetitions`)."""
+    """The repetition that is shown where one run is taken apart (`assay.judge.repetitions`)."""
     measured = cell.measured
     place = repetitions.middle([run.driven for run in measured])
     if place is None or (driven := measured[place].driven) is None:
@@ -198,6 +202,16 @@ def middle_run(cell: CellRuns) -> DrivenRun | None:
 def middle_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
     """Of each cell that has one."""
     return [(cell, run) for cell in found if (run := middle_run(cell)) is not None]
+
+
+def measured_runs(cell: CellRuns) -> list[DrivenRun]:
+    """The repetitions whose clients were driven to the end."""
+    return [DrivenRun(run, run.driven) for run in cell.measured if run.driven is not None]
+
+
+def of_middle(found: Iterable[CellRuns]) -> tuple[str, ...]:
+    """The note of a table that takes one run of each cell apart; none where each was run once."""
+    return (_OF_MIDDLE,) if any(len(cell.runs) > 1 for cell in found) else ()
 
 
 def driven_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:

@@ -1,9 +1,14 @@
-"""Takes a cell of an experiment; returns its summary for the first look."""
+"""Takes a cell of an experiment; returns its summary for the first look.
+
+Numbers are medians of the repetitions; a maximum is the greatest of them, and failed transactions
+are those of all.
+"""
 
 from __future__ import annotations
 
+import statistics
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from assay.judge import Verdict
@@ -23,6 +28,8 @@ from assay.report import (
 from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.text import units
 
+Times = Sequence[tuple[Latency, Resolution]]
+"""Of each repetition."""
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
 DEVICE_READS = "reads/tx"
 """The column of the device's reads per transaction."""
@@ -59,19 +66,19 @@ class CellSummary:
 
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
-    middle = cell_runs.middle_run(cell)
-    reads = device.reads_per_transaction(middle) if middle else None
+    measured = cell_runs.measured_runs(cell)
+    reads = device.reads_of_all(measured)
     refused = [run.reason for run in cell.runs if run.state == "refused"]
     verdict = Verdict("refused", refused[0]) if refused else cell.judged.verdict
     return CellSummary(
         test=cell.runs[0].full_test_name,
         name=cell.name,
         verdict=verdict,
-        numbers=_numbers(experiment, cell, middle),
-        groups=_groups(middle),
-        columns=(*_columns(cell, middle), verdict.word or "-"),
+        numbers=_numbers(experiment, cell, measured),
+        groups=_groups(measured),
+        columns=(*_columns(cell, measured), verdict.word or "-"),
         durability=durability.shown(cell),
-        device=device.summary(middle) if middle else "",
+        device=device.summary(measured),
         device_reads="-" if reads is None else units.digits(reads, 2),
         has_device_reads=reads is not None and reads >= device.READS_LIMIT,
         runs=cell.runs,
@@ -85,31 +92,31 @@ def repetitions(found: Sequence[CellSummary]) -> str:
 
 
 def _numbers(
-    experiment: ExperimentRecord, cell: CellRuns, middle: DrivenRun | None
+    experiment: ExperimentRecord, cell: CellRuns, measured: Sequence[DrivenRun]
 ) -> tuple[tuple[str, str], ...]:
     declared = declaration.of_record(experiment.workload, cell.runs[0].test)
     if declared and declared.fields:
         return _fields(declared.fields, cell)
-    if middle is None:
+    if not measured:
         return ()
     made = aggregates.number(cell, aggregates.THROUGHPUT)
     if made is None:
         return ()
-    driven = middle.driven
     throughput = f"{units.digits(made.value)}{TOGETHER}TPS"
     if made.n != 1 and made.low is not None and made.high is not None:
         low, high = units.digits(made.low), units.digits(made.high)
         throughput += f", median of {made.n} repetitions ({low}-{high})"
     else:
+        driven = measured[0].driven
         counted = units.counted(driven.outcomes.ok, "transaction")
         throughput += f", {counted} in {units.time(driven.elapsed_ns, 's')}{TOGETHER}s"
-    if efficiency := commit_efficiency.efficiency(middle.run):
+    if efficiency := commit_efficiency.of_cell(cell):
         throughput += f", commit efficiency {units.ratio(efficiency)}"
-        if probed_flushes.uneven(probed_flushes.of_run(middle.run)):
+        if any(probed_flushes.uneven(probed_flushes.of_run(run.run)) for run in measured):
             throughput += " (uncertain: the machine was busy while it was probed)"
     return (
         ("throughput", throughput),
-        ("latency", _latency(driven.all_ok.latency, driven.resolution)),
+        ("latency", _latency(_latencies(measured))),
     )
 
 
@@ -124,30 +131,44 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
     return (("measured", "; ".join(shown)),) if cell.measured else ()
 
 
-def _latency(found: Latency, resolution: Resolution, names: Sequence[str] = _PERCENTILES) -> str:
+def _latencies(measured: Iterable[DrivenRun]) -> Times:
+    return [(run.driven.all_ok.latency, run.driven.resolution) for run in measured]
+
+
+def _latency(found: Times, names: Sequence[str] = _PERCENTILES) -> str:
     """``p50 9.79 µs  p95 20 µs …  max 2 ms``; without those of too few samples."""
-    shown = {name: _one(found, name, resolution) for name in (*names, "max")}
+    shown = {name: _one(found, name) for name in (*names, "max")}
     said = [f"{name} {text}" for name, text in shown.items() if "n<" not in text]
     return "  ".join(one.replace(" ", TOGETHER) for one in said)
 
 
-def _one(found: Latency, name: str, resolution: Resolution) -> str:
-    """A percentile in the unit in which it is best read."""
-    value_ns = percentiles.value_of(found, name)
+def _one(found: Times, name: str) -> str:
+    """The median of a percentile over the repetitions, or the greatest maximum; in the unit in
+    which it is best read."""
+    values_ns = [percentiles.value_of(times, name) for times, _ in found]
+    value_ns = max(values_ns) if name == "max" else statistics.median(values_ns)
     unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
-    shown = percentiles.one(found, name, unit, resolution)
-    return shown.shown if shown.is_absent else f"{shown.shown} {unit}"
+    cells = [percentiles.one(times, name, unit, resolution) for times, resolution in found]
+    if few := next((cell for cell in cells if cell.is_absent), None):
+        return few.shown
+    width_ns = max((cell.number.resolution or 0 for cell in cells if cell.number), default=0)
+    return f"{units.time(value_ns, unit, resolution_ns=width_ns)} {unit}"
 
 
-def _groups(middle: DrivenRun | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if middle is None or len(middle.driven.groups) < 2:
+def _groups(measured: Sequence[DrivenRun]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if not measured or len(measured[0].driven.groups) < 2:
         return ()
+    by_name: dict[str, list[tuple[float, tuple[Latency, Resolution]]]] = {}
+    for run in measured:
+        for group in run.driven.groups:
+            times = (group.all_ok.latency, run.driven.resolution)
+            by_name.setdefault(group.name, []).append((group.throughput_per_s, times))
     found = []
-    for group in middle.driven.groups:
-        latency, resolution = group.all_ok.latency, middle.driven.resolution
-        tps = units.digits(group.throughput_per_s)
-        texts = (f"{tps} TPS  {_latency(latency, resolution, names)}" for names in _FEWER)
-        found.append((group.name, tuple(texts)))
+    for name, of_runs in by_name.items():
+        tps = units.digits(statistics.median([rate for rate, _ in of_runs]))
+        latencies = [times for _, times in of_runs]
+        texts = (f"{tps} TPS  {_latency(latencies, names)}" for names in _FEWER)
+        found.append((name, tuple(texts)))
     return tuple(found)
 
 
@@ -181,16 +202,11 @@ def errors(runs: Sequence[RunRecord]) -> str:
     return words
 
 
-def _columns(cell: CellRuns, middle: DrivenRun | None) -> tuple[str, ...]:
-    driven = [run.driven for run in cell.measured if run.driven is not None]
-    rates = [one.throughput_per_s for one in driven if one.throughput_per_s is not None]
-    tps = units.digits(spread(rates).median) if rates else "-"
+def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
+    rates = [one.driven.throughput_per_s for one in measured]
+    known = [rate for rate in rates if rate is not None]
+    tps = units.digits(spread(known).median) if known else "-"
     failed = sum(run.driven.outcomes.lost for run in cell.runs if run.driven is not None)
-    return (tps, *_two_percentiles(middle), str(failed))
-
-
-def _two_percentiles(middle: DrivenRun | None) -> tuple[str, str]:
-    if middle is None:
-        return "-", "-"
-    found, resolution = middle.driven.all_ok.latency, middle.driven.resolution
-    return _one(found, "p50", resolution), _one(found, "p99", resolution)
+    times = _latencies(measured)
+    of_two = (_one(times, name) if times else "-" for name in ("p50", "p99"))
+    return (tps, *of_two, str(failed))

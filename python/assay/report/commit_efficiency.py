@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.judge.durability import HIGHEST
+from assay.judge.spread import median_of_all
 from assay.judge.steadiness import why_not_steady
 from assay.observation import Observation
 from assay.record import RunRecord
-from assay.report import cell_runs, probed_flushes
+from assay.report import aggregates, cell_runs, probed_flushes
 from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged
 from assay.text import units
@@ -30,9 +31,11 @@ _SHARED = 0.9
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where nothing was committed, or no storage was probed."""
     committing = [
-        (cell, run) for cell, run in cell_runs.middle_runs(found) if commits_per_s(run.driven)
+        (cell, runs)
+        for cell, runs in ((cell, cell_runs.measured_runs(cell)) for cell in found)
+        if any(commits_per_s(run.driven) for run in runs)
     ]
-    if not any(probed_flushes.of_run(run.run) for _, run in committing):
+    if not any(probed_flushes.of_run(run.run) for _, runs in committing for run in runs):
         return None
     factors = cell_runs.varying(found, "system", "storage", "clients")
     table = Table(
@@ -52,14 +55,19 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             ),
         ),
         rows=tuple(
-            Row((*cell_runs.label_cells(cell, factors), *_cells(cell, run)))
-            for cell, run in committing
+            Row((*cell_runs.label_cells(cell, factors), *_cells(cell, runs)))
+            for cell, runs in committing
         ),
         notes=(
             "commits: transactions that ended ok and change data; commit efficiency: commits/s "
             "divided by the flushes/s of the probe, which come one after the other",
             "flushes/commit: flushes that the device counted meanwhile, for any program; - where "
             "it has no volatile cache or does not count them",
+            *(
+                [aggregates.OVER_REPETITIONS]
+                if any(len(runs) > 1 for _, runs in committing)
+                else []
+            ),
         ),
     )
     return Section("Commit efficiency", (), (table,))
@@ -88,7 +96,41 @@ def efficiency(run: RunRecord) -> float | None:
     return commits / flushes.per_s
 
 
-def _cells(cell: CellRuns, run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
+def of_cell(cell: CellRuns) -> float | None:
+    """The median of its repetitions; None where one has none."""
+    return median_of_all(efficiency(run.run) for run in cell_runs.measured_runs(cell))
+
+
+def _cells(cell: CellRuns, runs: Sequence[DrivenRun]) -> tuple[Cell, ...]:
+    """The median of each column over the repetitions."""
+    columns = zip(*(_of_run(run) for run in runs), strict=True)
+    done, probed, ratio, counted = (
+        aggregates.median_cell(column, written)
+        for column, written in zip(columns, (_rate, _rate, _ratio, _ratio), strict=True)
+    )
+    if ratio.number is None:
+        return done, probed, ratio, counted
+    found = judged(
+        ratio.shown,
+        replace(ratio.number, verdict=cell.judged.verdict.word, reason=cell.judged.verdict.reason),
+    )
+    return (
+        done,
+        probed,
+        replace(found, note="; ".join(filter(None, (ratio.note, found.note)))),
+        counted,
+    )
+
+
+def _rate(made: Number) -> str:
+    return units.digits(made.value)
+
+
+def _ratio(made: Number) -> str:
+    return units.ratio(made.value)
+
+
+def _of_run(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
     commits, flushes = commits_per_s(run.driven) or 0.0, probed_flushes.of_run(run.run)
     done = Cell(units.digits(commits), Number(commits, "per_s", n=run.driven.commits))
     why_not = probed_flushes.why_none(run.run)
@@ -105,15 +147,9 @@ def _cells(cell: CellRuns, run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
     if ratio is None:
         why_none = f"no efficiency: {why_not_steady(run.run.warnings)}"
         return done, probed, absent("-", note=why_none), counted
-    found = judged(
-        units.ratio(ratio), Number(ratio, "ratio", None, None, None, *cell.judged.verdict)
-    )
-    remarks = [
-        _why_above(run) if ratio > _ABOVE else "",
-        probed_flushes.uneven(flushes),
-        found.note,
-    ]
-    return done, probed, replace(found, note="; ".join(filter(None, remarks))), counted
+    remarks = (_why_above(run) if ratio > _ABOVE else "", probed_flushes.uneven(flushes))
+    found = Cell(units.ratio(ratio), Number(ratio, "ratio"), note="; ".join(filter(None, remarks)))
+    return done, probed, found, counted
 
 
 def _why_above(run: DrivenRun) -> str:

@@ -71,7 +71,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             Row((*cell_runs.label_cells(cell, factors), *(cells[place] for place in places)))
             for cell, cells in rows
         ),
-        notes=tuple(notes),
+        notes=(*notes, *cell_runs.of_middle(found)),
     )
     return Section("CPU and memory", (), (table,))
 
@@ -129,11 +129,16 @@ def why_unseen(run: RunRecord) -> str:
     return "in client" if run.evidence.is_embedded else "not seen"
 
 
+def shown_time(each: Number) -> str:
+    """In microseconds."""
+    return units.digits(each.value / 1e3)
+
+
 def _time(total_ns: int, count: int) -> Cell:
     if not count:
         return absent("")
-    each_ns = total_ns / count
-    return Cell(units.digits(each_ns / 1e3), Number(each_ns, "ns", n=count))
+    each = Number(total_ns / count, "ns", n=count)
+    return Cell(shown_time(each), each)
 
 
 def _each(total: int, count: int) -> Cell:

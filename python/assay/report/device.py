@@ -8,9 +8,10 @@ off ``iostat`` and ``top``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from assay.judge import cache
+from assay.judge.spread import median_of_all
 from assay.observation import Observation
 from assay.provision.deployment import RAW
 from assay.report import cell_runs
@@ -26,6 +27,7 @@ _DEVICE = (
 _MACHINE = (
     "user", "system", "iowait", "steal", "idle", "load", "cached", "dirty", "server CPU"
 )  # fmt: skip
+_CHANGES = ("writes", "flushes")
 _OF_LIMIT = "of its CPUs"
 BUSY_LIMIT = 0.20
 """Share of the time from which a device's work is part of a result's reason."""
@@ -100,26 +102,28 @@ def busy_share(driven: Observation) -> float | None:
     return min(1.0, device.busy_ns / driven.elapsed_ns)
 
 
-def summary(run: DrivenRun) -> str:
-    """``reads 0.82, writes 3.1, flushes 1 per transaction; 97 % busy``; empty where the device had
-    too little to do to explain a result."""
-    device, count = run.driven.device_cost, ended(run.driven)
-    reads, busy = reads_per_transaction(run), busy_share(run.driven)
-    if device is None or device.reads is None or busy is None or not count:
+def reads_of_all(runs: Iterable[DrivenRun]) -> float | None:
+    """Reads per transaction, the median of the repetitions."""
+    return median_of_all(map(reads_per_transaction, runs))
+
+
+def summary(runs: Sequence[DrivenRun]) -> str:
+    """``reads 0.82, writes 3.1, flushes 1 per transaction; 97 % busy``, each the median of the
+    repetitions; empty where the device had too little to do to explain a result."""
+    if not all(_is_counted(run.driven) and ended(run.driven) for run in runs):
         return ""
-    if (reads or 0) < READS_LIMIT and busy < BUSY_LIMIT:
+    reads, busy = reads_of_all(runs), median_of_all(busy_share(run.driven) for run in runs)
+    if busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT):
         return ""
-    each = [
-        f"{name} {units.digits(total / count, 2)}"
-        for name, total in (
-            ("reads", None if reads is None else device.reads),
-            ("writes", device.writes),
-            ("flushes", device.flushes),
-        )
-        if total is not None
-    ]
-    others = "; shared device" if is_shared(run) else ""
+    written = (("reads", reads), *((name, _each_of_all(runs, name)) for name in _CHANGES))
+    each = [f"{name} {units.digits(found, 2)}" for name, found in written if found is not None]
+    others = "; shared device" if any(map(is_shared, runs)) else ""
     return f"{', '.join(each)} per transaction; {units.share(busy)} busy{others}"
+
+
+def _each_of_all(runs: Iterable[DrivenRun], name: str) -> float | None:
+    totals = ((getattr(run.driven.device_cost, name), ended(run.driven)) for run in runs)
+    return median_of_all(None if total is None else total / count for total, count in totals)
 
 
 def _table(
@@ -144,7 +148,7 @@ def _table(
             *(Column(one, is_number=True) for one in titles),
         ),
         rows=tuple(Row((*cell_runs.label_cells(cell, factors), *cells)) for cell, cells in rows),
-        notes=(note,),
+        notes=(note, *cell_runs.of_middle(found)),
         is_detail=is_detail,
     )
 

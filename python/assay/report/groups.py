@@ -59,7 +59,7 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
             )
             for cell, run, group in measured
         ),
-        notes=("of the median repetition",),
+        notes=cell_runs.of_middle(found),
     )
 
 

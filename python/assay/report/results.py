@@ -77,15 +77,24 @@ def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str])
     labels = _named(found, varying, "system", "clients")
     has_range = any(len(cell.runs) > 1 for cell in found)
     unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
+
+    def in_unit(made: Number) -> str:
+        return units.time(made.value, unit, resolution_ns=made.resolution or 0)
+
     columns = [
         PivotColumn("TPS", aggregates.median(aggregates.THROUGHPUT)),
         *([PivotColumn("min-max", aggregates.full_range(aggregates.THROUGHPUT))] * has_range),
         *(
-            PivotColumn(name, aggregates.middle(_percentile(name, unit)), unit=unit)
+            PivotColumn(name, aggregates.each(_percentile(name, unit), in_unit), unit=unit)
             for name in _PERCENTILES
         ),
-        PivotColumn("client CPU", aggregates.middle(costs.client_per_transaction), unit="µs"),
-        PivotColumn("server CPU", aggregates.middle(costs.server_per_transaction), unit="µs"),
+        *(
+            PivotColumn(title, aggregates.each(show, costs.shown_time), unit="µs")
+            for title, show in (
+                ("client CPU", costs.client_per_transaction),
+                ("server CPU", costs.server_per_transaction),
+            )
+        ),
     ]
     return Table(
         name=test,
@@ -94,9 +103,9 @@ def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str])
         columns=(*cell_runs.label_columns(found, labels), *value_columns(columns)),
         rows=tuple(table_row(row, labels) for row in pivot_rows(found, labels, columns)),
         notes=(
-            "TPS: transactions that ended ok per second of the measurement"
-            + ("; median of the repetitions" if has_range else ""),
-            "p50, p99: latency of these; client CPU, server CPU: CPU time per transaction",
+            "TPS: transactions that ended ok per second of the measurement; p50, p99: latency of "
+            "these; client CPU, server CPU: CPU time per transaction",
+            *([aggregates.OVER_REPETITIONS] if has_range else []),
             *notes.failures(found),
         ),
     )

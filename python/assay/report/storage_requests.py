@@ -53,7 +53,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             for cell, run in accounted
             for cells in _rows(run)
         ),
-        notes=tuple(_notes([run for _, run in accounted])),
+        notes=(*_notes([run for _, run in accounted]), *cell_runs.of_middle(found)),
     )
     return Section("Requests of modelled disks", (), (table,))
 

@@ -147,7 +147,7 @@ def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
                 cell.judged,
                 _spread([one.throughput_per_s for one in driven]),
                 _spread([tidy_runs.elapsed_ns(run) for run in cell.measured]),
-                cell_runs.middle_run(cell),
+                cell_runs.measured_runs(cell),
             )
 
 

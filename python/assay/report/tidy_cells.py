@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from assay.judge import CellVerdict
-from assay.judge.spread import Spread
+from assay.judge.spread import Spread, median_of_all
 from assay.record import RunRecord
 from assay.report.cell_runs import DrivenRun
 from assay.report.tidy_columns import TidyColumn, Value, of
@@ -18,8 +19,8 @@ class CellRow(NamedTuple):
     judged: CellVerdict
     throughput: Spread | None
     elapsed: Spread | None
-    middle: DrivenRun | None
-    """The repetition with the median throughput."""
+    driven: Sequence[DrivenRun]
+    """Its repetitions."""
 
 
 def _spread_columns(name: str, unit: str, kind: str, meaning: str, at: str) -> list[TidyColumn]:
@@ -37,6 +38,26 @@ def _spread_columns(name: str, unit: str, kind: str, meaning: str, at: str) -> l
     ]
 
 
+def _of_latency(column: TidyColumn) -> TidyColumn:
+    """The column of a run, over the repetitions."""
+    extreme = {"latency_min_ns": min, "latency_max_ns": max}.get(column.name)
+
+    def value(cell: CellRow) -> Value:
+        found = [_number(column.value(run.driven.all_ok)) for run in cell.driven]
+        known = [one for one in found if one is not None]
+        if extreme is not None:
+            return extreme(known, default=None)
+        over = median_of_all(found)
+        return round(over) if over is not None and column.kind == "integer" else over
+
+    of_what = "of all repetitions" if extreme else "median of the repetitions"
+    return replace(column, meaning=f"{column.meaning}; {of_what}", value=value)
+
+
+def _number(value: Value) -> int | float | None:
+    return value if isinstance(value, int | float) else None
+
+
 CELLS = [
     TidyColumn(
         "cell", "string", "fingerprint; equal cells have equal ones",
@@ -49,5 +70,5 @@ CELLS = [
         "throughput", "_per_s", "number", "transactions that ended ok per second", "throughput"
     ),
     *_spread_columns("elapsed", "_ns", "number", "measurement, to the last end", "elapsed"),
-    *of(lambda cell: cell.middle.driven.all_ok if cell.middle else None, LATENCY),
+    *map(_of_latency, LATENCY),
 ]  # fmt: skip

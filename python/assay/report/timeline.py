@@ -94,6 +94,7 @@ def _timeline_table(
                 if any(suspended for *_, suspended in seen)
                 else ""
             ),
+            *cell_runs.of_middle(found),
         ),
     )
 

@@ -88,13 +88,13 @@ def _cells_table(
     columns = [*cell_runs.label_columns(found, factors)]
     columns += [Column("transaction")] if has_names else []
     columns += [Column("time")] if is_open else []
-    notes = "of the median repetition; n<…: too few samples, so many are needed"
+    notes = ("n<…: too few samples, so many are needed", *cell_runs.of_middle(found))
     return _table(
         f"{test}_times",
         "Percentiles",
         columns,
         lines,
-        (_OPEN if is_open else _CLOSED, notes, *_resolutions(run.driven for _, run in measured)),
+        (_OPEN if is_open else _CLOSED, *notes, *_resolutions(run.driven for _, run in measured)),
     )
 
 
