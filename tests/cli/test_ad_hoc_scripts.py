@@ -74,7 +74,7 @@ def test_results_are_labelled_with_every_script_that_was_run(
         printed = capsys.readouterr()
         assert printed.out.startswith(f"{label}: ")
         assert run_program(["list", "runs", "--records", "r.sqlite", "--format", "json"]) == 0
-        assert json.loads(capsys.readouterr().out)[0]["test"] == label
+        assert json.loads(capsys.readouterr().out)[-1]["test"] == label
         assert run_program(["report", "--records", "r.sqlite"]) == 0
         report = capsys.readouterr().out
         assert report.startswith(f"{label}\n")

@@ -73,6 +73,13 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
     assert "TPS" in result.report("table")
     document = json.loads(result.report("json"))
     assert document["tables"]["runs"] == result.table("runs")
+    (storage,) = result.table("storages")
+    assert (storage["storage"], storage["kind"], storage["is_own_device"]) == (
+        "here",
+        "here",
+        False,
+    )
+    assert storage["size_bytes"] > 0 and run.storage == "here"
 
     records = assay.open("r.sqlite")
     assert (len(records), records.numbers) == (1, (1,))

@@ -329,7 +329,19 @@ def test_a_run_ends_with_it_and_detail_shows_the_rest(
     assert "Transaction outcomes" in full
     assert "\nScript one.sql\n" in full
     assert run_program(["list", "runs", "--format", "csv"]) == 0
-    assert ",one.sql,null," in capsys.readouterr().out
+    listed = capsys.readouterr().out
+    assert ",one.sql,null," in listed
+    assert [line.split(",")[1] for line in listed.splitlines()] == ["experiment", "1", "2"]
+    assert run_program(["show", "latest"]) == 0
+    shown = capsys.readouterr().out
+    first, title, *_ = shown.splitlines()
+    assert first.startswith("run 2 of experiment 2, repetition 1: done, began 2")
+    assert title == "one.sql: null, here, 1 client"
+    assert len(shown.splitlines()) <= first_look.MOST_LINES
+    assert "details: assay show 2 --detail" in shown
+    assert run_program(["show", "latest", "--detail"]) == 0
+    every = capsys.readouterr().out
+    assert "observation.outcomes.ok" in every and len(every.splitlines()) > 100
 
 
 def device(reads: int, busy_s: float) -> dict[str, Any]:

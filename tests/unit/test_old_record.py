@@ -136,7 +136,7 @@ def test_its_runs_are_listed_with_their_states_and_verdicts(
         del run["began"]  # in the reader's time zone
     for run in printed["runs"]:  # a script by itself is called by its file today
         run["test"] = run["test"].removesuffix(".script")
-    assert found == printed["runs"]
+    assert found == sorted(printed["runs"], key=lambda run: int(run["experiment"]))
 
 
 def test_a_long_reason_is_cut_in_a_list(records: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,7 +106,7 @@ def test_a_full_disk_is_reported_and_the_record_kept(sound: Path, tmp_path: Path
                 fill(store)
         assert "free space" in str(full.value.hint)
         store._run_id = store._experiment_id = None
-        assert store.runs()[-len(before) :] == before
+        assert store.runs()[: len(before)] == before
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()

@@ -179,6 +179,8 @@ Size on disk and load time
 system  size on disk  load, s  index, s  analyze, s  items/s  rows/s
 ────────────────────────────────────────────────────────────────────
 sqlite       20.5 MB   0.9733    0.4000      0.1000    10000   16791
+  size on disk: of the loaded database, catalogue and transaction log included;
+  of a server by URL its tables and indexes alone
   per second of load: rows sent in one transaction, before there are indexes
 
 Setup

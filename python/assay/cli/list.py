@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from datetime import datetime
 from pathlib import Path
 
 import click
@@ -60,8 +59,9 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
 
     A system is `found` on this machine, or `installable` by `assay install`, or
     to be reached `by URL`.
-    The result of a run is its own; that of its cell, in summaries and reports,
-    considers the number of repetitions, too.
+    Runs are listed by experiment, the newest last, and within one in the order of
+    its plan. The result of a run is its own; that of its cell, in summaries and
+    reports, considers the number of repetitions, too.
 
     To remove a copy of loaded data (`assay run --datasets FOLDER`), delete its
     folder.
@@ -183,7 +183,7 @@ def _runs(records: Path) -> list[rows.Row]:
                 "storage": run.storage,
                 "clients": run.clients,
                 "repetition": run.repetition,
-                "began": _time(run.begun_unix_ns),
+                "began": rows.local_time(run.begun_unix_ns),
                 "state": run.state_shown,
                 "verdict": run.verdict,
                 "parameters": dict(run.parameters),
@@ -212,15 +212,9 @@ def _datasets(folder: Path | None) -> list[rows.Row]:
             "version": copy.facts["version"],
             "rows": sum(copy.load["rows"].values()),
             "bytes": copy.bytes,
-            "made": _time(copy.made_unix_s * 10**9),
+            "made": rows.local_time(copy.made_unix_s * 10**9),
             "folder": str(copy.folder),
             "settings": copy.facts["settings"],
         }
         for copy in Copies(folder, is_kept=True)
     ]
-
-
-def _time(unix_ns: int | None) -> str:
-    if unix_ns is None:
-        return ""
-    return datetime.fromtimestamp(unix_ns / 1e9).astimezone().strftime("%Y-%m-%d %H:%M:%S")

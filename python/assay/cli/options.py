@@ -62,6 +62,11 @@ def report_format_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return format_option(registry.report_forms())(function)
 
 
+def of_records(records: Path) -> str:
+    """`` --records FILE``, as a command says it; empty for the default."""
+    return "" if str(records) == DEFAULT_FILE_NAME else f" --records {records}"
+
+
 def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--detail / --no-detail``; None: the format decides."""
     return click.option(

@@ -255,8 +255,8 @@ def _has_no_room_for_a_copy(one: DataSize) -> bool:
 
 
 def _size_of(one: DataSize) -> str:
-    how = "" if one.is_measured else " (text of its rows, without indexes)"
-    return f"{one.system} {size(one.bytes)}{how}"
+    how = "as in an earlier run" if one.is_measured else "text of its rows, without indexes"
+    return f"{one.system} {size(one.bytes)} ({how})"
 
 
 def _state_without(error: SystemUnderTestError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TextIO
 
 from assay.cli import row_table
@@ -85,3 +86,10 @@ FORMS: Mapping[str, Callable[[Sequence[Row], Sequence[str], TextIO], None]] = {
     "csv": _csv,
     "markdown": _markdown,
 }
+
+
+def local_time(unix_ns: int | None) -> str:
+    """``2026-11-22 21:15:02``; empty where there is none."""
+    if unix_ns is None:
+        return ""
+    return datetime.fromtimestamp(unix_ns / 1e9).astimezone().strftime("%Y-%m-%d %H:%M:%S")

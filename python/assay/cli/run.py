@@ -9,7 +9,7 @@ import click
 
 from assay import registry
 from assay.cli.loading_options import refuse_unused_loading
-from assay.cli.options import Grouped, records_option, report_format_option
+from assay.cli.options import Grouped, of_records, records_option, report_format_option
 from assay.cli.outcome import say
 from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options
@@ -17,7 +17,6 @@ from assay.cli.streams import status_at_least
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.load.loading import Loading
-from assay.record import DEFAULT_FILE_NAME
 
 
 @click.command("run", cls=Grouped)
@@ -112,5 +111,4 @@ def command(
 
 def _details(experiment_id: int, kept_in: Path) -> str:
     """The command that prints the full report."""
-    words = f"assay report {experiment_id}"
-    return words if str(kept_in) == DEFAULT_FILE_NAME else f"{words} --records {kept_in}"
+    return f"assay report {experiment_id}{of_records(kept_in)}"

@@ -1,18 +1,23 @@
-"""``assay show``: prints everything recorded about one run."""
+"""``assay show``: prints what is recorded about one run: a summary, or everything."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
 from assay.cli import rows
-from assay.cli.options import format_option, records_option
+from assay.cli.options import format_option, of_records, records_option
 from assay.errors import ArgumentError
+from assay.text import units
+
+if TYPE_CHECKING:
+    from assay.record import ExperimentRecord
 
 _LONGEST_NUMBER = 30
 _OF_A_STEP = ("dataset", "drive", "scripts", "observation", "samples", "checks")
@@ -23,22 +28,34 @@ LONG = 100
 @click.command("show")
 @click.argument("run", metavar="RUN")
 @format_option(tuple(rows.FORMS))
+@click.option(
+    "--detail",
+    is_flag=True,
+    help="Everything recorded, with long texts and histograms shortened in a table.",
+)
 @records_option
-def command(run: str, form: str, records: Path) -> None:
-    """Show everything recorded about one run.
+def command(run: str, form: str, detail: bool, records: Path) -> None:
+    """Show what is recorded about one run.
 
-    RUN is a number from `assay list runs`, or `latest`. A table shortens long
-    texts and histograms; --format json has everything.
+    RUN is a number from `assay list runs`, or `latest`. Prints a summary; with
+    --detail a line for each recorded value. The other formats always have all
+    values, --format json whole.
 
     \b
     Example:
       assay show latest
+      assay show 17 --detail
       assay show 17 --format json
     """
     from assay.record import Store
 
     with Store(records, must_exist=True) as store:
-        record = _without_copies(msgspec.to_builtins(store.run(_number(run, store))))
+        number = _number(run, store)
+        if form == "table" and not detail:
+            kept = store.find(f"run {number}")
+            _summarize(kept, records)
+            return
+        record = _without_copies(msgspec.to_builtins(store.run(number)))
     if form == "json":
         rows.write_json(record, sys.stdout)
         return
@@ -48,13 +65,34 @@ def command(run: str, form: str, records: Path) -> None:
     rows.write(found, ("what", "value"), form, sys.stdout)
 
 
+def _summarize(experiment: ExperimentRecord, records: Path) -> None:
+    """The first look at the only run that was read, with its own verdict."""
+    from assay.judge import CellVerdict
+    from assay.report import first_look
+    from assay.report.build import build
+
+    (run,) = experiment.runs
+    of_its_own = CellVerdict(run.judged, (), 1, int(run.observation is not None))
+    experiment = replace(experiment, cells={run.cell_fingerprint: of_its_own})
+    began = f", began {rows.local_time(run.begun_unix_ns)}" if run.begun_unix_ns else ""
+    took = ""
+    if run.begun_unix_ns and run.ended_unix_ns:
+        took = f", took {units.duration((run.ended_unix_ns - run.begun_unix_ns) / 1e9)}"
+    sys.stdout.write(
+        f"run {run.id} of experiment {experiment.id}, repetition {run.repetition}: "
+        f"{run.state}{began}{took}\n"
+    )
+    more = f"assay show {run.id} --detail{of_records(records)}"
+    first_look.render(experiment, build(experiment), sys.stdout, more, first_look.MOST_LINES - 1)
+
+
 def _number(run: str, store: Any) -> int:
     run = run.removeprefix("run ").strip()
     if run == "latest":
-        begun = [run.id for run in store.runs() if run.begun_unix_ns is not None]
+        begun = [run for run in store.runs() if run.begun_unix_ns is not None]
         if not begun:
             raise ArgumentError("no run has begun yet", hint="start one with `assay run`")
-        return int(max(begun))
+        return int(max(begun, key=lambda run: run.begun_unix_ns).id)
     if not run.isdecimal() or len(run) > _LONGEST_NUMBER:
         raise ArgumentError(
             f"expected the number of a run or latest, found {run!r}",

@@ -16,6 +16,7 @@ from assay.provision import ledger
 from assay.provision.ledger import Entry, HeldEntry
 from assay.provision.resources import CannotUndo
 from assay.provision.signals import after_teardown
+from assay.text.units import counted
 
 
 @dataclass
@@ -23,20 +24,30 @@ class Cleared:
     """The resources of one entry that were removed, and those that could not be."""
 
     entry: str
+    owner_pid: int
+    """Of the process that made them and was killed."""
     processes: int = 0
     removed: list[str] = field(default_factory=list)
     remaining: list[str] = field(default_factory=list)
     """Each with the reason."""
 
     def sentence(self) -> str:
-        words = "an earlier run was killed"
+        done = []
         if self.processes:
-            words += f"; ended {self.processes} of its server processes"
+            done.append(f"ended {counted(self.processes, 'server process', 'server processes')}")
         if self.removed:
-            words += f"; removed {', '.join(self.removed)}"
+            done.append(f"removed {', '.join(self.removed)}")
         if self.remaining:
-            words += f"; could not remove {', '.join(self.remaining)}"
-        return words
+            done.append(
+                f"could not remove {', '.join(self.remaining)}, which may disturb what is measured "
+                "now; the next command tries again"
+            )
+        else:
+            done.append("nothing of it is left to disturb what is measured now")
+        return (
+            f"process {self.owner_pid} of an earlier assay command was killed and left servers or "
+            f"files behind: {'; '.join(done)}"
+        )
 
 
 @contextlib.contextmanager
@@ -64,7 +75,7 @@ def undone_at_end(identity: str) -> Iterator[HeldEntry]:
 def undo(entry: Entry) -> Cleared:
     """Removes the resources of an entry, the last created first. A failure does not stop the
     others: each checks what depends on it."""
-    outcome = Cleared(entry.id)
+    outcome = Cleared(entry.id, entry.owner_pid)
     for resource in reversed(entry.resources):
         try:
             done = resource.undo(entry.id)

@@ -33,7 +33,7 @@ class Questions(ABC):
         """The answer to a question."""
 
     def runs(self) -> list[RunSummary]:
-        """Every run of every experiment, newest experiment first, in planned order within one."""
+        """Every run of every experiment, the newest last, in planned order within one."""
         return self._read(reading.runs)
 
     def run(self, run_id: int) -> RunRecord:

@@ -57,7 +57,7 @@ LEFT JOIN continuations AS own  -- in whose process it was executed
 
 
 def runs(connection: sqlite3.Connection) -> list[RunSummary]:
-    rows = _rows(connection, f"{_RUNS} ORDER BY runs.experiment_id DESC, runs.position")
+    rows = _rows(connection, f"{_RUNS} ORDER BY runs.experiment_id, runs.position")
     return [RunSummary(**_summary(row)) for row in rows]
 
 

@@ -34,7 +34,7 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
             storage,
             found.durability_class or "not measured",
             found.meaning,
-            f"{found.flushed_before_answer} of {found.commits}" if found.commits else "-",
+            f"{found.flushed_before_answer} of {found.commits} commits" if found.commits else "-",
             units.ratio(found.written_bytes / found.payload_bytes) if found.payload_bytes else "-",
             ", ".join(deployment.durability_lowered_by) or "-",
         )
@@ -50,8 +50,10 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         tuple(map(Column, titles)),
         tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
         notes=(
-            "of one client's commits: 50, or 48 where one is not flushed within 10 s; write "
-            "amplification: bytes that the device wrote, divided by those of the rows",
+            "flushed before the answer: commits after which the device had ended a flush (fsync) "
+            "before the client had its answer; of one client's, one after another: 50, or 48 where "
+            "a commit is not flushed within 10 s",
+            "write amplification: bytes that the device wrote, divided by those of the rows",
             *dict.fromkeys(
                 found.file_system_flushes
                 for _, found in measured.values()

@@ -47,18 +47,37 @@ _ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
 _LIMITING = {kind.id for kind in Kind if kind.value.limits}
 
 
-def render(experiment: ExperimentRecord, report: Report, stream: TextIO, more: str) -> None:
-    """``more``: the command that prints the full report."""
+def render(
+    experiment: ExperimentRecord,
+    report: Report,
+    stream: TextIO,
+    more: str,
+    most_lines: int = MOST_LINES,
+) -> None:
+    """``more``: the command that prints the full report. ``most_lines``: of a single cell."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="replace")  # a terminal may lack a character
     found = line_width(stream)
-    shown = lines(experiment, for_people(report), found or WIDTH, more, is_narrow=found is not None)
+    shown = lines(
+        experiment,
+        for_people(report),
+        found or WIDTH,
+        more,
+        is_narrow=found is not None,
+        most_lines=most_lines,
+    )
     for line in shown:
         stream.write(line + "\n")
 
 
 def lines(
-    experiment: ExperimentRecord, report: Report, width: int, more: str, *, is_narrow: bool = True
+    experiment: ExperimentRecord,
+    report: Report,
+    width: int,
+    more: str,
+    *,
+    is_narrow: bool = True,
+    most_lines: int = MOST_LINES,
 ) -> list[str]:
     """In so many columns; where it is not ``is_narrow`` (a pipe, a file), the names of cells stay
     whole in longer lines."""
@@ -76,7 +95,7 @@ def lines(
         last = _line("details", kind + more, width)
     spare = min(1, len(report.warnings))
     if len(found) == 1:
-        room = MOST_LINES - len(last)
+        room = most_lines - len(last)
         shown = _one_cell(found[0], width, room - spare, is_narrow)
     else:
         shown = cell_table.lines(found, width, is_narrow)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from assay.judge.spread import spread
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
+from assay.report import notes
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
 
@@ -55,7 +56,10 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
             )
             for key, found in loads.items()
         ),
-        notes=("per second of load: rows sent in one transaction, before there are indexes",),
+        notes=(
+            notes.SIZE_ON_DISK,
+            "per second of load: rows sent in one transaction, before there are indexes",
+        ),
     )
     return Section("Data load", (), (table,))
 

@@ -8,11 +8,15 @@ from assay.report.cell_runs import CellRuns
 from assay.report.declaration import Declaration
 from assay.report.published import Published
 
+SIZE_ON_DISK = (
+    "size on disk: of the loaded database, catalogue and transaction log included; of a server by "
+    "URL its tables and indexes alone"
+)
 _WHAT = {
     "elapsed": "time from the first client's start to the last client's end",
     "latency": "mean latency of the transactions that ended ok",
     "throughput": "transactions that ended ok per second of the elapsed time",
-    "size_on_disk": "size on disk after the load",
+    "size_on_disk": SIZE_ON_DISK,
     "load_time": "time of loading, indexing and analyzing",
 }
 

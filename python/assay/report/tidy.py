@@ -25,6 +25,7 @@ from assay.report import (
     tidy_parts,
     tidy_probes,
     tidy_runs,
+    tidy_storages,
 )
 from assay.report.tidy_cells import CellRow
 from assay.report.tidy_columns import TidyColumn, Value, row
@@ -70,6 +71,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
         "steps": _parts(tidy_parts.STEPS, runs, lambda run: run.steps),
         "values": _parts(tidy_parts.VALUES, runs, lambda run: _values(experiment, run)),
         "published": list(_published(experiment)),
+        "storages": tidy_storages.rows(runs),
         "storage_probes": [
             row(tidy_probes.PROBES, one.probe)
             for one in storage_probes.used_by(factor_order.in_order(experiment))

@@ -21,6 +21,7 @@ from assay.report.tidy_parts import (
 )
 from assay.report.tidy_probes import PROBES
 from assay.report.tidy_runs import RUNS
+from assay.report.tidy_storages import STORAGES
 
 TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "cells": ("One row per cell, in the order in which they were run.", [*FACTORS, *CELLS]),
@@ -34,6 +35,7 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "steps": ("One row per step of a run.", STEPS),
     "values": ("One row per run and field that the workload's report declares.", VALUES),
     "published": ("One row per number that was published of this test.", PUBLISHED),
+    "storages": ("One row per storage as runs found it.", STORAGES),
     "storage_probes": (
         "One row per probe of a storage that a run uses: before its first use, and again when the "
         "experiment was continued.",
