@@ -124,6 +124,10 @@ fn measured(
 ) -> Result<Found, DiskError> {
     let failed = || DiskError::machine("cannot use the disk through", &disk.path);
     let mut parts = Vec::new();
+    if operation == Operation::Flush {
+        // Of what the writes before have left in the cache: that is no flush of one write.
+        disk.flush().map_err(failed())?;
+    }
     let began = Instant::now();
     while began.elapsed() < ROUND || parts.len() < LEAST_PARTS {
         let seed = (round << 48) | ((parts.len() as u64) << 24) | (depth << 16);

@@ -13,6 +13,10 @@ from assay.text import units
 
 _NEAR = 0.05
 """Share of the modelled time by which the measured one may differ."""
+_WHAT = (
+    "times of one request; flush: of one page that was written at a random place, so with a seek, "
+    "where the flushes/s of the probe are of pages one after the other"
+)
 _READ = "read"
 _SLOW = 10
 """A model that takes so many times what the way costs can be that near."""
@@ -56,10 +60,11 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     )
     return Table(
         "modelled_disks",
-        "Modelled disks: mean times of requests at random places, before the runs",
+        "Modelled disks: mean time of a request at a random place, before the runs",
         columns,
         tuple(row for name, facts in disks.items() for row in _rows(name, facts)),
         (
+            _WHAT,
             *dict.fromkeys(_source(facts.model) for facts in disks.values()),
             *(note for name, facts in disks.items() for note in _misses(name, facts)),
         ),
