@@ -373,7 +373,7 @@ def test_the_title_of_a_block_widens_no_column_and_is_whole(tmp_path: Path) -> N
     declared = {"report": {"parallel": {"title": "T", "rows": "clients", "columns": "system"}}}
     found = invented.experiment(tmp_path / "r.sqlite", planned, 2.0, workload=declared)
     text = written(table_form, build(found))
-    part = text[text.index("\nT\n") : text.index("Transaction outcomes")]
+    part = text[text.index("\nT\n") : text.index("Storages compared")]
     assert f"storage={long.name}" in "".join(part.split())
     assert max(map(len, part.splitlines())) <= 80
     assert part.count("2.000") == 4

@@ -15,6 +15,7 @@ import pytest
 from assay.cli.program import run_program
 from assay.durability.values import Durability
 from assay.experiment import StorageChoice
+from assay.judge import RunWarning
 from assay.probe import Probe
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
@@ -359,6 +360,27 @@ def test_storages_are_ranked_where_no_two_durability_classes_are_known(
         store.end_experiment()
         found = tables(build(store.latest()))
     assert ("parallel_storage_ranks" in found) == is_ranked
+
+
+def test_the_throughput_of_each_storage_is_divided_by_that_of_the_first(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2], repetitions=2)
+    seconds = {("postgresql", "slow", 8): [4.0, 5.0], ("postgresql", "middle", 8): [2.0, 2.0]}
+    found = tables(build(invented.experiment(path, planned, seconds)))
+    (row,) = shown(found["parallel_storage_ratios"])
+    # 4 and 3.2 TPS; 8 TPS.
+    assert row[:4] == ["postgresql", "8", "middle", "slow"]
+    assert [row[4].partition(" ")[0], row[5]] == ["2.22", "2.00-2.50"]
+
+
+def test_storages_are_not_divided_where_clients_starved_or_the_results_have_it(path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:2])
+    starved = RunWarning("starved-clients", "")
+    found = tables(build(invented.experiment(path, planned, 1.0, warnings=[starved])))
+    (row,) = shown(found["parallel_storage_ratios"])
+    assert row[4].startswith("-")
+    speed_up = {"report": {"parallel": {"title": "t", "speed_up": True}}}
+    report = build(invented.experiment(path.with_name("s"), planned, 1.0, workload=speed_up))
+    assert "parallel_storage_ratios" not in tables(report)
 
 
 def test_two_storages_have_no_rank_correlation(path: Path) -> None:

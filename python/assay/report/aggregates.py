@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from assay.judge import Verdict, verdict
 from assay.judge.spread import spread
 from assay.record import RunRecord
 from assay.report import cell_runs, field_path, percentiles, times
@@ -118,6 +119,24 @@ def median_cell(cells: Sequence[Cell], written: Callable[[Number], str]) -> Cell
     )
     note = "; ".join(dict.fromkeys(cell.note for cell in cells if cell.note))
     return Cell(written(made), made, note=note)
+
+
+def ratio(number: Number | None, divided_by: Number | None) -> Cell | None:
+    """With the widest range that the repetitions of both allow, and the worse verdict."""
+    if number is None or divided_by is None:
+        return None
+    if not (divided_by.value and divided_by.low and divided_by.high):
+        return None
+    worst = verdict.worst(Verdict(one.verdict, one.reason) for one in (number, divided_by))
+    made = Number(
+        number.value / divided_by.value,
+        "ratio",
+        low=(number.low or 0) / divided_by.high,
+        high=(number.high or 0) / divided_by.low,
+        verdict=worst.word,
+        reason=worst.reason,
+    )
+    return judged(units.ratio(made.value), made)
 
 
 def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:

@@ -33,6 +33,7 @@ from assay.report import (
     statements,
     storage_probes,
     storage_ranks,
+    storage_ratios,
     storage_requests,
     tidy,
     timeline,
@@ -58,7 +59,7 @@ def build(experiment: ExperimentRecord) -> Report:
         if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
             sections.append(probes)  # beside the first results that compare storages
             probes = None
-        sections += _test_sections(test, found)
+        sections += _test_sections(experiment, test, found)
     noted += [*_cell_warnings(every), *storage_probes.warnings(in_order)]
     sections += [
         section
@@ -99,11 +100,15 @@ def _results(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns])
     return Section(_title(found[0]), durability.lines(found), tables)
 
 
-def _test_sections(test: str, found: Sequence[CellRuns]) -> list[Section]:
+def _test_sections(
+    experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]
+) -> list[Section]:
     """What explains the results of a test."""
+    declared = declaration.of_record(experiment.workload, test)
     return [
         section
         for section in (
+            storage_ratios.section(test, declared, found),
             storage_ranks.section(test, found),
             commit_efficiency.section(test, found),
             groups.section(test, found),

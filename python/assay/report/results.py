@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Any
 
 from assay.experiment import Scalar
-from assay.judge import Verdict, verdict
 from assay.report import (
     aggregates,
     cell_runs,
@@ -246,18 +245,7 @@ def _speed_up(declared: Declaration, first: Number | None, other: Number | None)
     """How many times faster the other column is than the first, with the widest range that the
     repetitions allow."""
     slow, fast = (other, first) if declared.is_more_better else (first, other)
-    if slow is None or fast is None or not (fast.value and fast.low and fast.high):
-        return None
-    worst = verdict.worst(Verdict(number.verdict, number.reason) for number in (slow, fast))
-    made = Number(
-        slow.value / fast.value,
-        "ratio",
-        low=(slow.low or 0) / fast.high,
-        high=(slow.high or 0) / fast.low,
-        verdict=worst.word,
-        reason=worst.reason,
-    )
-    return judged(units.ratio(made.value), made)
+    return aggregates.ratio(slow, fast)
 
 
 def _speed_up_titles(declared: Declaration, levels: Sequence[Scalar]) -> list[str]:
