@@ -173,7 +173,7 @@ def test_the_plan_says_how_clients_are_driven_and_for_how_long(
     out, errors = capsys.readouterr()
     runs = json.loads(out)
     assert [one["about_s"] for one in runs] == [35.0, 35.0]
-    assert "offered_rate_per_s=200" in runs[1]["driving"]
+    assert runs[1]["driving"]["offered_rate_per_s"] == 200
     assert "2 runs, about 70 s" in errors
 
 

@@ -44,8 +44,10 @@ def test_flushes_are_counted_on_every_device_of_its_own(
     assert ended.status == 0, ended.err
     found = {one["system"]: one for one in ended.document}
     assert {name: one["class"] for name, one in found.items()} == {FLUSHED: "D3", NOT_FLUSHED: "D1"}
-    assert found[FLUSHED]["flushed_before_answer"] == "50 of 50"
-    assert found[NOT_FLUSHED]["flushed_before_answer"] == "0 of 48"
+    counted = {name: (one["flushed_before_answer"], one["commits"]) for name, one in found.items()}
+    assert counted == {FLUSHED: (50, 50), NOT_FLUSHED: (0, 48)}
+    assert found[FLUSHED]["longest_delay_s"] is found[FLUSHED]["reason"] is None
+    assert isinstance(found[FLUSHED]["write_amplification"], float)
 
 
 def test_a_run_has_a_table_for_each_class(assay: Assay, folder: str) -> None:

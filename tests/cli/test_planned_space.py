@@ -36,7 +36,7 @@ def test_runs_on_a_storage_that_cannot_be_made_are_shown_and_not_begun(
     words = ["tpcb", "--on", "null,sqlite", "--storage", f"here,{LOOP}", "--transactions", "5"]
     found, said = planned(capfd, *words)
     assert [(run["storage"], run["state"]) for run in found] == [
-        ("here", ""), (LOOP, "unavailable"), ("here", ""), (LOOP, "unavailable"),
+        ("here", None), (LOOP, "unavailable"), ("here", None), (LOOP, "unavailable"),
     ]  # fmt: skip
     assert f"the storage {LOOP} is unavailable, so `assay run` would not begin: " in said
     assert all(run["reason"] in said and run["about_s"] is None for run in found if run["state"])
@@ -60,14 +60,14 @@ def test_storages_and_systems_that_are_missing_are_refused_together(
     assert f"- the storage {LOOP}: " in said
     found, _ = planned(capfd, *words)
     assert [run["state"] for run in found] == [
-        "", "unavailable", "not installed", "not installed",
+        None, "unavailable", "not installed", "not installed",
     ]  # fmt: skip
 
 
 def test_memory_that_the_machine_has_not_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
     words = ["tpcb", "--on", "sqlite", "--memory", "none,100TB"]
     found, said = planned(capfd, *words)
-    assert [run["state"] for run in found] == ["", "unavailable"]
+    assert [run["state"] for run in found] == [None, "unavailable"]
     assert "sqlite memory=100TB is unavailable, so `assay run` would not begin" in said
     assert run_program(["run", *words]) == 3
 

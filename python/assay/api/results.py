@@ -271,6 +271,7 @@ def _factors(row: Row) -> dict[str, Any]:
     prefix = "parameter_"
     return {
         **{name: row[name] for name in names},
+        "storage": row["storage"] or "",
         "parameters": {
             name.removeprefix(prefix): value
             for name, value in row.items()
@@ -285,8 +286,8 @@ def _cell(row: Row) -> Cell:
         fingerprint=row["cell"],
         repetitions=row["repetitions"],
         measured=row["measured"],
-        verdict=row["verdict"],
-        verdict_reason=row["verdict_reason"],
+        verdict=row["verdict"] or "",
+        verdict_reason=row["verdict_reason"] or "",
         throughput_per_s=_spread(row, "throughput", "_per_s"),
         elapsed_ns=_spread(row, "elapsed", "_ns"),
         latency=_latency(row),
@@ -302,8 +303,8 @@ def _run(record: RunRecord, row: Row) -> Run:
         seed=record.seed,
         state=record.state,
         reason=record.reason,
-        verdict=row["verdict"],
-        verdict_reason=row["verdict_reason"],
+        verdict=row["verdict"] or "",
+        verdict_reason=row["verdict_reason"] or "",
         warnings=tuple(row["warnings"]),
         durability_class=row["durability_class"],
         throughput_per_s=row["throughput_per_s"],

@@ -25,12 +25,13 @@ from assay.provision.leftovers import clear_leftovers
 from assay.provision.running import running_system
 from assay.steps.availability import look_for, one_line
 from assay.storages.abilities import Inspectable, OwnDevice
-from assay.text import units
 
 COLUMNS = (
-    "system", "storage", "class", "meaning", "flushed_before_answer", "longest_delay_s",
-    "write_amplification",
+    "system", "storage", "class", "meaning", "commits", "flushed_before_answer",
+    "longest_delay_s", "write_amplification",
 )  # fmt: skip
+TABLE = tuple(name for name in COLUMNS if name != "longest_delay_s")
+"""Columns in the table format, in which the meaning says the delay."""
 
 
 @click.command("durability")
@@ -91,7 +92,7 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
                     say(f"{choice.label} on {place.name}: {one_line(error)}")
                     status = error.exit_code
     with status_at_least(status):
-        rows.write(found, COLUMNS, form, sys.stdout)
+        rows.write(found, TABLE if form == "table" else COLUMNS, form, sys.stdout)
     return status
 
 
@@ -139,13 +140,12 @@ def _row(choice: SystemChoice, storage: StorageChoice, found: Durability) -> row
         **asdict(found),
         "system": choice.label,
         "storage": storage.name,
-        "class": found.durability_class or "not measured",
-        "meaning": found.meaning,
-        "flushed_before_answer": f"{found.flushed_before_answer} of {found.commits}"
-        if found.commits
-        else "",
-        "longest_delay_s": "" if delay_ns is None else f"{delay_ns / 1e9:.3f}",
-        "write_amplification": units.ratio(found.written_bytes / found.payload_bytes)
+        "class": found.durability_class,
+        "meaning": found.meaning if found.durability_class else found.described,
+        "commits": found.commits or None,
+        "flushed_before_answer": found.flushed_before_answer if found.commits else None,
+        "longest_delay_s": None if delay_ns is None else delay_ns / 1e9,
+        "write_amplification": round(found.written_bytes / found.payload_bytes, 2)
         if found.payload_bytes
-        else "",
+        else None,
     }

@@ -145,12 +145,12 @@ def _tests(workload: Workload) -> Iterator[rows.Row]:
             "parameters": {
                 parameter.name: parameter.default for parameter in workload.parameters_of(test)
             },
-            "driving": {**test.driving.described(), **_caches(test)},
+            "driving": {**test.driving.not_default, **_caches(test)},
         }
 
 
-def _caches(test: Test) -> dict[str, str]:
-    return {} if test.caches == (AS_IS,) else {"cache": ", ".join(test.caches)}
+def _caches(test: Test) -> dict[str, list[str]]:
+    return {} if test.caches == (AS_IS,) else {"cache": list(test.caches)}
 
 
 def _series(workload: Workload) -> Iterator[rows.Row]:

@@ -107,15 +107,13 @@ def command(
             "system": run.cell.system.label,
             "storage": run.cell.storage_name,
             "clients": run.cell.clients,
-            "group_clients": " ".join(f"{key}={n}" for key, n in run.cell.group_clients.items()),
-            "cache": "" if run.cell.cache == AS_IS else run.cell.cache,
-            "parameters": " ".join(f"{key}={value}" for key, value in run.cell.parameters.items()),
+            "group_clients": dict(run.cell.group_clients) or None,
+            "cache": None if run.cell.cache == AS_IS else run.cell.cache,
+            "parameters": dict(run.cell.parameters),
             "protocol": run.cell.protocol,
-            "driving": " ".join(
-                f"{name}={level}" for name, level in run.cell.driving.described().items()
-            ),
+            "driving": run.cell.driving.not_default,
             "about_s": before.about_s(run),
-            "seed": run.seed,
+            "seed": str(run.seed),  # a reader of JSON may round a number of 64 bits
             "fingerprint": run.cell.fingerprint,
             "url": run.cell.system.url_without_password,
             "url_origins": dict(run.cell.system.url_origins),
@@ -266,14 +264,14 @@ def _state_without(error: SystemUnderTestError) -> str:
 def _not_run(
     refusal: str | None, missing: SystemUnderTestError | None, ended: str | None
 ) -> rows.Row:
-    """The state of a run, which is empty for one that would be executed."""
+    """The state of a run; None for one that would be executed."""
     if refusal is not None:
         return {"state": "refused", "reason": refusal, "about_s": None}
     if ended is not None:
-        return {"state": ended, "reason": ""}
+        return {"state": ended, "reason": None}
     if missing is not None:
         return {"state": _state_without(missing), "reason": one_line(missing), "about_s": None}
-    return {"state": "", "reason": ""}
+    return {"state": None, "reason": None}
 
 
 def _from_elsewhere(system: SystemChoice) -> str:

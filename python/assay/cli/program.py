@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.metadata import version
 from itertools import pairwise
+from typing import Any
 
 import click
 
@@ -52,6 +53,16 @@ class Commands(click.Group):
         found: click.Command = import_module(f"assay.cli.{module_of(cmd_name)}").command
         return found
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Names the command in an error that does not say where it was found."""
+        try:
+            return super().invoke(ctx)
+        except click.UsageError as error:
+            name = ctx.invoked_subcommand
+            if error.ctx is None and name is not None:
+                error.ctx = _context_of(ctx, name, self.get_command(ctx, name))
+            raise
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
@@ -61,12 +72,20 @@ class Commands(click.Group):
             )
         found = super().resolve_command(ctx, args)
         if found[1] is not None:
-            _refuse_empty_words(ctx, found[1], found[2])
-            _refuse_a_host(ctx, str(found[0]), found[2])
+            within = _context_of(ctx, str(found[0]), found[1])
+            _refuse_empty_words(within, found[1], found[2])
+            _refuse_a_host(within, str(found[0]), found[2])
         return found
 
 
-def _refuse_a_host(ctx: click.Context, command: str, args: list[str]) -> None:
+def _context_of(
+    ctx: click.Context, name: str, command: click.Command | None
+) -> click.Context | None:
+    """Of an error in the words of a command, whose help the hint names."""
+    return click.Context(command, parent=ctx, info_name=name) if command else None
+
+
+def _refuse_a_host(ctx: click.Context | None, command: str, args: list[str]) -> None:
     """Refuses ``-h HOST``, which would print the help and succeed."""
     for before, word in pairwise(args):
         if command in EXPERIMENT_COMMANDS and before == "-h" and not word.startswith("-"):
@@ -77,7 +96,7 @@ def _refuse_a_host(ctx: click.Context, command: str, args: list[str]) -> None:
             )
 
 
-def _refuse_empty_words(ctx: click.Context, command: click.Command, args: list[str]) -> None:
+def _refuse_empty_words(ctx: click.Context | None, command: click.Command, args: list[str]) -> None:
     """Refuses an empty argument, list or path: an unset variable of a shell script makes one. Other
     options check their own values."""
     refusing = {

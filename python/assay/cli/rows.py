@@ -13,6 +13,7 @@ from assay.text.line_width import line_width
 from assay.text.visible import for_terminal, visible, visible_lines
 
 Row = Mapping[str, object]
+"""Values as they are, with their types; None or an empty text: there is none."""
 
 
 def write(
@@ -35,12 +36,14 @@ def _table(
     rows: Sequence[Row], columns: Sequence[str], stream: TextIO, width: int | None = None
 ) -> None:
     cells = [[_shown(row.get(column)) for column in columns] for row in rows]
-    is_number = [
-        bool(rows) and all(isinstance(row.get(column), int | float) for row in rows)
-        for column in columns
-    ]
+    is_number = [_is_number([row.get(column) for row in rows]) for column in columns]
     for line in row_table.lines(columns, cells, is_number, line_width(stream) or width):
         stream.write(line + "\n")
+
+
+def _is_number(values: Sequence[object]) -> bool:
+    known = [value for value in values if value is not None]
+    return bool(known) and all(isinstance(value, int | float) for value in known)
 
 
 def _markdown(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
@@ -58,7 +61,12 @@ def _csv(rows: Sequence[Row], columns: Sequence[str], stream: TextIO) -> None:
 
 
 def _json(rows: Sequence[Row], _columns: Sequence[str], stream: TextIO) -> None:
-    write_json([dict(row) for row in rows], stream)
+    write_json([{key: _plain(value) for key, value in row.items()} for row in rows], stream)
+
+
+def _plain(value: object) -> object:
+    """What is not known, or not there, is null."""
+    return None if value == "" else value
 
 
 def write_json(document: object, stream: TextIO) -> None:
@@ -77,7 +85,16 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
+    if isinstance(value, Mapping):
+        return " ".join(f"{key}={_level(level)}" for key, level in value.items())
     return str(value)
+
+
+def _level(level: object) -> str:
+    """``10``, ``yes``: as it is written on a command line."""
+    if isinstance(level, bool):
+        return "yes" if level else "no"
+    return _text(level).removesuffix(".0") if isinstance(level, float) else _text(level)
 
 
 FORMS: Mapping[str, Callable[[Sequence[Row], Sequence[str], TextIO], None]] = {

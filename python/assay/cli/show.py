@@ -57,7 +57,7 @@ def command(run: str, form: str, detail: bool, records: Path) -> None:
             return
         record = _without_copies(msgspec.to_builtins(store.run(number)))
     if form == "json":
-        rows.write_json(record, sys.stdout)
+        rows.write_json(_with_exact_seeds(record), sys.stdout)
         return
     found = [{"what": name, "value": value} for name, value in _flat(record)]
     if form == "table":
@@ -113,6 +113,16 @@ def _without_copies(record: dict[str, Any]) -> dict[str, Any]:
     ]
     shown = {name: value for name, value in record.items() if name != "facts"}
     return {**shown, "steps": steps}
+
+
+def _with_exact_seeds(value: Any) -> Any:
+    """Seeds as texts, as in a report: a reader of JSON may round a number of 64 bits."""
+    if isinstance(value, Mapping):
+        return {
+            key: str(item) if key == "seed" and item is not None else _with_exact_seeds(item)
+            for key, item in value.items()
+        }
+    return [*map(_with_exact_seeds, value)] if isinstance(value, list | tuple) else value
 
 
 def _flat(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -197,12 +197,18 @@ class Driving:
         return replace(self, **given)
 
     def described(self) -> dict[str, str]:
-        """The settings that are not at their defaults: name → level, as in a workload file."""
-        plain, found = Driving(), {}
-        for name, level in vars(self).items():
-            if level != getattr(plain, name) and level is not None:
-                found[name] = level if isinstance(level, str) else _level(level)
-        return found
+        """`not_default` in words, as in a workload file."""
+        return {name: _level(level) for name, level in self.not_default.items()}
+
+    @property
+    def not_default(self) -> dict[str, Any]:
+        """The settings that are not at their defaults: name → level."""
+        plain = Driving()
+        return {
+            name: level
+            for name, level in vars(self).items()
+            if level != getattr(plain, name) and level is not None
+        }
 
 
 def _level(level: object) -> str:

@@ -41,7 +41,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
     return {
         "id": experiment.id,
         "title": experiment.title,
-        "reproduces": experiment.reproduces,
+        "reproduces": experiment.reproduces or None,
         "workload": str(experiment.workload.get("name", "")),
         "workload_fingerprint": str(experiment.workload.get("fingerprint", "")),
         "seed": str(experiment.seed),

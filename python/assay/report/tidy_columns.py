@@ -23,7 +23,12 @@ class TidyColumn:
 
 
 def row(columns: Sequence[TidyColumn], source: Any) -> dict[str, Value]:
-    return {column.name: column.value(source) for column in columns}
+    return {column.name: _known(column, column.value(source)) for column in columns}
+
+
+def _known(column: TidyColumn, value: Value) -> Value:
+    """An empty text says that there is nothing, which is null where a column may be."""
+    return None if column.is_nullable and value == "" else value
 
 
 def path(*names: str) -> Callable[[Any], Any]:

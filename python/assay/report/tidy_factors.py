@@ -27,7 +27,7 @@ FACTORS = [
     TidyColumn(
         "system", "string", "name, options and settings", attribute("system_label"), False
     ),
-    TidyColumn("storage", "string", "empty: not seen", attribute("storage"), False),
+    TidyColumn("storage", "string", "null: not seen", attribute("storage")),
     TidyColumn(
         "memory_limit_bytes", "integer", "of the server, page cache included; null: none",
         lambda run: run.server_machine.memory_bytes,
@@ -63,7 +63,7 @@ def verdict(judged: str) -> list[TidyColumn]:
         TidyColumn(
             "verdict",
             "string",
-            f"valid, indicative or invalid; empty: no number; {judged}",
+            f"valid, indicative or invalid; null: no number; {judged}",
             lambda v: v[0],
         ),
         TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v[1]),

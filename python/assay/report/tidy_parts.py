@@ -40,8 +40,12 @@ def _number(name: str, meaning: str, key: str = "") -> TidyColumn:
     return TidyColumn(name, "integer", meaning, path(key or name))
 
 
+def _group(meaning: str, key: str = "group") -> TidyColumn:
+    return TidyColumn("group", "string", meaning, path(key), False)
+
+
 GROUPS = [
-    *_of_part([_text("group", "empty: the only one", "name"), _number("clients", "in it")]),
+    *_of_part([_group("empty: the only one", "name"), _number("clients", "in it")]),
     TidyColumn(
         "throughput_per_s", "number", "transactions that ended ok per second",
         lambda part: part.part.throughput_per_s if part.run.driven.elapsed_ns else None,
@@ -52,7 +56,7 @@ GROUPS = [
 
 TRANSACTIONS = _of_part(
     [
-        _text("group", "of clients; empty: the only one"),
+        _group("of clients; empty: the only one"),
         *of(
             path("transaction"),
             [
@@ -79,7 +83,7 @@ STATEMENTS = _of_part(
 
 INTERVALS = [
     *_of_part([_number("second", "of the measurement, from 0")]),
-    TidyColumn("group", "string", "of clients", lambda part: part.part.group, False),
+    *of(lambda part: part.part, [_group("of clients; empty: the only one")]),
     *of(
         lambda part: part.part,
         [

@@ -71,7 +71,5 @@ PROBES = [
     ),
     TidyColumn("seconds", "number", "how long it was to take", attribute("seconds"), False),
     TidyColumn("program", "string", "with its version", attribute("program"), False),
-    TidyColumn(
-        "reason", "string", "why nothing was measured; empty: it was", attribute("reason"), False
-    ),
+    TidyColumn("reason", "string", "why nothing was measured; null: it was", attribute("reason")),
 ]  # fmt: skip

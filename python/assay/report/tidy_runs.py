@@ -63,7 +63,7 @@ RUNS = [
     TidyColumn("repetition", "integer", "from 1", attribute("repetition"), False),
     TidyColumn("seed", "string", "of all random streams", lambda run: str(run.seed), False),
     TidyColumn("state", "string", "done, failed, refused …", attribute("state"), False),
-    TidyColumn("reason", "string", "why it failed or was refused", attribute("reason"), False),
+    TidyColumn("reason", "string", "why it failed or was refused", attribute("reason")),
     *of(attribute("judged"), verdict("of this run alone, however many repetitions its cell has")),
     TidyColumn(
         "warnings", "array", "their names",

@@ -37,7 +37,7 @@ def schema() -> dict[str, Any]:
                 {
                     "id": _INTEGER,
                     "title": _TEXT,
-                    "reproduces": _TEXT,
+                    "reproduces": {"type": ["string", "null"]},
                     "workload": _TEXT,
                     "workload_fingerprint": _TEXT,
                     "seed": _TEXT,
