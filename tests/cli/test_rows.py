@@ -75,10 +75,36 @@ def test_cells_that_are_wrapped_begin_in_the_same_line(monkeypatch: pytest.Monke
 def test_rows_for_which_there_is_no_room_become_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "24")
     stream = io.StringIO()
-    rows.write([{"a": "x" * 12, "b": "y" * 12}] * 2, ("a", "b", "c"), "table", stream)
-    assert stream.getvalue() == f"a  {'x' * 12}\nb  {'y' * 12}\nc\n\n" * 1 + (
-        f"a  {'x' * 12}\nb  {'y' * 12}\nc\n"
-    )
+    found = [{"a": one * 12, "b": one * 12} for one in "xy"]
+    rows.write(found, ("a", "b", "c"), "table", stream)
+    assert stream.getvalue() == (f"a  {'x' * 12}\nb  {'x' * 12}\n\na  {'y' * 12}\nb  {'y' * 12}\n")
+
+
+def test_what_all_rows_share_is_said_once_and_words_stay_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    systems = ("127.0.0.1 and Debian 15.18-0+deb12u1", "postgresql at 127.0.0.1")
+    found: list[rows.Row] = [
+        {
+            "run": n,
+            "same": "tpcb",
+            "empty": "",
+            "long_name_of_it": n,
+            "system": text,
+            "more": "e" * n,
+        }
+        for n, text in enumerate(systems, 1)
+    ]
+    for width in (40, 30):
+        monkeypatch.setenv("COLUMNS", str(width))
+        stream = io.StringIO()
+        rows.write(found, tuple(found[0]), "table", stream, optional=("more",))
+        shared, _, *table = stream.getvalue().splitlines()
+        assert shared == "in all rows: same tpcb"
+        assert ("more" in table[0]) == (width == 40), "left out before a word is broken"
+        assert max(map(len, table)) <= width
+        whole = "\n".join(table)
+        assert "postgresql at" in whole and "127.0.0.1" in whole and "15.18-0+deb12u1" in whole
 
 
 def test_in_a_pipe_each_row_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,6 +39,8 @@ RUN_COLUMNS = (
 )  # fmt: skip
 RUN_TABLE = ("run", "exp.", "test", "system", "storage", "clients", "rep.", "began", "result")
 """Columns in the table format, which has less room."""
+OPTIONAL = ("driver", "rep.", "began")
+"""Columns that a table may do without on a narrow terminal, in this order."""
 LONGEST_RESULT = 40
 """Longest verdict, or state with its reason, in a table, in characters."""
 DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "folder")
@@ -100,7 +102,7 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
         columns = (*columns, WHY_NOT)
         found = found if form == "json" else [*map(_without_its_fix, found)]
     width = WIDTH_OF_DETAIL if detail and what == "storages" else None
-    rows.write(found, columns, form, sys.stdout, width=width)
+    rows.write(found, columns, form, sys.stdout, width=width, optional=OPTIONAL)
     if what == "systems":
         for error in registry.broken_systems():
             say(f"warning: {error.message}")

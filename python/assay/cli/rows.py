@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TextIO
 
@@ -23,21 +23,29 @@ def write(
     stream: TextIO,
     *,
     width: int | None = None,
+    optional: Collection[str] = (),
 ) -> None:
     """Writes ``columns`` of the rows in the format ``form``; JSON has all of each row. ``width``:
-    of a table where the stream has none; None: as wide as it has to be."""
+    of a table where the stream has none; None: as wide as it has to be. ``optional``: columns that
+    a table may do without on a narrow terminal, in this order."""
     if form == "table":
-        _table(rows, columns, stream, width)
+        _table(rows, columns, stream, width, optional)
     else:
         FORMS[form](rows, columns, stream)
 
 
 def _table(
-    rows: Sequence[Row], columns: Sequence[str], stream: TextIO, width: int | None = None
+    rows: Sequence[Row],
+    columns: Sequence[str],
+    stream: TextIO,
+    width: int | None = None,
+    optional: Collection[str] = (),
 ) -> None:
     cells = [[_shown(row.get(column)) for column in columns] for row in rows]
     is_number = [_is_number([row.get(column) for row in rows]) for column in columns]
-    for line in row_table.lines(columns, cells, is_number, line_width(stream) or width):
+    for line in row_table.lines(
+        columns, cells, is_number, line_width(stream) or width, optional=optional
+    ):
         stream.write(line + "\n")
 
 

@@ -34,6 +34,9 @@ COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
 DEVICE_READS = "reads/tx"
 """The column of the device's reads per transaction."""
 DURABILITY = "durability"
+NO_ERRORS = "none"
+ABSENT = "-"
+"""In a column for which nothing was measured."""
 TOGETHER = "\u00a0"
 """A blank at which no line is broken."""
 _PERCENTILES = ("p50", "p95", "p99", "p99.9")
@@ -76,13 +79,25 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         verdict=verdict,
         numbers=_numbers(experiment, cell, measured),
         groups=_groups(measured),
-        columns=(*_columns(cell, measured), verdict.word or "-"),
+        columns=(*_columns(cell, measured), verdict.word or ABSENT),
         durability=durability.shown(cell),
         device=device.summary(measured),
-        device_reads="-" if reads is None else units.digits(reads, 2),
+        device_reads=ABSENT if reads is None else units.digits(reads, 2),
         has_device_reads=reads is not None and reads >= device.READS_LIMIT,
         runs=cell.runs,
     )
+
+
+def signs(found: Sequence[CellSummary]) -> tuple[str, str]:
+    """``("n<368", "too few transactions for the percentile")``: what stands in a column in place of
+    a number, explained; empty where nothing does."""
+    values = dict.fromkeys(value for cell in found for value in cell.columns)
+    few = [value for value in values if value.startswith("n<")]
+    if not few:
+        return (ABSENT, "not measured") if ABSENT in values else ("", "")
+    said = "too few transactions for the percentile"
+    head = few[0] if len(few) == 1 else "n<…"
+    return head, f"{said}; {ABSENT}: not measured" if ABSENT in values else said
 
 
 def repetitions(found: Sequence[CellSummary]) -> str:
@@ -189,11 +204,11 @@ def errors(runs: Sequence[RunRecord]) -> str:
         if total[name]
     ]
     first = next((error for one in driven for error in one.errors), None)
-    words = ", ".join(parts) if total["failed"] or len(parts) > 1 else "none"
+    words = ", ".join(parts) if total["failed"] or len(parts) > 1 else NO_ERRORS
     before = Counter(
         run.system_label for run in runs if run.driven is None and run.state == "failed"
     )
-    if (first or before) and words == "none":
+    if (first or before) and words == NO_ERRORS:
         words = "no transaction failed" if total["scheduled"] else "no transaction was run"
     if first:
         words += f"; first: {first.class_}: {first.message}"
@@ -205,8 +220,9 @@ def errors(runs: Sequence[RunRecord]) -> str:
 def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
     rates = [one.driven.throughput_per_s for one in measured]
     known = [rate for rate in rates if rate is not None]
-    tps = units.digits(spread(known).median) if known else "-"
+    tps = units.digits(spread(known).median) if known else ABSENT
     failed = sum(run.driven.outcomes.lost for run in cell.runs if run.driven is not None)
     times = _latencies(measured)
-    of_two = (_one(times, name) if times else "-" for name in ("p50", "p99"))
-    return (tps, *of_two, str(failed))
+    of_two = (_one(times, name) if times else ABSENT for name in ("p50", "p99"))
+    was_driven = any(run.driven is not None for run in cell.runs)
+    return (tps, *of_two, str(failed) if was_driven else ABSENT)

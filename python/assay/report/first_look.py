@@ -1,7 +1,8 @@
 """Takes an experiment's record and its `Report`; writes the summary at the end of a run: verdict,
 numbers, warnings, and where the details are.
 
-It takes at most `MOST_LINES`, and with more than six cells one more line for each.
+It takes at most `MOST_LINES`: cells for which there is no room are counted, and are in the report,
+whose command is named.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from assay.report.cell_summary import CellSummary
 from assay.report.for_people import for_people
 from assay.report.table import WIDTH
 from assay.report.values import Report, WarningNote
+from assay.text import units
 from assay.text.cut import cut, cut_within
 from assay.text.line_width import line_width
 from assay.text.visible import visible
@@ -40,8 +42,7 @@ _MOST_OF_A_CELL = ((4, 6), (4, 2), (4, 1), (2, 1))
 _MOST_OF_A_VERDICT = 6
 """Lines, of many cells: reasons and their fixes are read before warnings."""
 _LEAST_OF_A_VERDICT = 2
-_BESIDE_THE_CELLS = 7
-"""Lines below the table of many cells."""
+_LEAST_CELLS = 2
 _MOST_OF_THE_RECORD = 2
 _ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
 _LIMITING = {kind.id for kind in Kind if kind.value.limits}
@@ -98,10 +99,8 @@ def lines(
         room = most_lines - len(last)
         shown = _one_cell(found[0], width, room - spare, is_narrow)
     else:
-        shown = cell_table.lines(found, width, is_narrow)
-        beside = max(MOST_LINES - len(shown), _BESIDE_THE_CELLS)
-        room = len(shown) + max(beside - len(last), _BESIDE_THE_CELLS - _MOST_OF_THE_RECORD)
-        shown += _of_all(found, width, room - len(shown) - spare)
+        room = MOST_LINES - len(last)
+        shown = _several(found, width, room - spare, is_narrow)
     return [*shown, *_warnings(report.warnings, room - len(shown), width), *last]
 
 
@@ -111,7 +110,7 @@ def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list
     for groups, most in _MOST_OF_A_CELL:
         shown = [
             cut_within(title, width) if is_narrow else visible(title),
-            *_line("verdict", _verdict(cell.verdict), width, most=most),
+            *_verdict(cell.verdict, width, most),
             *(one for name, text in cell.numbers for one in _line(name, text, width, most=most)),
             *_groups(cell, width, groups),
             *_line("durability", "" if cell.durability == "-" else cell.durability, width, most=1),
@@ -124,23 +123,83 @@ def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list
     return shown
 
 
-def _of_all(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
-    """Lines for all cells together: so many, if the text can be cut to them."""
+def _several(found: Sequence[CellSummary], width: int, room: int, is_narrow: bool) -> list[str]:
+    """The table of the cells and what is said of all of them, in so many lines. Where there is no
+    room for all cells, those without a usable number are kept before the others."""
+    others = _others(found, width, room)
+    for number in range(len(found), _LEAST_CELLS - 1, -1):
+        cells = _chosen(found, number)
+        table = [
+            *cell_table.lines(cells, width, is_narrow),
+            *_rest(len(found) - number),
+            *_line(*cell_summary.signs(cells), width),
+        ]
+        if number < len(found) or len(table) + len(others) + _LEAST_OF_A_VERDICT > room:
+            others = _others(found, width, 0)
+        left = room - len(table) - len(others)
+        if left >= (1 if _is_usable(found) else _LEAST_OF_A_VERDICT):
+            break
+    return [*table, *_verdicts(found, width, max(1, min(_MOST_OF_A_VERDICT, left))), *others]
+
+
+def _chosen(found: Sequence[CellSummary], number: int) -> list[CellSummary]:
+    """So many, in their order."""
+    places = sorted(range(len(found)), key=lambda place: (_is_usable([found[place]]), place))
+    return [found[place] for place in sorted(places[:number])]
+
+
+def _is_usable(found: Sequence[CellSummary]) -> bool:
+    """Whether each has a number that is not invalid."""
+    return all(cell.verdict.word in ("valid", "indicative") for cell in found)
+
+
+def _rest(number: int) -> list[str]:
+    """The cells for which there is no room; the last line has the command that shows them."""
+    return [f"and {units.counted(number, 'more cell')}, in the details"] if number else []
+
+
+def _others(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
+    """Errors and checks of all cells together, each cut to one line where there is little room, and
+    in one line where nothing is wrong."""
     runs = [run for cell in found for run in cell.runs]
+    errors, checks = cell_summary.errors(runs), check_counts.words(runs)
+    table_and_verdict = len(found) + 2 + _LEAST_OF_A_VERDICT
     for most in (2, 1):
         others = [
-            *_line("errors", cell_summary.errors(runs), width, most=most),
-            *_line("checks", check_counts.words(runs), width, most=most),
+            *_line("errors", errors, width, most=most),
+            *_line("checks", checks, width, most=most),
         ]
-        if room - len(others) >= _LEAST_OF_A_VERDICT:
-            break
-    left = max(_LEAST_OF_A_VERDICT, min(_MOST_OF_A_VERDICT, room - len(others)))
-    return [*_line("verdict", _verdicts(found), width, most=left), *others]
+        if table_and_verdict + len(others) <= room:
+            return others
+    if errors == cell_summary.NO_ERRORS and checks and len(others) > 1:
+        joined = _line("checks", f"{checks}; no transaction failed", width)
+        others = joined if len(joined) == 1 else others
+    return others
 
 
-def _verdicts(found: Sequence[CellSummary]) -> str:
+def _verdicts(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
+    """With as many whole reasons as there is room for."""
+    most = max(len(_reasons(found, word)) for word in _ORDER)
+    for number in range(most, -1 if _is_usable(found) else 0, -1):
+        lines = _line("verdict", _verdicts_with(found, number), width)
+        if len(lines) <= room:
+            return lines
+    return _line("verdict", _verdicts_with(found, 1), width, most=room)
+
+
+def _some(reasons: Sequence[str], most: int) -> str:
+    """So many of them, and the number of the others."""
+    left_out = len(reasons) - most
+    if left_out <= 0:
+        return "; ".join(reasons)
+    if most == 0:
+        return units.counted(left_out, "reason")
+    return "; ".join([*reasons[:most], f"and {units.counted(left_out, 'more reason')}"])
+
+
+def _verdicts_with(found: Sequence[CellSummary], most: int) -> str:
     """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
-    and of those without a number because they were refused."""
+    and of those without a number because they were refused; so many of each."""
     verdicts = [cell.verdict for cell in found]
     counts = Counter(verdict.word or "without a number" for verdict in verdicts)
     worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
@@ -148,7 +207,7 @@ def _verdicts(found: Sequence[CellSummary]) -> str:
     for word, count in counts.items():
         reasons = _reasons(found, word) if word in (worst, "refused") else []
         if reasons:
-            explained.append(f"{count} {word}: {'; '.join(reasons)}")
+            explained.append(f"{count} {word}: {_some(reasons, most)}")
         else:
             plain.append(f"{count} {word}")
     return ", ".join([*plain, *(["; ".join(explained)] if explained else [])])
@@ -175,9 +234,17 @@ def _held(reason: str, names: Sequence[str], of: int) -> str:
     return f"{reason} ({names[0] if len(names) == 1 else f'{len(names)} of them'})"
 
 
-def _verdict(verdict: Verdict) -> str:
+def _verdict(verdict: Verdict, width: int, room: int) -> list[str]:
+    """With as many whole reasons as there is room for."""
     word = verdict.word or "none"
-    return f"{word}: {verdict.reason}" if verdict.reason else word
+    if not verdict.reason:
+        return _line("verdict", word, width)
+    reasons = verdict.reason.split("; ") if word == "indicative" else [verdict.reason]
+    for most in range(len(reasons), -1 if len(reasons) > 1 else 0, -1):
+        lines = _line("verdict", f"{word}: {_some(reasons, most)}", width)
+        if len(lines) <= room:
+            return lines
+    return _line("verdict", f"{word}: {_some(reasons, 1)}", width, most=room)
 
 
 def _groups(cell: CellSummary, width: int, most: int) -> list[str]:
