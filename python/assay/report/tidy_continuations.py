@@ -24,7 +24,7 @@ CONTINUATIONS = [
         "of the run that it was at, from 0, which begins again; null: none, or no longer planned",
         attribute("run_position"),
     ),
-    TidyColumn("run_state", "string", "of that run; empty: none", attribute("run_state"), False),
+    TidyColumn("run_state", "string", "of that run; null: none", attribute("run_state")),
     TidyColumn(
         "process_id", "integer", "of the process that went on", path("process", "pid"), False
     ),
