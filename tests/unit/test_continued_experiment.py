@@ -89,9 +89,13 @@ def test_the_command_that_continues_it_is_spelled_as_it_is_typed() -> None:
     )  # fmt: skip
     command = command_of(words)
     assert command is not None
-    assert spelled(command).partition(" && ")[2] == (
-        "assay run sub/e.toml --on 'postgresql://me:***@db/shop' --duration 30 --quick"
-    )
+    typed = "assay run sub/e.toml --on 'postgresql://me:***@db/shop' --duration 30 --quick"
+    for records, more in (
+        ("r", ""),
+        ("sub/other", " --records sub/other"),
+        ("/o", " --records /o"),
+    ):
+        assert spelled(command, Path(records), "r").partition(" && ")[2] == f"{typed}{more}"
 
 
 @pytest.fixture

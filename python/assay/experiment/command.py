@@ -32,18 +32,27 @@ def command_of(words: Words) -> dict[str, Any] | None:
     return {"file": str(Path(words.target).resolve()), "folder": str(Path.cwd()), **given}
 
 
-def spelled(command: Mapping[str, Any]) -> str:
-    """``cd /folder && assay run e.toml --clients 4``: such a document, as it is typed."""
-    file, folder = Path(command["file"]), str(command.get("folder", ""))
-    shown = file.relative_to(folder) if folder and file.is_relative_to(folder) else file
+def spelled(command: Mapping[str, Any], records: Path, default_records: str) -> str:
+    """``cd /folder && assay run e.toml --clients 4``: such a document, as it is typed.
+    ``records``: the record file, which is named where it is not the default one of the folder."""
+    folder = str(command.get("folder", ""))
     options = [
         word
         for name, value in command.items()
         if name not in ("file", "folder")
         for word in _option(name, value)
     ]
-    words = shlex.join(map(without_secrets, ["assay", "run", str(shown), *options]))
+    kept_in = _seen_from(folder, records.resolve())
+    if kept_in != default_records:
+        options += ["--records", kept_in]
+    shown = _seen_from(folder, Path(command["file"]))
+    words = shlex.join(map(without_secrets, ["assay", "run", shown, *options]))
     return f"cd {shlex.quote(folder)} && {words}" if folder else words
+
+
+def _seen_from(folder: str, path: Path) -> str:
+    """Without the folder, if it is there."""
+    return str(path.relative_to(folder) if folder and path.is_relative_to(folder) else path)
 
 
 def _option(name: str, value: Any) -> Iterator[str]:

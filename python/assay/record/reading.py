@@ -17,6 +17,7 @@ from assay.errors import ArgumentError
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.record import calibrations, probes, run_steps, typed
+from assay.record.file import DEFAULT_FILE_NAME
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
     END_STATES,
@@ -150,7 +151,7 @@ def experiment(
         and is_alive(went_on[-1].process if went_on else _process(row)),
         runs_planned=len(states),
         runs_ended=runs_ended,
-        continued_by=_continued_by(connection, row) if is_unfinished else "",
+        continued_by=_continued_by(connection, path, row) if is_unfinished else "",
         experiment=json.loads(row["experiment"]),
         workload=typed.workload(json.loads(row["workload_facts"])),
         machine=json.loads(row["machine"]),
@@ -162,7 +163,7 @@ def experiment(
     )
 
 
-def _continued_by(connection: sqlite3.Connection, experiment: dict[str, Any]) -> str:
+def _continued_by(connection: sqlite3.Connection, path: Path, experiment: dict[str, Any]) -> str:
     """The command that continues an unfinished experiment; empty where it had no file, or was begun
     anew since."""
     if experiment["command"] is None:
@@ -170,7 +171,9 @@ def _continued_by(connection: sqlite3.Connection, experiment: dict[str, Any]) ->
     (last_id,) = connection.execute(
         "SELECT max(id) FROM experiments WHERE command = ?", (experiment["command"],)
     ).fetchone()
-    return spelled(json.loads(experiment["command"])) if last_id == experiment["id"] else ""
+    if last_id != experiment["id"]:
+        return ""
+    return spelled(json.loads(experiment["command"]), path, DEFAULT_FILE_NAME)
 
 
 def _continuations(
