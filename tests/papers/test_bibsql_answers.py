@@ -8,7 +8,7 @@ import pytest
 
 from assay.record.records import RunRecord
 from assay.workload import reader
-from commands import Assay, need
+from commands import IN_MEMORY, Assay, need
 
 ENGINES = "mariadb.engine=InnoDB,MyISAM"
 
@@ -34,7 +34,7 @@ def test_the_workload_expects_the_counts_that_were_measured() -> None:
 def test_every_system_gives_the_same_rows(assay: Assay, beebe: Path, available: list[str]) -> None:
     ended = assay(
         "run", "bibsql", "--on", ",".join(available), "--set", ENGINES, "--bib", beebe,
-        "--clients", "2",
+        "--clients", "2", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     assert len(ended.runs) == len(available) + 1
@@ -45,7 +45,9 @@ def test_every_system_gives_the_same_rows(assay: Assay, beebe: Path, available: 
 
 def test_documents_give_the_same_rows(assay: Assay, beebe: Path) -> None:
     need("ferretdb")
-    ended = assay("run", "bibsql", "--on", "sqlite,ferretdb", "--bib", beebe, "--clients", "2")
+    ended = assay(
+        "run", "bibsql", "--on", "sqlite,ferretdb", "--bib", beebe, "--clients", "2", *IN_MEMORY
+    )
     assert ended.status == 0, ended.err
     assert [run.system for run in ended.runs] == ["sqlite", "ferretdb"]
     for run in ended.runs:
@@ -58,7 +60,7 @@ def test_replicas_multiply_the_counts_or_leave_them(
 ) -> None:
     ended = assay(
         "run", "bibsql", "--on", ",".join(available), "--set", ENGINES, "--bib", beebe,
-        "--set", "replicas=2", "--set", f"variant={variant}",
+        "--set", "replicas=2", "--set", f"variant={variant}", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     for run in ended.runs:

@@ -13,7 +13,7 @@ import pytest
 from assay.observation import LimitReport, UpdateReport
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.report.outcomes import OUTCOMES
-from commands import Assay, need, why_missing
+from commands import IN_MEMORY, Assay, need, why_missing
 from running import server_of, started, wait_for_state
 
 SERVERS = ["postgresql", "mariadb", "mysql"]
@@ -24,7 +24,7 @@ def test_a_killed_server_fails_its_run_and_leaves_the_others(
     working_folder: Path, beebe: Path, assay: Assay, system: str
 ) -> None:
     need(system)
-    words = ("--on", system, "--bib", str(beebe / "texbook1.bib"))
+    words = ("--on", system, "--bib", str(beebe / "texbook1.bib"), *IN_MEMORY)
     assert assay("run", "bibsql", *words).status == 0
     endless = ("run", "bibsql.sequential", *words, "--set", "copies=100000")
     with started(working_folder, *endless) as running:
@@ -90,7 +90,7 @@ def test_256_clients_run_to_the_end(assay: Assay, beebe: Path, system: str) -> N
     need(system)
     ended = assay(
         "run", "bibsql.parallel", "--on", system, "--clients", "256",
-        "--bib", beebe / "texbook1.bib",
+        "--bib", beebe / "texbook1.bib", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     (run,) = ended.runs
@@ -110,7 +110,7 @@ def test_the_first_refused_client_is_found(
 ) -> None:
     """PostgreSQL keeps three of its hundred for superusers, unless the session is one."""
     need(system)
-    ended = assay("run", "bibsql.limit", "--on", system, "--clients", "256")
+    ended = assay("run", "bibsql.limit", "--on", system, "--clients", "256", *IN_MEMORY)
     assert ended.status == 0, ended.err
     (run,) = ended.runs
     assert isinstance(run.observation, LimitReport)
@@ -126,6 +126,7 @@ def test_an_update_equals_a_fresh_load(assay: Assay, beebe: Path, available: lis
     ended = assay(
         "run", "bibsql.update", "--on", ",".join([*available, *documents]), "--bib", beebe,
         "--set", "mariadb.engine=InnoDB,MyISAM", "--set", "changed=3", "--set", "vanished=1",
+        *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     for run in ended.runs:

@@ -39,7 +39,9 @@ HOSTILE = r"""
 
 @contextmanager
 def site_of(name: str) -> Iterator[Deployment]:
-    with provision(SystemChoice(name), StorageChoice(), connections=4) as deployment:
+    with provision(
+        SystemChoice(name), StorageChoice("tmpfs", "tmpfs"), connections=4
+    ) as deployment:
         yield deployment
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from assay import registry
-from commands import Assay, need
+from commands import IN_MEMORY, Assay, need
 
 SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]
-IN_MEMORY = ("--storage", "tmpfs")
 
 
 ALL_SETS = ("disjoint", "statements", "transactions")

@@ -15,12 +15,11 @@ from assay.observation import Observation
 from assay.record import RunRecord
 from assay.report.build import build
 from assay.workload import reader
-from commands import Assay, why_missing
+from commands import IN_MEMORY, Assay, why_missing
 
 END = "2013-10-14 00:00:00"
 LAST_DAY = "2013-10-13 00:00:00"
 WINDOW = "2013-09-30 00:00:00"
-IN_MEMORY = ("--storage", "tmpfs")
 
 
 def rows(assay: Assay, table: str, scale: float, *words: str) -> list[dict[str, str]]:

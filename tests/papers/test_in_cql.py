@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.provision.deployment import Deployment
-from commands import Assay, need
+from commands import IN_MEMORY, Assay, need
 
 pytestmark = pytest.mark.server
 
@@ -78,7 +78,7 @@ def test_many_clients_insert_with_a_buffer_made_for_the_data(assay: Assay) -> No
     ended = assay(
         "run", "ssd.insert,select-narrow", "--on", "cassandra", "--set", "tables=2", "--set",
         "rows=100", "--clients", "4", "--transactions", "50", "--warm-up", "0",
-        "--storage", "tmpfs",
+        *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
     inserted, refused = ended.runs

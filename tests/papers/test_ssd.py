@@ -6,10 +6,9 @@ from __future__ import annotations
 import pytest
 
 from assay.record.records import RunRecord
-from commands import Assay, need
+from commands import IN_MEMORY, Assay, need
 
 SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]
-IN_MEMORY = ("--storage", "tmpfs")
 
 
 @pytest.mark.parametrize("system", [*SYSTEMS, "ferretdb"])

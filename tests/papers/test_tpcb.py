@@ -10,10 +10,9 @@ import pytest
 
 from assay import registry
 from assay.record.records import RunRecord
-from commands import Assay, need
+from commands import IN_MEMORY, Assay, need
 
 SYSTEMS = ["sqlite", "duckdb", "postgresql", "mariadb", "mysql", "cubrid"]
-IN_MEMORY = ("--storage", "tmpfs")
 BRIEFLY = ("--warm-up", "0.2", "--duration", "1", "--retries", "1000", *IN_MEMORY)
 """Some systems refuse the second of two writers of a row, which may then try again."""
 

@@ -24,6 +24,9 @@ BIN = Path(sys.executable).parent
 
 Assay = Callable[..., "Ended"]
 
+IN_MEMORY = ("--storage", "tmpfs")
+"""For runs of which it is not asked how fast a disk is: nothing waits for its flushes."""
+
 
 class Ended:
     """A command that has ended: status, output, and its record."""
