@@ -304,6 +304,10 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
     table_form.render(made, stream)
     words = {"modelled[profile=scsi-15k,", "size=128M]", "loop[size=128M,mount=nobarrier]"}
     assert words <= set(stream.getvalue().split()), stream.getvalue()
+    version = "PostgreSQL 15.18 (Debian 15.18-0+deb12u1) at 127.0.0.1"
+    assert list(table_form.lines_of(version, 13)) == [
+        "PostgreSQL", "15.18 (Debian", "15.18-0+", "deb12u1) at", "127.0.0.1",
+    ]  # fmt: skip
 
 
 def test_details_behind_a_bracket_have_none_of_their_own() -> None:

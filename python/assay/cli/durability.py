@@ -60,8 +60,9 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
     of the storage's device are read around each. D3: a flush ended before every
     answer. D2: one ended within 10 s after the answer; the longest delay is
     shown. D1: written to the operating system, not flushed. D0: nothing left the
-    process. The storage needs a device that nothing else uses. Takes about 2 s
-    for D3, three times the longest delay for D2, 15 s for D1 and D0.
+    process. write_amplification: bytes written to the device, per byte that the
+    commits had to write. The storage needs a device that nothing else uses. Takes
+    about 2 s for D3, three times the longest delay for D2, 15 s for D1 and D0.
 
     \b
     Example:

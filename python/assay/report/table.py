@@ -216,33 +216,40 @@ def _rooms(layout: _Layout, table: Table, columns: Sequence[int], width: int) ->
     return rooms
 
 
-_COMMAS = re.compile(r"(?<=,)(?=\S)")
-_OTHER_ENDS = re.compile(r"(?<=[=/:.;_])(?=\S)|(?=\[)")
-"""Where a long word is broken: behind commas, and where that is not enough at other ends."""
+_ENDS = (
+    re.compile(r"(?<=,)(?=\S)"),
+    re.compile(r"(?<=[=/:;+-])(?=\S)|(?=\[)"),
+    re.compile(r"(?<=[._])(?=\S)"),
+)
+"""Where a long word is broken: behind commas; where that is not enough between its parts, and
+within a name or an address last."""
 
 
 def _broken(text: str, room: int, is_whole: bool) -> str:
     """The text with line breaks behind commas and at other ends of words, where it is wrapped."""
     if is_whole or len(text) <= room:
         return text
-    return "\n".join(_lines_of(text, room))
+    return "\n".join(lines_of(text, room))
 
 
-def _parted_at(ends: re.Pattern[str], word: str, room: int) -> list[str]:
+def _parts_of(word: str, room: int) -> list[str]:
     """The word alone if there is room for it."""
-    return [word] if len(word) <= room else ends.sub("\0", word).split("\0")
-
-
-def _lines_of(text: str, room: int) -> Iterator[str]:
-    line = ""
-    for word in text.split(" "):
+    parts = [word]
+    for ends in _ENDS:
         parts = [
             short
-            for part in _parted_at(_COMMAS, word, room)
-            for short in _parted_at(_OTHER_ENDS, part, room)
+            for part in parts
+            for short in ([part] if len(part) <= room else ends.sub("\0", part).split("\0"))
         ]
+    return parts
+
+
+def lines_of(text: str, room: int) -> Iterator[str]:
+    """Lines of that width; a word is broken only where it is longer."""
+    line = ""
+    for word in text.split(" "):
         blank = " " if line else ""
-        for part in parts:
+        for part in _parts_of(word, room):
             if line and len(line) + len(blank) + len(part) > room:
                 yield line
                 line, blank = "", ""
