@@ -14,7 +14,7 @@ from assay.data_size import RowSizes
 from assay.errors import ArgumentError
 from assay.plan import PlannedRun
 from assay.storages.abilities import SizeChosen
-from assay.systems.abilities import LeastSpace
+from assay.systems.abilities import LeastServer, LeastSpace
 from assay.text.units import size
 from assay.workload.values import Workload
 
@@ -29,6 +29,11 @@ def warn_of_small_storages(
     sizes = RowSizes(workload, input_paths)
     for run, storage_bytes in _on_chosen_sizes(runs):
         system = registry.system(run.cell.system.name)
+        if isinstance(system, LeastServer):
+            alone_bytes = system.least_storage_bytes(run.cell.system)
+            if alone_bytes > storage_bytes:
+                needs = f"a server without any rows needs {size(alone_bytes)} or more"
+                raise _too_small(workload, run, storage_bytes, needs)
         found = sizes.of(run)
         if found is None or not isinstance(system, LeastSpace):
             continue

@@ -11,8 +11,9 @@ from typing import Any, Final
 from assay import _engine, registry
 from assay.errors import ArgumentError
 from assay.experiment.values import Experiment, ServerMachine, SystemChoice
-from assay.systems.abilities import BoundedInProcess, capabilities_of
+from assay.systems.abilities import BoundedInProcess, LeastServer, capabilities_of
 from assay.text.quantities import CPUS, MEMORY_BYTES, RTT_S, Quantity
+from assay.text.sizes import size_word
 
 NOT_LIMITED = "none"
 _QUANTITIES: Final[Mapping[str, Quantity]] = {"memory": MEMORY_BYTES, "cpus": CPUS, "rtt": RTT_S}
@@ -93,12 +94,24 @@ def why_memory_not_limited(choice: SystemChoice) -> str | None:
     if choice.url is not None:
         return "Assay does not start it, so its memory cannot be limited"
     if _has_own_processes(choice):
-        return None
+        return _why_memory_too_small(choice)
     if isinstance(registry.system(choice.name), BoundedInProcess):
         return None
     return (
         "it runs in the client's own process, and its memory has no bound: a limit would end the "
         "client"
+    )
+
+
+def _why_memory_too_small(choice: SystemChoice) -> str | None:
+    system, limit_bytes = registry.system(choice.name), choice.machine.memory_bytes
+    if limit_bytes is None or not isinstance(system, LeastServer):
+        return None
+    if limit_bytes >= system.least_memory_bytes:
+        return None
+    return (
+        f"no server starts in --memory {size_word(limit_bytes)}; it needs more than "
+        f"{size_word(system.least_memory_bytes)}"
     )
 
 

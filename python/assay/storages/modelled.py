@@ -32,6 +32,7 @@ from assay.storages.block.file_systems import (
     MOUNT,
     make_file_system,
     need_file_system,
+    need_mount_options,
     need_size,
 )
 from assay.storages.block.image import known_free_space, need_known_free_space, need_room
@@ -84,6 +85,7 @@ class Modelled:
                 f"storage {choice.name!r}: a disk without a file system has no mount options",
                 hint="leave mount out, or choose a file system",
             )
+        need_mount_options(given[MOUNT.name], choice.name)
         _need_served_disks(f"storage {choice.name!r}")
         if not self.is_raw(choice):
             need_size(need_file_system(given[FS.name]), size, choice.name)

@@ -140,6 +140,18 @@ class LeastSpace(Protocol):
 
 
 @runtime_checkable
+class LeastServer(Protocol):
+    """It is known what a private server needs at the least, before it holds any rows."""
+
+    least_memory_bytes: int
+    """With a smaller ``--memory`` no server starts, whatever its settings."""
+
+    def least_storage_bytes(self, choice: SystemChoice) -> int:
+        """On a smaller storage its data directory cannot be made."""
+        ...
+
+
+@runtime_checkable
 class BufferSize(Protocol):
     """It has a buffer for pages of data, whose size can be read."""
 
@@ -286,6 +298,7 @@ ABILITIES: tuple[type, ...] = (
     SpreadsSchema,
     Sized,
     LeastSpace,
+    LeastServer,
     BufferSize,
     Counters,
     Sampled,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from assay.errors import ArgumentError, SystemUnderTestError
@@ -10,6 +13,9 @@ from assay.provision.ledger import HeldEntry
 from assay.provision.resources import Mount
 from assay.provision.tools import tool
 from assay.storages.block.file_systems import FileSystem
+
+_KERNEL_LOG = "/dev/kmsg"
+_LONGEST_RECORD = 1 << 13
 
 
 def mount(
@@ -23,15 +29,50 @@ def mount(
     point.mkdir(mode=0o755)
     entry.add(Mount(str(point)))
     words = [tool("mount"), "-t", file_system.name, *(["-o", together] if together else [])]
-    done = subprocess.run(
-        [*words, str(device), str(point)], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        said = " ".join(done.stderr.split()) or f"mount ended with status {done.returncode}"
-        if asked:
-            raise ArgumentError(
-                f"mounting {file_system.name} with {','.join(asked)} failed: {said}",
-                hint="mount(8) lists the options of each file system; see the kernel's log: dmesg",
+    with _kernel_messages() as said_by_kernel:
+        done = subprocess.run(
+            [*words, str(device), str(point)], capture_output=True, text=True, check=False
+        )
+        if done.returncode != 0:
+            why = said_by_kernel().removeprefix(f"{file_system.name}: ") or _of_program(
+                done, str(point)
             )
-        raise SystemUnderTestError(f"mounting {file_system.name} failed: {said}")
+            if asked:
+                raise ArgumentError(
+                    f"{file_system.name} cannot be mounted with mount={'+'.join(asked)}: {why}",
+                    hint=f"leave the option out, or see what {file_system.name} takes: mount(8)",
+                )
+            raise SystemUnderTestError(f"{file_system.name} cannot be mounted: {why}")
     point.chmod(0o755)  # of the file system's own root directory, whatever its tool made it
+
+
+@contextlib.contextmanager
+def _kernel_messages() -> Iterator[Callable[[], str]]:
+    """The last message that the kernel has logged since, without what it is about; empty: none, or
+    its log cannot be read."""
+    try:
+        log = os.open(_KERNEL_LOG, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        yield str
+        return
+    try:
+        os.lseek(log, 0, os.SEEK_END)
+        yield lambda: _last_message(log)
+    finally:
+        os.close(log)
+
+
+def _last_message(log: int) -> str:
+    """Of records ``priority,number,time,flags;message``, each of which is read at once."""
+    found = ""
+    with contextlib.suppress(OSError):  # no more of them
+        while record := os.read(log, _LONGEST_RECORD):
+            text = record.decode(errors="replace").partition(";")[2]
+            found = text.partition("\n")[0].rpartition("): ")[2] or found
+    return found
+
+
+def _of_program(done: subprocess.CompletedProcess[str], point: str) -> str:
+    """Its reason, without its name and the mount point, and without the advice after it."""
+    said = done.stderr.strip().partition("\n")[0].removeprefix(f"mount: {point}: ")
+    return said.rstrip(".") or f"mount ended with status {done.returncode}"

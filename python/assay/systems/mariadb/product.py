@@ -55,6 +55,7 @@ class MariadbProduct(Product):
         "innodb": r"ibdata\d+|undo\d+|ib_logfile\d+",
         "aria": r"aria_log\.\d+|aria_log_control",
     }
+    least_directory_bytes = 110 << 20  # redo log 96 MiB, system tablespace 12 MiB, catalogue
     settings_of_the_directory = data_directory.SETTINGS
     settings_of_ours: Mapping[str, str] = {}
     default_table_open_cache = 2000

@@ -53,6 +53,8 @@ class Product(ABC):
     """Gives the names of the variables that are not at their default."""
     sessions_query: str
     """Gives the number of sessions that are open."""
+    least_directory_bytes: int = 0
+    """Of a data directory that is made with the default settings; 0: not known."""
     statistics_statements: tuple[str, ...] = ()
     """Before the size of tables is asked for, so that it is that of now."""
 

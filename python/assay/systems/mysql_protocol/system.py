@@ -65,6 +65,7 @@ class ProductSystem:
     capabilities = frozenset(CAPABILITIES)
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
+    least_memory_bytes = 24 << 20
 
     def __init__(self, product: Product) -> None:
         self.product = product
@@ -173,6 +174,11 @@ class ProductSystem:
             shared = self.product.shared_files.get(self._engine(deployment))
             return databases_bytes(deployment.data_directory, shared)
         return number_of(self._with_statistics(deployment), _SIZE_QUERY)
+
+    def least_storage_bytes(self, choice: SystemChoice) -> int:
+        """Settings of InnoDB decide the size of its files."""
+        is_default = not any(name.startswith("innodb") for name in choice.settings)
+        return self.product.least_directory_bytes if is_default else 0
 
     def least_bytes(self, rows: int, text_bytes: int) -> int:
         """Of MyISAM, which needs less than the other engines."""

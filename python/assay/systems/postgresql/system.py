@@ -67,6 +67,7 @@ _IN_USE_QUERY = "SELECT sum(numbackends) FROM pg_stat_database"
 
 class Postgresql:
     name = "postgresql"
+    least_memory_bytes = 24 << 20
     dialect: Dialect = DIALECT
     driver = "postgresql"
     capabilities = frozenset(CAPABILITIES)
@@ -151,6 +152,11 @@ class Postgresql:
         """Each row has a header of 23 bytes, aligned, and a pointer; texts of more than 2 kB are
         compressed."""
         return 28 * rows + text_bytes // 10
+
+    def least_storage_bytes(self, choice: SystemChoice) -> int:
+        """Three databases without tables, and the first segment of the write-ahead log."""
+        del choice
+        return 37 << 20
 
     def data_bytes(self, deployment: Deployment) -> int:
         """Tables with their indexes, maps and long values, in files of whole pages."""
