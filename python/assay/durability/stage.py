@@ -26,7 +26,7 @@ from assay.durability.file_system import own_flushes_put_off, sync
 from assay.durability.values import Durability, not_measured
 from assay.durability.watching import NEVER_IDLE, Watched, follow, idle, watch
 from assay.errors import RunFailed, SystemRefused
-from assay.provision.deployment import Deployment
+from assay.provision.deployment import IN_MEMORY, Deployment
 from assay.storages.device_counters import Devices, device_at, devices_under
 from assay.systems.protocol import System
 
@@ -55,6 +55,11 @@ def measure(deployment: Deployment, system: System) -> Durability:
 def _why_not(deployment: Deployment, system: System) -> str | None:
     if not deployment.is_private:
         return "a server by URL"
+    if deployment.storage.file_system in IN_MEMORY:
+        return (
+            f"the storage {deployment.storage.name} is memory: what is flushed is lost with the "
+            "power, too"
+        )
     if not deployment.storage.is_own_device:
         return f"the storage {deployment.storage.name} has no device of its own"
     with_data = sum(node.directory is not None for node in deployment.nodes)

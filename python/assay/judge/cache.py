@@ -6,10 +6,10 @@ from __future__ import annotations
 from assay.experiment import COLD_CACHES, WARM
 from assay.judge.evidence import Evidence
 from assay.observation import Observation
+from assay.provision.deployment import IN_MEMORY
 
 READ_LIMIT_BYTES = 8
 """Per transaction: a page of 8 KiB in a thousand transactions. Beyond it a cache is not warm."""
-_IN_MEMORY = ("tmpfs", "ramfs")
 
 
 def is_to_be_warm(run: Evidence) -> bool:
@@ -33,7 +33,7 @@ def read_per_transaction(run: Evidence) -> float | None:
         return None
     read_bytes = _read_bytes(driven)
     if read_bytes is None and run.deployment is not None:
-        read_bytes = 0 if run.deployment.storage.file_system in _IN_MEMORY else None
+        read_bytes = 0 if run.deployment.storage.file_system in IN_MEMORY else None
     return None if read_bytes is None else read_bytes / driven.outcomes.ended
 
 

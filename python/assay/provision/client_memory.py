@@ -10,11 +10,11 @@ from __future__ import annotations
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice
+from assay.provision.deployment import IN_MEMORY
 from assay.systems.abilities import BoundedInProcess, WorksInProcess
 from assay.text.sizes import size_word
 from assay.text.units import counted
 
-_IN_MEMORY = ("tmpfs", "ramfs")
 _CLIENT_BYTES = 32 << 20
 """What the clients may take in this process while they work, beside the system in it."""
 
@@ -34,7 +34,7 @@ def refuse_too_little(
     system, limit = registry.system(choice.name), choice.machine.memory_bytes
     if limit is None or not isinstance(system, BoundedInProcess) or not is_limited(choice):
         return
-    if file_system in _IN_MEMORY:
+    if file_system in IN_MEMORY:
         raise ArgumentError(
             f"{choice.label}: data on {storage_name} are memory of the process that writes them, "
             "and a limit would end this one",

@@ -87,6 +87,10 @@ class Address:
         return {**kept, "options": dict(self.options), "origins": dict(self.origins)}
 
 
+IN_MEMORY = ("tmpfs", "ramfs")
+"""File systems in memory: what is flushed there is lost with the power, too."""
+
+
 @dataclass(frozen=True)
 class StorageFacts:
     """The storage of the data directory, as found."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.report import cell_summary
+from assay.report import cell_summary, durability
 from assay.report.cell_summary import CellSummary
 from assay.text.cut import cut, cut_within
 from assay.text.visible import visible
@@ -45,7 +45,7 @@ def _columns(found: Sequence[CellSummary]) -> dict[str, list[str]]:
     columns = {title: [cell.columns[place] for cell in found] for place, title in enumerate(titles)}
     if any(cell.has_device_reads for cell in found):
         columns[cell_summary.DEVICE_READS] = [cell.device_reads for cell in found]
-    if any(cell.durability != "-" for cell in found):
+    if any(cell.durability not in ("-", durability.NONE) for cell in found):
         columns[cell_summary.DURABILITY] = [cell.durability for cell in found]
     columns[last] = [cell.columns[-1] for cell in found]
     return columns

@@ -13,10 +13,13 @@ from dataclasses import replace
 
 from assay.durability.values import MEANINGS
 from assay.judge.durability import HIGHEST, NOT_MEASURED, fix, level
+from assay.provision.deployment import IN_MEMORY
 from assay.record import RunRecord
 from assay.report.cell_runs import DURABILITY, CellRuns
 from assay.report.values import Column, Row, Table, text
 from assay.text import units
+
+NONE = "none"
 
 
 def table(runs: Iterable[RunRecord]) -> Table | None:
@@ -96,7 +99,7 @@ def _of_level(
     return replace(
         table,
         name=f"{table.name}_{place + 1}" if place else table.name,
-        title=f"{table.title}, durability {_named(name)}",
+        title=f"{table.title}, durability {_named(name)}{_except_in_memory(cells)}",
         notes=(*table.notes, *_not_measured(cells, name)),
     )
 
@@ -119,7 +122,9 @@ def lines(found: Sequence[CellRuns]) -> tuple[str, ...]:
 
 
 def shown(cell: CellRuns) -> str:
-    """As it was measured for this cell; ``-``: it was not."""
+    """As it was measured for this cell; ``-``: it was not; ``none``: its storage is memory."""
+    if _is_in_memory(cell):
+        return NONE
     found = [level(run.deployment) for run in cell.runs if run.deployment]
     return next((one for one in found if one), "-")
 
@@ -129,7 +134,34 @@ def _not_measured(cells: Sequence[CellRuns], of_level: str) -> tuple[str, ...]:
     if of_level == NOT_MEASURED:
         return ()
     storages = dict.fromkeys(cell.runs[0].storage for cell in cells if shown(cell) == "-")
-    return (f"durability was not measured on {', '.join(storages)}",) if storages else ()
+    memory = _in_memory(cells)
+    return (
+        *([f"durability was not measured on {', '.join(storages)}"] if storages else []),
+        *(
+            [
+                f"{', '.join(memory)}: memory, where all is lost with the power; beside the others "
+                "because the system flushes there as often"
+            ]
+            if memory
+            else []
+        ),
+    )
+
+
+def _except_in_memory(cells: Sequence[CellRuns]) -> str:
+    found = _in_memory(cells)
+    return f", none on {', '.join(found)}" if found else ""
+
+
+def _in_memory(cells: Sequence[CellRuns]) -> list[str]:
+    """The storages that are."""
+    return list(dict.fromkeys(cell.runs[0].storage for cell in cells if _is_in_memory(cell)))
+
+
+def _is_in_memory(cell: CellRuns) -> bool:
+    return any(
+        run.deployment and run.deployment.storage.file_system in IN_MEMORY for run in cell.runs
+    )
 
 
 def _named(level: str) -> str:

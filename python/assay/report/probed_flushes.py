@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from assay.judge.spread import Spread
 from assay.probe import FLUSH_PARTS, Flushes
-from assay.provision.deployment import RAW
+from assay.provision.deployment import IN_MEMORY, RAW
 from assay.record import RunRecord
 from assay.text import units
 
 NOT_PASSED_ON = "not passed on"
-_IN_MEMORY = ("ramfs", "tmpfs")
 
 
 def of_run(run: RunRecord) -> Flushes | None:
@@ -25,7 +24,7 @@ def why_none(run: RunRecord) -> str:
     file_system = run.deployment.storage.file_system if run.deployment else None
     if file_system == RAW:
         return "log elsewhere"
-    if file_system in _IN_MEMORY:
+    if file_system in IN_MEMORY:
         return "in memory"
     return "" if run.probe is None or run.probe.passes_flushes_on else NOT_PASSED_ON
 
