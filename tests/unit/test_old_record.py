@@ -142,7 +142,10 @@ def test_its_runs_are_listed_with_their_states_and_verdicts(
     assert found == sorted(printed["runs"], key=lambda run: int(run["experiment"]))
 
 
-def test_a_long_reason_is_cut_in_a_list(records: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_reason_is_cut_in_a_list(
+    records: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     lines = output(capsys, "list", "runs", "--records", str(records)).splitlines()
     assert max(map(len, lines)) < 160
     (failed,) = [line for line in lines if "the server does not start" in line]
