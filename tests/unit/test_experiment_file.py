@@ -91,6 +91,7 @@ def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
         ("clients = [8, 16]", 'clients = ["many"]', 7, "expected a whole number"),
         ('kind = "tmpfs"', 'kind = "tmp"', 20, "invalid value"),
         ("[storage.fast]", "[storage.slow]", 6, "unknown storage 'fast'"),
+        ('kind = "tmpfs"\n', "", 19, r"\[storage.fast\] has no kind"),
         ("[system.mariadb]", "[system.postgresql]", 15, "not among the systems"),
         (
             '"InnoDB", "MyISAM"',
@@ -111,5 +112,13 @@ def test_a_mistake_is_placed(
 
 
 def test_a_missing_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(ExperimentError, match="cannot be read"):
+    with pytest.raises(ExperimentError, match="cannot be read") as caught:
         experiment(Words(str(tmp_path / "none.toml")))
+    assert caught.value.hint is None
+    file = written(tmp_path, TABLE_2.replace('"here", "fast"', '"here", "fats"'))
+    with pytest.raises(ExperimentError) as caught:
+        experiment(Words(str(tmp_path / "tabel-2.toml")))
+    assert caught.value.hint == f"did you mean {file}?"
+    with pytest.raises(ExperimentError, match="unknown storage 'fats'") as caught:
+        experiment(Words(str(file)))
+    assert caught.value.hint == "did you mean 'fast', which is declared in this file?"

@@ -15,6 +15,7 @@ import pytest
 from assay.durability.values import Durability, not_measured
 from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
+from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report import first_look, json
 from assay.report.build import build
@@ -124,6 +125,22 @@ def test_a_class_that_was_not_measured_on_a_storage_is_that_of_the_others(tmp_pa
     assert "durability was not measured on tmpfs" in first.notes
     assert "durability was not measured on tmpfs" in second.notes
     assert not any("durability" in note for note in unknown.notes)
+
+
+def test_in_memory_nothing_is_durable(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], storages=[LOOP, TMPFS])
+    with Store(tmp_path / "r.sqlite") as store:
+        number = invented.begin(store, planned)
+        for run in planned.runs:
+            is_own = run.cell.storage_name == "loop"
+            there = StorageFacts(run.cell.storage_name, "here", "/x", "ext4" if is_own else "tmpfs")
+            site = {"durability": FLUSHED if is_own else NOT_THERE, "storage": there}
+            invented.write_run(store, run, 10 * invented.S, site=site)
+        store.end_experiment()
+        report = build(store.experiment(number))
+    ((title, _),) = results(report)
+    assert title == "D3 (flushed before every answer), none on tmpfs"
+    assert any(note.startswith("tmpfs: memory") for note in report.sections[0].tables[0].notes)
 
 
 def on_two_storages(path: Path, found: list[Durability], report: Any) -> ExperimentRecord:

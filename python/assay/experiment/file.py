@@ -21,7 +21,7 @@ from assay.experiment.values import (
 from assay.files import paths, toml_file
 from assay.files.toml_file import Section
 from assay.text import quantities
-from assay.text.nearest import did_you_mean
+from assay.text.nearest import did_you_mean, nearest
 from assay.workload import ad_hoc_script, driving, reader
 from assay.workload.values import Workload
 
@@ -215,7 +215,13 @@ def _storages(top: Section) -> tuple[StorageChoice, ...]:
             chosen.append(_declared_storage(name, sections.pop(name)))
             continue
         with _placed(top, "storages"):
-            chosen += storage_words.storage_choices([name])
+            try:
+                chosen += storage_words.storage_choices([name])
+            except ArgumentError as error:
+                meant = nearest(name, [*registry.storages(), *sections])
+                if meant in sections:
+                    error.hint = f"did you mean {meant!r}, which is declared in this file?"
+                raise
     for name in sections:
         raise declared.error(
             f"storage {name} is declared but not among the storages",
@@ -226,6 +232,10 @@ def _storages(top: Section) -> tuple[StorageChoice, ...]:
 
 
 def _declared_storage(name: str, section: Section) -> StorageChoice:
+    if "kind" not in section:
+        raise section.error(
+            f"[storage.{name}] has no kind", hint=f'kind = "here", or another: {_kinds()}'
+        )
     kind = section.choice("kind", registry.storages())
     directory = section.text("directory", "") or None
     options = {}
@@ -235,6 +245,10 @@ def _declared_storage(name: str, section: Section) -> StorageChoice:
             with _placed(section, key):
                 options[key] = storage_words.option_value(kind, key, section.words(key)[0])
     return storage_words.declared_choice(name, kind, directory, options)
+
+
+def _kinds() -> str:
+    return ", ".join(registry.storages())
 
 
 def _parameters(section: Section, workload: Workload) -> dict[str, tuple[Scalar, ...]]:

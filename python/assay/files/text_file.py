@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from assay.errors import ExperimentError, InputError, ScriptError
+from assay.text.nearest import nearest
 
 MOST_BYTES = 64 << 20
 """A longer file is refused."""
@@ -39,10 +40,21 @@ def read(file: Path, error: Error, *, most_bytes: int = MOST_BYTES) -> str:
         content = _content(file, error, most_bytes)
     except OSError as reason:
         known = _REASONS.get(reason.errno or 0, reason.strerror)
-        raise error(f"cannot be read: {known}", file=file) from reason
+        hint = _file_beside(file) if reason.errno == errno.ENOENT else None
+        raise error(f"cannot be read: {known}", file=file, hint=hint) from reason
     except ValueError as reason:  # a name that no file can have
         raise error(f"cannot be read: {reason}", file=file) from reason
     return _text(content, file, error, most_bytes)
+
+
+def _file_beside(missing: Path) -> str | None:
+    """The name that is most like that of a file which is not there, with the same ending."""
+    try:
+        beside = [one.name for one in missing.parent.iterdir() if one.suffix == missing.suffix]
+    except (OSError, ValueError):
+        return None
+    meant = nearest(missing.name, beside)
+    return f"did you mean {missing.with_name(meant)}?" if meant else None
 
 
 @cache
