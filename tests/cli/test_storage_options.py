@@ -86,4 +86,4 @@ def test_a_mount_option_that_is_refused_late_fails_the_runs_of_its_storage_alone
         ("failed", refused),
         ("done", "here"),
     ]
-    assert "mounting ext4 with colour=blue failed" in runs[0]["reason"]
+    assert "ext4 cannot be mounted with mount=colour=blue" in runs[0]["reason"]

@@ -28,7 +28,7 @@ def _need_groups() -> None:
 def test_a_server_with_little_memory_works_or_names_the_limit(assay: Assay, system: str) -> None:
     _need_groups()
     ended = assay(
-        "run", "tpcb", "--on", system, "--memory", "256MB,8MB", "--cpus", "0.5",
+        "run", "tpcb", "--on", system, "--memory", "256MB,28MB", "--cpus", "0.5",
         "--transactions", "20", "--format", "json",
     )  # fmt: skip
     enough, little = ended.runs
@@ -37,10 +37,10 @@ def test_a_server_with_little_memory_works_or_names_the_limit(assay: Assay, syst
     assert enough.deployment.memory_limit_bytes == 256 * MB
     assert enough.deployment.cpu_limit == 0.5
     assert little.state == "failed"
-    assert "ended by the memory limit of 8MB" in little.reason
+    assert "ended by the memory limit of 28MB" in little.reason
     assert ended.status == 3
     rows = ended.document["tables"]["runs"]
-    assert [row["memory_limit_bytes"] for row in rows] == [256 * MB, 8 * MB]
+    assert [row["memory_limit_bytes"] for row in rows] == [256 * MB, 28 * MB]
     assert [row["cpu_limit"] for row in rows] == [0.5, 0.5]
 
 

@@ -133,8 +133,8 @@ def test_an_error_in_the_block_ends_the_run_under_way(path: Path) -> None:
         raise KeyboardInterrupt
     with Store(path) as store:
         assert [run.state_shown for run in store.runs()] == [
-            "interrupted",
             "failed (a stage broke)",
+            "interrupted",
         ]
         assert [run.verdict for run in store.runs()] == ["invalid"] * 2
         assert not store.latest().is_under_way
