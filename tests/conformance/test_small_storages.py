@@ -66,18 +66,16 @@ def test_what_earlier_runs_took_decides_where_the_rows_alone_do_not(
     said = run("loop[size=16M]")
     assert "is too small for tpcb" in said
     assert "MB in an earlier run" in said
-    planned = assay(
-        "plan", "tpcb", "--on", "sqlite", "--storage", f"loop[size=16M]:{folder}",
-        "--set", "scale=14", "--transactions", "1",
-    )  # fmt: skip
-    assert planned.status == 2
-    assert "that is too small, so `assay run` would not begin" in planned.err
-    planned = assay(
-        "plan", "tpcb", "--on", "sqlite", "--storage", f"loop[size=64M]:{folder}",
-        "--set", "scale=14", "--transactions", "1",
-    )  # fmt: skip
-    assert planned.status == 0
-    assert "has no room for a copy of the data of sqlite" in planned.err
+    for size, status, why in (
+        ("16M", 2, "that is too small, so `assay run` would not begin"),
+        ("64M", 0, "has no room for a copy of the data of sqlite"),
+    ):
+        planned = assay(
+            "plan", "tpcb", "--on", "sqlite", "--storage", f"loop[size={size}]:{folder}",
+            "--set", "scale=14", "--transactions", "1",
+        )  # fmt: skip
+        assert planned.status == status
+        assert why in planned.err
     assert not files_of_loop_devices(folder)
 
 

@@ -1,4 +1,5 @@
 //! Models against the formulas of their data sheets, in virtual time.
+//! Long because each part of a model (seek, rotation, queue, cache, channels, arrays) has its formula and its test here.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,5 @@
 //! The program with a real FUSE mount. Needs root and /dev/fuse; says so and passes where they are missing.
+//! Long because every promise of a served disk (times, power cut, errors, a full or dead disk) is tried on the same mount's set-up.
 
 #![allow(
     missing_docs,
