@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind
@@ -41,6 +42,7 @@ from assay.report import (
     warnings,
 )
 from assay.report.cell_runs import CellRuns
+from assay.report.histograms import timed_histograms
 from assay.report.values import Report, Section
 
 
@@ -82,6 +84,7 @@ def build(experiment: ExperimentRecord) -> Report:
         warnings=warnings.notes(noted, _limits(experiment)),
         cell_count=len(every),
         tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
+        histograms=partial(timed_histograms, experiment),
     )
 
 

@@ -22,11 +22,12 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     writer = csv.DictWriter(for_terminal(stream), names, restval="", lineterminator="\n")
     writer.writeheader()
     for row in rows:
-        plain = {name: _plain(value) for name, value in row.items()}
-        writer.writerow({"version": VERSION, **plain})
+        fields = {name: plain(value) for name, value in row.items()}
+        writer.writerow({"version": VERSION, **fields})
 
 
-def _plain(value: Value) -> object:
+def plain(value: Value) -> object:
+    """As a field of CSV."""
     if isinstance(value, bool):
         return str(value).lower()
     return ";".join(value) if isinstance(value, list) else value

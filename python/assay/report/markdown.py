@@ -19,7 +19,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     yield f"# {report.title}"
     yield ""
     for name, value in report.facts.items():
-        yield f"- {name}: {_escaped(value)}"
+        yield f"- {name}: {escaped(value)}"
     for section in report.sections:
         if not section.is_shown(with_detail):
             continue
@@ -27,36 +27,38 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
         for line in section.lines:
             yield from ("", f"`{line}`")
         for table in section.shown_tables(with_detail):
-            yield from _table_lines(table)
+            yield from table_lines(table)
     if report.warnings:
         yield from ("", "## Warnings", "")
     for warning in report.warnings:
         fix = f" Fix: {warning.fix}." if warning.fix else ""
-        yield _escaped(f"- **{warning.name}**: {warning.sentence}.{fix}")
+        yield escaped(f"- **{warning.name}**: {warning.sentence}.{fix}")
     yield from ("", f"Record: `{report.record}`, experiment {report.experiment_id}")
 
 
-def _table_lines(table: Table) -> Iterator[str]:
-    yield from ("", f"### {_escaped(table.title)}", "")
-    yield _row([column.heading for column in table.columns])
-    yield _row(["---:" if column.is_number else "---" for column in table.columns])
+def table_lines(table: Table) -> Iterator[str]:
+    """Its title, rows and notes."""
+    yield from ("", f"### {escaped(table.title)}", "")
+    yield row_line([column.heading for column in table.columns])
+    yield row_line(["---:" if column.is_number else "---" for column in table.columns])
     block = ""
     for row in table.rows:
         if row.block_title != block:
             block = row.block_title
-            yield _row([f"**{block}**", *[""] * (len(table.columns) - 1)])
-        yield _row([cell.shown for cell in row.cells])
+            yield row_line([f"**{block}**", *[""] * (len(table.columns) - 1)])
+        yield row_line([cell.shown for cell in row.cells])
     if table.notes:
         yield ""
     for note in table.notes:
-        yield f"- {_escaped(note)}"
+        yield f"- {escaped(note)}"
 
 
-def _row(cells: list[str]) -> str:
-    return "| " + " | ".join(_escaped(cell) for cell in cells) + " |"
+def row_line(cells: list[str]) -> str:
+    """A line of a table."""
+    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
 
 
-def _escaped(text: str) -> str:
+def escaped(text: str) -> str:
     """Escapes what would end a cell, begin a tag or strike text out (``~``)."""
     for sign in "\\|<~":
         text = text.replace(sign, f"\\{sign}")

@@ -6,12 +6,13 @@ unit in which it was measured). The formats do not change numbers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from assay.experiment import Scalar
+from assay.report.histograms import TimedHistogram
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,8 @@ class Report:
     cell_count: int
     tidy: Mapping[str, Any] = field(default_factory=dict)
     """The same for programs (`assay.report.tidy`): ``experiment``, and ``tables``."""
+    histograms: Callable[[], Iterable[TimedHistogram]] = tuple
+    """Those of latency, second by second, for formats that write them."""
 
 
 def text(shown: object) -> Cell:

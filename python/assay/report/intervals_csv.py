@@ -1,0 +1,35 @@
+"""Writes a `Report` as CSV for programs: a line per run, second and group, with the factors of its
+run before the numbers of its second. The columns are those of the tidy tables of runs and of
+intervals; the first is the format's version.
+"""
+
+from __future__ import annotations
+
+import csv
+from typing import TextIO
+
+from assay.report.csv import plain
+from assay.report.tidy_factors import FACTORS
+from assay.report.tidy_parts import INTERVALS
+from assay.report.tidy_schema import VERSION
+from assay.report.values import Report
+from assay.text.visible import for_terminal
+
+_OF_RUN = ("repetition", "cell")
+
+
+def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:  # noqa: ARG001
+    """Writes the lines, which have no details to leave out."""
+    tables = report.tidy["tables"]
+    runs = {row["run"]: row for row in tables["runs"]}
+    parameters = dict.fromkeys(
+        name for row in runs.values() for name in row if name.startswith("parameter_")
+    )
+    factors = [*(column.name for column in FACTORS), *parameters, *_OF_RUN]
+    names = ["version", *factors, *(column.name for column in INTERVALS)]
+    writer = csv.DictWriter(for_terminal(stream), names, restval="", lineterminator="\n")
+    writer.writeheader()
+    for interval in tables["intervals"]:
+        of_run = {name: runs[interval["run"]].get(name) for name in factors}
+        row = {name: plain(value) for name, value in {**of_run, **interval}.items()}
+        writer.writerow({"version": VERSION, **row})

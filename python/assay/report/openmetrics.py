@@ -1,0 +1,159 @@
+"""Writes a `Report` as OpenMetrics text: the numbers of each run, with its factors as labels, in
+base units (seconds, bytes), for Prometheus and what reads its format.
+
+Metrics have no timestamps, so that a gateway and a collector of text files take them; when a run
+ended is a metric of its own. A number that is not known is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TextIO
+
+from assay.report.values import Report
+from assay.text.visible import visible
+
+Sample = tuple[str, Mapping[str, str], float | int]
+"""What stands behind the name of its metric, further labels, value."""
+
+_LABELS = ("experiment", "run", "workload", "test", "system", "storage", "clients", "repetition")
+_ONLY_IF_SAID = ("cache", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s")
+"""Further labels, of factors that differ within the experiment."""
+_OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
+_QUANTILES = {"p50": "0.5", "p90": "0.9", "p95": "0.95", "p99": "0.99", "p99_9": "0.999"}
+_VERDICTS = ("valid", "indicative", "invalid")
+
+
+class _Metric(NamedTuple):
+    name: str
+    kind: str
+    """gauge, counter, summary, stateset."""
+    unit: str
+    help: str
+
+
+class _Gauge(NamedTuple):
+    column: str
+    """Of the tidy table of runs."""
+    metric: _Metric
+    divided_by: float = 1
+
+
+_NS = 1e9
+_GAUGES = (
+    _Gauge(
+        "throughput_per_s",
+        _Metric("assay_throughput_per_second", "gauge", "", "Transactions that ended ok."),
+    ),
+    _Gauge(
+        "elapsed_ns",
+        _Metric("assay_elapsed_seconds", "gauge", "seconds", "Measurement, to the last end."),
+        _NS,
+    ),
+    _Gauge(
+        "ended_unix_ns",
+        _Metric("assay_run_ended_time_seconds", "gauge", "seconds", "Unix time of the run's end."),
+        _NS,
+    ),
+    _Gauge(
+        "size_on_disk_bytes",
+        _Metric("assay_size_on_disk_bytes", "gauge", "bytes", "Data of the system, once loaded."),
+    ),
+    _Gauge(
+        "client_cpu_per_transaction_ns",
+        _Metric(
+            "assay_client_cpu_per_transaction_seconds", "gauge", "seconds", "CPU time of clients."
+        ),
+        _NS,
+    ),
+    _Gauge(
+        "server_cpu_per_transaction_ns",
+        _Metric(
+            "assay_server_cpu_per_transaction_seconds", "gauge", "seconds", "CPU time of servers."
+        ),
+        _NS,
+    ),
+    _Gauge(
+        "commit_efficiency",
+        _Metric(
+            "assay_commit_efficiency_ratio", "gauge", "ratio",
+            "Commits per second, divided by the flushes per second of the storage's probe.",
+        ),
+    ),
+)  # fmt: skip
+_TRANSACTIONS = _Metric(
+    "assay_transactions", "counter", "", "Transactions of the measurement by outcome."
+)
+_LATENCY = _Metric(
+    "assay_latency_seconds", "summary", "seconds",
+    "Latency of transactions that ended ok; a quantile of too few samples is left out.",
+)  # fmt: skip
+_VERDICT = _Metric("assay_verdict", "stateset", "", "Verdict on the run.")
+
+
+def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:  # noqa: ARG001
+    """Writes all metrics, and the line that ends them."""
+    rows = report.tidy["tables"]["runs"]
+    further = [name for name in _ONLY_IF_SAID if len({row[name] for row in rows}) > 1]
+    further += dict.fromkeys(name for row in rows for name in row if name.startswith("parameter_"))
+    labelled = [({name: row.get(name) for name in (*_LABELS, *further)}, row) for row in rows]
+    for gauge in _GAUGES:
+        _write(stream, gauge.metric, labelled, lambda row, one=gauge: _of_gauge(row, one))
+    _write(stream, _TRANSACTIONS, labelled, _of_outcomes)
+    _write(stream, _LATENCY, labelled, _of_latency)
+    _write(stream, _VERDICT, labelled, _of_verdict)
+    stream.write("# EOF\n")
+
+
+def _write(
+    stream: TextIO,
+    metric: _Metric,
+    rows: Iterable[tuple[Mapping[str, Any], Mapping[str, Any]]],
+    samples: Any,
+) -> None:
+    found = [(labels, sample) for labels, row in rows for sample in samples(row)]
+    if not found:
+        return
+    stream.write(f"# TYPE {metric.name} {metric.kind}\n")
+    if metric.unit:
+        stream.write(f"# UNIT {metric.name} {metric.unit}\n")
+    stream.write(f"# HELP {metric.name} {metric.help}\n")
+    for labels, (suffix, more, value) in found:
+        shown = {**{name: _word(value) for name, value in labels.items()}, **more}
+        inside = ",".join(f'{name}="{_escaped(text)}"' for name, text in shown.items() if text)
+        stream.write(f"{metric.name}{suffix}{{{inside}}} {value!r}\n")
+
+
+def _of_gauge(row: Mapping[str, Any], gauge: _Gauge) -> Iterator[Sample]:
+    value = row[gauge.column]
+    if value is not None:
+        yield "", {}, value / gauge.divided_by if gauge.divided_by != 1 else value
+
+
+def _of_outcomes(row: Mapping[str, Any]) -> Iterator[Sample]:
+    for outcome in _OUTCOMES:
+        if row[outcome] is not None:
+            yield "_total", {"outcome": outcome}, row[outcome]
+
+
+def _of_latency(row: Mapping[str, Any]) -> Iterator[Sample]:
+    for name, quantile in _QUANTILES.items():
+        if (value_ns := row[f"latency_{name}_ns"]) is not None:
+            yield "", {"quantile": quantile}, value_ns / _NS
+    if row["ok"] and row["latency_mean_ns"] is not None:
+        yield "_count", {}, row["ok"]
+        yield "_sum", {}, row["latency_mean_ns"] * row["ok"] / _NS
+
+
+def _of_verdict(row: Mapping[str, Any]) -> Iterator[Sample]:
+    for word in _VERDICTS if row["verdict"] else ():
+        yield "", {_VERDICT.name: word}, int(word == row["verdict"])
+
+
+def _word(value: object) -> str:
+    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _escaped(text: str) -> str:
+    """As a label value has it."""
+    return visible(text, keep="\n").replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
