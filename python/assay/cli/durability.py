@@ -10,7 +10,7 @@ from dataclasses import asdict
 import click
 
 from assay import registry
-from assay.cli import rows
+from assay.cli import completers, rows
 from assay.cli.erase_option import erase_option, refuse_unused_erase
 from assay.cli.options import format_option
 from assay.cli.outcome import say
@@ -39,6 +39,7 @@ TABLE = tuple(name for name in COLUMNS if name != "longest_delay_s")
     "--on",
     "systems",
     metavar="SYSTEM",
+    shell_complete=completers.in_a_list(completers.system),
     multiple=True,
     required=True,
     help="System under test: NAME or NAME[setting=value,…]; several separated by commas.",
@@ -47,6 +48,7 @@ TABLE = tuple(name for name in COLUMNS if name != "longest_delay_s")
     "--storage",
     "storages",
     metavar="STORAGE",
+    shell_complete=completers.in_a_list(completers.storage),
     multiple=True,
     required=True,
     help="Storage with a block device of its own.",

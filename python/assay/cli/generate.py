@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from assay import registry
+from assay.cli import completers
 from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.streams import OutputLost
@@ -28,7 +29,7 @@ _ROWS_PER_STATEMENT = 100
 
 
 @click.command("generate")
-@click.argument("workload", metavar="WORKLOAD")
+@click.argument("workload", metavar="WORKLOAD", shell_complete=completers.workload)
 @click.option("--table", metavar="NAME", help="Table to write. [default: the only one]")
 @click.option(
     "--format", "form", type=click.Choice(FORMS), default=FORMS[0], help="Format of the rows."
@@ -40,7 +41,12 @@ _ROWS_PER_STATEMENT = 100
     help="The K-th of N parts; joined in order, they are the whole table, byte for byte.",
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the workload."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME=VALUE",
+    shell_complete=completers.setting,
+    help="A parameter of the workload.",
 )
 @click.option(
     "--seed",
@@ -49,7 +55,10 @@ _ROWS_PER_STATEMENT = 100
     help="Seed of the random values. [default: the parameter data_seed, or 1]",
 )
 @click.option(
-    "--dialect", metavar="NAME", help="SQL dialect. [default: that of the workload's system]"
+    "--dialect",
+    metavar="NAME",
+    shell_complete=completers.dialect,
+    help="SQL dialect. [default: that of the workload's system]",
 )
 @click.option(
     "--header/--no-header", default=True, help="CSV: write the column names (only in part 1)."

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from assay import registry
+from assay.cli import completers
 from assay.cli.outcome import say
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.install import stage
@@ -19,7 +20,7 @@ from assay.text.nearest import nearest
 
 
 @click.command("install")
-@click.argument("system", metavar="SYSTEM[@VERSION]")
+@click.argument("system", metavar="SYSTEM[@VERSION]", shell_complete=completers.system)
 def command(system: str) -> None:
     """Download a system's programs, through this machine's package clients.
 

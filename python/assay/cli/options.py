@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from assay import env_vars, registry
+from assay.cli import completers
 from assay.cli.erase_option import erase_option
 from assay.cli.live import LINE_EVERY_S
 from assay.cli.numbers import Number
@@ -133,11 +134,13 @@ _EXPERIMENT_OPTIONS = (
         metavar="[WORKLOAD[.TEST,…]|SCRIPT[@WEIGHT]|FILE.toml]",
         default="",
         callback=_a_target,
+        shell_complete=completers.target,
     ),
     click.option(
         "--on",
         multiple=True,
         metavar="SYSTEM,…",
+        shell_complete=completers.in_a_list(completers.system),
         help="Systems: names from `assay list systems`, NAME[key=value], or URLs of running "
         "servers.",
     ),
@@ -145,6 +148,7 @@ _EXPERIMENT_OPTIONS = (
         "--storage",
         multiple=True,
         metavar="STORAGE,…",
+        shell_complete=completers.in_a_list(completers.storage),
         help="Storages: KIND, KIND[key=value,…] or KIND:DIRECTORY, NAME= before it to name "
         "it; see `assay list storages --detail`. [default: here]",
     ),
@@ -167,6 +171,7 @@ _EXPERIMENT_OPTIONS = (
         "--set",
         multiple=True,
         metavar="KEY=VALUE,…",
+        shell_complete=completers.setting,
         help="Workload parameter or script variable (copies=1,10), or a server's setting "
         "(SYSTEM.KEY=VALUE); each value is a cell.",
     ),

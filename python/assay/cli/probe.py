@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from assay import registry
-from assay.cli import rows
+from assay.cli import completers, rows
 from assay.cli.erase_option import erase_option, refuse_unused_erase
 from assay.cli.numbers import Number
 from assay.cli.options import format_option
@@ -36,7 +36,7 @@ COLUMNS = (
 
 
 @click.command("probe")
-@click.argument("words", metavar="[STORAGE]...", nargs=-1)
+@click.argument("words", metavar="[STORAGE]...", nargs=-1, shell_complete=completers.storage)
 @click.option(
     "--probe-seconds",
     type=Number(PROBE_S),

@@ -32,6 +32,7 @@ COMMANDS = (
     "durability",
     "null-server",
     "delay-proxy",
+    "completion",
 )
 """In the order of `assay --help`; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
 

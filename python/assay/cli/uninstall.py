@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from assay.cli import completers
 from assay.cli.install import system_and_version, system_named
 from assay.cli.outcome import say
 from assay.errors import ArgumentError, SystemUnderTestError
@@ -13,7 +14,7 @@ from assay.systems.protocol import System
 
 
 @click.command("uninstall")
-@click.argument("system", metavar="SYSTEM[@VERSION]")
+@click.argument("system", metavar="SYSTEM[@VERSION]", shell_complete=completers.system)
 def command(system: str) -> None:
     """Remove a system that `assay install` brought.
 

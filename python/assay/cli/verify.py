@@ -7,7 +7,7 @@ from collections import Counter
 
 import click
 
-from assay.cli import rows
+from assay.cli import completers, rows
 from assay.cli.erase_option import erase_option, refuse_unused_erase
 from assay.cli.options import format_option
 from assay.cli.outcome import say
@@ -25,11 +25,14 @@ COLUMNS = ("system", "requirement", "result", "reason")
 
 
 @click.command("verify")
-@click.argument("systems", metavar="SYSTEM…", nargs=-1, required=True)
+@click.argument(
+    "systems", metavar="SYSTEM…", nargs=-1, required=True, shell_complete=completers.system
+)
 @click.option(
     "--storage",
     "storages",
     metavar="STORAGE",
+    shell_complete=completers.storage,
     multiple=True,
     help="Storage for the data of private servers.  [default: here]",
 )
