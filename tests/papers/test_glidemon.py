@@ -192,7 +192,7 @@ def test_rows_of_a_series_without_a_level_stand_beside_any_scale(assay: Assay) -
     assert systems[0] == "sqlite"
     assert all(cell.number for cell in table.rows[0].cells[2:]), "cold and warm, in one row"
     assert len(systems) == 1 + 9
-    assert systems[-1] == "MongoDB (workstation, HDD, 12 GB), published"
+    assert systems[-1] == "MongoDB, Workstation (hdd, 12GB), published"
 
 
 def test_every_test_reads_and_has_its_report() -> None:

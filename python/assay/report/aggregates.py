@@ -35,6 +35,14 @@ class Key:
     """Its unit in the record: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
     path: str = ""
     """Its path in the observation; empty if it is elsewhere."""
+    is_of_load: bool = False
+    """It is known once the data are loaded, also of a run that drove no clients."""
+
+    def runs(self, cell: CellRuns) -> tuple[RunRecord, ...]:
+        """The runs of the cell that may have it."""
+        if not self.is_of_load:
+            return cell.measured
+        return tuple(run for run in cell.runs if run.state == "done" or run.evidence.is_measured)
 
 
 def at(path: str) -> Key:
@@ -45,18 +53,21 @@ def at(path: str) -> Key:
 THROUGHPUT = Key(lambda run: run.driven.throughput_per_s if run.driven else None, "per_s")
 ELAPSED = at("elapsed_ns")
 LATENCY = Key(lambda run: times.mean_ns(run.driven) if run.driven else None, "ns")
-SIZE_ON_DISK = Key(lambda run: run.data.size_on_disk_bytes if run.data else None, "bytes")
-LOAD_TIME = Key(lambda run: (run.data.made_ns or None) if run.data else None, "ns")
+SIZE_ON_DISK = Key(
+    lambda run: run.data.size_on_disk_bytes if run.data else None, "bytes", is_of_load=True
+)
+LOAD_TIME = Key(lambda run: (run.data.made_ns or None) if run.data else None, "ns", is_of_load=True)
 
 
 def number(cell: CellRuns, key: Key) -> Number | None:
     """The median of the cell's repetitions; None where no run was measured to its end."""
-    found = [key.value(run) for run in cell.measured]
+    runs = key.runs(cell)
+    found = [key.value(run) for run in runs]
     values = [value for value in found if isinstance(value, int | float)]
     if not values:
         return None
     over = spread(values)
-    widths = (percentiles.width_of(key.path, over.median, run.driven) for run in cell.measured)
+    widths = (percentiles.width_of(key.path, over.median, run.driven) for run in runs)
     return Number(
         over.median,
         key.unit,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -26,6 +26,7 @@ from assay.report import (
     loads,
     logs,
     outcomes,
+    paper_table,
     published,
     results,
     series,
@@ -51,13 +52,16 @@ def build(experiment: ExperimentRecord) -> Report:
     sections: list[Section] = []
     noted = [warning for run in experiment.runs for warning in run.warnings]
     every: list[CellRuns] = []
-    sections += _series(experiment)
+    of_paper = paper_table.section(experiment)
+    sections += [of_paper] if of_paper is not None else []
+    already = paper_table.shown(of_paper)
+    sections += _series(experiment, already)
     in_order = factor_order.in_order(experiment)
     probes = storage_probes.section(in_order)
     for test, runs in cell_runs.tests(experiment).items():
         found = cell_runs.cells(experiment, runs)
         every += found
-        sections.append(_results(experiment, test, found))
+        sections.append(_results(experiment, test, found, test not in already))
         if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
             sections.append(probes)  # beside the first results that compare storages
             probes = None
@@ -88,17 +92,21 @@ def build(experiment: ExperimentRecord) -> Report:
     )
 
 
-def _series(experiment: ExperimentRecord) -> Iterator[Section]:
-    """The tables over several tests, which come first."""
+def _series(experiment: ExperimentRecord, already: Container[str]) -> Iterator[Section]:
+    """The tables over several tests, which come first, but for those that are shown already."""
     for declared in series.of_record(experiment.workload):
+        if declared.name in already:
+            continue
         beside = published.of_record(experiment.workload, declared.name)
         if (table := joined.table(experiment, declared, beside)) is not None:
             yield Section(f"Series {declared.name}", (), (table,))
 
 
-def _results(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) -> Section:
+def _results(
+    experiment: ExperimentRecord, test: str, found: Sequence[CellRuns], has_published: bool
+) -> Section:
     declared = declaration.of_record(experiment.workload, test)
-    beside = published.of_record(experiment.workload, test)
+    beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, found, beside)
     return Section(_title(found[0]), durability.lines(found), tables)
 

@@ -10,7 +10,7 @@ from assay.experiment import AS_IS, Scalar
 from assay.judge import CellVerdict, durability, repetitions
 from assay.observation import Observation
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import factor_order
+from assay.report import factor_order, storage_roles
 from assay.report.values import Cell, Column, absent
 from assay.text import units
 
@@ -21,6 +21,8 @@ OF_GROUP = "clients of "
 CACHE = "cache"
 TEST, REPETITION = "test", "repetition"
 """Further factors that distinguish cells and runs."""
+STORAGE_ROLE = "storage_role"
+"""By this name `CellRuns.level` has what its storage is (`assay.report.storage_roles`)."""
 DURABILITY = "durability"
 """By this name `CellRuns.level` has `CellRuns.durability`, which the system on its storage
 determines."""
@@ -69,6 +71,8 @@ class CellRuns:
         """The cell's level of a factor; None where it has no such factor."""
         if factor == TEST:
             return self.runs[0].test
+        if factor == STORAGE_ROLE:
+            return next(filter(None, map(storage_roles.role, self.runs)), None)
         return self.durability if factor == DURABILITY else self.factors.get(factor)
 
     @property

@@ -11,7 +11,7 @@ from assay.record import ExperimentRecord
 from assay.report import aggregates, cell_runs, durability, field_path, notes
 from assay.report.cell_runs import CACHE, DURABILITY, TEST, CellRuns
 from assay.report.pivot import PivotColumn, pivot_rows, table_row, value_columns
-from assay.report.published import Published
+from assay.report.published import HARDWARE, Published
 from assay.report.series import Series, SeriesColumn
 from assay.report.values import Cell, Column, Number, Row, Table
 
@@ -87,7 +87,8 @@ def _published(
         if row.get(series.rows) != level:
             continue
         label = "" if level is None else str(level)
-        named = {series.rows: label, "system": f"{row['system']}, published"}
+        words = [row["system"], *([row[HARDWARE]] if HARDWARE in row else []), "published"]
+        named = {series.rows: label, "system": ", ".join(words)}
         cells = [
             Cell(f"{value:.10g}", Number(value, unit))
             for value, unit in zip(row["values"], published.units, strict=True)

@@ -11,11 +11,17 @@ A workload's ``published.toml`` holds one table per test::
       { system = "…", clients = 8, values = [178, 184], speed_up = [0.96] },
     ]
 
+    column_factor = "storage_role"          # what distinguishes the columns, and its levels;
+    column_levels = ["disk", "solid state"] # `assay.report.storage_roles`
+    layout = { rows = ["clients"], columns = ["system"] }  # as printed: `assay.report.paper_table`
+
 Where only ratios were printed, ``values`` is empty and ``speed_up`` is given alone. The table of a
 series has a row per level, for any system (`assay.report.joined`).
 
 A published row is shown beside ours when its ``system`` is, in any letter case, the name of our
-system or else of its driver, and every other key is a factor with the same level.
+system or else of its driver, and every other key is a factor with the same level. What a row says
+of the machine (``hardware`` as printed; ``machine``, ``storage_role``, ``memory_bytes``) is no such
+key.
 """
 
 from __future__ import annotations
@@ -27,9 +33,20 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.files.toml_file import Section
+from assay.report.cell_runs import STORAGE_ROLE
 from assay.report.values import Cell, Number, absent
 
-NOT_FACTORS = {"system", "values", "speed_up"}
+HARDWARE = "hardware"
+NOT_FACTORS = {"system", "values", "speed_up", HARDWARE, "machine", STORAGE_ROLE, "memory_bytes"}
+COLUMN_FACTORS = (STORAGE_ROLE, "clients")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which factors label the rows, and which the columns outside the values."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -39,6 +56,10 @@ class Published:
     unit: str
     columns: tuple[str, ...]
     rows: tuple[Mapping[str, Any], ...]
+    column_factor: str = ""
+    column_levels: tuple[Scalar, ...] = ()
+    layout: Layout | None = None
+    """None: the table is shown beside ours alone."""
 
     @property
     def titles(self) -> list[str]:
@@ -96,12 +117,25 @@ def read(section: Section) -> Published:
         unit=section.text("unit"),
         columns=section.texts("columns"),
         rows=tuple(map(_row, section.sections("rows"))),
+        column_factor=section.choice("column_factor", COLUMN_FACTORS)
+        if "column_factor" in section
+        else "",
+        column_levels=section.scalars("column_levels", may_be_empty=True)
+        if "column_levels" in section
+        else (),
+        layout=_layout(section.section("layout")) if "layout" in section else None,
     )
     section.done()
     for row in found.rows:
         if len(row["values"]) != len(found.columns) and (row["values"] or "speed_up" not in row):
             raise section.error(f"{row['system']}: a value for each of {found.columns}", "rows")
     return found
+
+
+def _layout(section: Section) -> Layout:
+    layout = Layout(section.texts("rows"), section.texts("columns", ()))
+    section.done()
+    return layout
 
 
 def of_record(workload: Mapping[str, Any], test: str) -> Published | None:

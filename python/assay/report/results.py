@@ -31,7 +31,7 @@ from assay.report.values import Cell, Column, Number, Table, absent, judged
 from assay.text import units
 
 _PERCENTILES = ("p50", "p99")
-_KEYS = {
+KEYS = {
     "elapsed": aggregates.ELAPSED,
     "latency": aggregates.LATENCY,
     "load_time": aggregates.LOAD_TIME,
@@ -148,7 +148,7 @@ def _factors_table(
 ) -> Table:
     levels = cell_runs.levels(found, declared.columns)
     blocks = _blocks(declared, found, varying)
-    key = _KEYS[declared.value]
+    key = KEYS[declared.value]
     unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
     columns = [
         PivotColumn(

@@ -312,11 +312,23 @@ def _layout(table: Table, width: int) -> _Layout:
 
 
 def _parts(table: Table, layout: _Layout, width: int) -> Iterator[list[int]]:
-    """The columns of each part: a table that is too wide is split, with its labels in each part."""
+    """The columns of each part: a table that is too wide is split, with its labels in each part,
+    between groups of columns where a group has room."""
     labels = list(range(table.label_columns))
     part = labels
     for place in range(len(labels), len(table.columns)):
-        if layout.width([*part, place]) > width and len(part) > len(labels):
+        group = table.columns[place].group
+        rest = [place]
+        if group and group != table.columns[place - 1].group:
+            rest += [
+                other
+                for other in range(place + 1, len(table.columns))
+                if table.columns[other].group == group
+            ]
+        has_room = layout.width([*part, *rest]) <= width or (
+            layout.width([*labels, *rest]) > width >= layout.width([*part, place])
+        )
+        if not has_room and len(part) > len(labels):
             yield part
             part = labels
         part = [*part, place]

@@ -54,6 +54,8 @@ class Column:
     """Numbers are aligned to the right."""
     unit: str = ""
     """The unit of the column, if the cells do not name theirs."""
+    group: str = ""
+    """Columns of one group stand side by side where a table that is too wide is split."""
 
     @property
     def heading(self) -> str:

@@ -1,0 +1,227 @@
+"""Takes the runs of a paper's experiment; returns the paper's tables in its own shape, the measured
+numbers below the published ones.
+
+``layout`` of a published table says which factors label its rows and columns::
+
+    layout = { rows = ["clients"], columns = ["system"] }
+
+The values (disk, Fusion-io, speed-up; median, 95 %) stand side by side within each of its columns.
+``hardware`` as a row is the machine as the paper prints it, and of ours the storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from assay.experiment import Scalar
+from assay.record import ExperimentRecord
+from assay.report import aggregates, cell_runs, declaration, paper_points, results, series
+from assay.report import published as publications
+from assay.report.cell_runs import CACHE, CellRuns
+from assay.report.declaration import Declaration
+from assay.report.paper_points import MEASURED, PUBLISHED, RATIO, VALUE, Point, ValueColumn
+from assay.report.published import HARDWARE, Layout, Published
+from assay.report.series import SeriesColumn
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+
+_TITLE, _SUFFIX = "The paper's tables", "_paper"
+_RATIOS = ("ratio", "scalability in %")
+_NOT_DIVIDED = (
+    "times and sizes of other machines and other amounts of data are not divided by the published "
+    "ones; ratios are"
+)
+
+
+def section(experiment: ExperimentRecord) -> Section | None:
+    """None for an experiment that repeats no paper, or one whose tables have no layout."""
+    tables = [*_of_series(experiment), *_of_tests(experiment)] if experiment.reproduces else []
+    return Section(_TITLE, (), tuple(tables)) if tables else None
+
+
+def shown(found: Section | None) -> set[str]:
+    """The tests and series whose published numbers stand in that section."""
+    return {one.name.removesuffix(_SUFFIX) for one in found.tables} if found else set()
+
+
+def _of_series(experiment: ExperimentRecord) -> Iterator[Table]:
+    tests = cell_runs.tests(experiment)
+    for declared in series.of_record(experiment.workload):
+        printed = publications.of_record(experiment.workload, declared.name)
+        if printed is None or printed.layout is None:
+            continue
+        found = [
+            cell
+            for test in dict.fromkeys(column.test for column in declared.columns)
+            for cell in cell_runs.cells(experiment, tests.get(test, ()))
+        ]
+        if found:
+            names = paper_points.systems(printed, found)
+            columns = list(map(_value_column, declared.columns))
+            points = paper_points.measured(printed, found, columns, names)
+            yield table(declared.name, declared.title, printed, list(points), names, found)
+
+
+def _value_column(column: SeriesColumn) -> ValueColumn:
+    def has(cell: CellRuns) -> bool:
+        is_cache = column.cache is None or cell.level(CACHE) == column.cache
+        return cell.runs[0].test == column.test and is_cache
+
+    return ValueColumn(column.title, aggregates.median(aggregates.at(column.key), column.unit), has)
+
+
+def _of_tests(experiment: ExperimentRecord) -> Iterator[Table]:
+    for test, runs in cell_runs.tests(experiment).items():
+        printed = publications.of_record(experiment.workload, test)
+        declared = declaration.of_record(experiment.workload, test)
+        if printed is None or printed.layout is None or declared is None:
+            continue
+        found = cell_runs.cells(experiment, runs)
+        names = paper_points.systems(printed, found)
+        points = _points(printed, declared, found, names)
+        yield table(test, declared.title, printed, points, names, found)
+
+
+def _points(
+    printed: Published,
+    declared: Declaration,
+    found: Sequence[CellRuns],
+    names: Mapping[str, str],
+) -> list[Point]:
+    key = results.KEYS[declared.value]
+    if printed.column_factor:
+        return list(paper_points.compared(printed, found, names, key, declared.unit))
+    column = ValueColumn(printed.columns[0], aggregates.median(key, declared.unit), lambda _: True)
+    return list(paper_points.measured(printed, found, [column], names))
+
+
+def table(
+    name: str,
+    title: str,
+    published: Published,
+    ours: Sequence[Point],
+    names: Mapping[str, str],
+    found: Sequence[CellRuns],
+) -> Table:
+    """Rows in the paper's order, those that only we have behind them; numbers by size."""
+    layout = published.layout
+    assert layout is not None
+    theirs = list(paper_points.printed(published))
+    points = {_place(layout, point): point.cell for point in (*theirs, *ours)}
+    columns = _in_order((_column(layout, point) for point in theirs), ours, layout)
+    rows = []
+    for row in _rows(layout, [*theirs, *ours]):
+        origins = dict.fromkeys(one.origin for one in (*theirs, *ours) if _row(layout, one) == row)
+        for origin in origins:
+            cells = [points.get((row, origin, column), absent("")) for column in columns]
+            rows.append(Row((*map(_label, row), Cell(origin), *cells)))
+            divided = [
+                _ratio(points.get((row, PUBLISHED, column)), cell)
+                for column, cell in zip(columns, cells, strict=True)
+            ]
+            if origin != PUBLISHED and any(cell.number for cell in divided):
+                rows.append(Row((*map(_label, row), Cell(RATIO), *divided)))
+    return Table(
+        name=f"{name}{_SUFFIX}",
+        title=f"{title} ({published.source}), in {_unit(published)}",
+        label_columns=len(layout.rows) + 1,
+        columns=(
+            *(Column(one, is_number=one == "clients") for one in layout.rows),
+            Column("numbers"),
+            *(
+                Column(
+                    "\n".join(map(str, column)),
+                    is_number=True,
+                    group=" ".join(map(str, column[:-1])),
+                )
+                for column in columns
+            ),
+        ),
+        rows=tuple(rows),
+        notes=tuple(_notes(published, ours, names, found)),
+    )
+
+
+def _unit(published: Published) -> str:
+    return ", ".join(dict.fromkeys(published.units))
+
+
+def _ratio(theirs: Cell | None, ours: Cell) -> Cell:
+    number: Number | None = theirs.number if theirs else None
+    if theirs is None or number is None or number.unit not in _RATIOS:
+        return absent("")
+    return paper_points.ratio(ours, theirs)
+
+
+def _row(layout: Layout, point: Point) -> tuple[Scalar, ...]:
+    return tuple(point.levels.get(name, "") for name in layout.rows)
+
+
+def _column(layout: Layout, point: Point) -> tuple[Scalar, ...]:
+    return tuple(point.levels.get(name, "") for name in (*layout.columns, VALUE))
+
+
+def _place(layout: Layout, point: Point) -> tuple[tuple[Scalar, ...], str, tuple[Scalar, ...]]:
+    return _row(layout, point), point.origin, _column(layout, point)
+
+
+def _in_order(
+    theirs: Iterator[tuple[Scalar, ...]], ours: Sequence[Point], layout: Layout
+) -> list[tuple[Scalar, ...]]:
+    """The values of a system side by side: first those of the paper, then others of ours."""
+    columns = list(dict.fromkeys([*theirs, *(_column(layout, point) for point in ours)]))
+    groups = list(dict.fromkeys(column[:-1] for column in columns))
+    titles = list(dict.fromkeys(column[-1] for column in columns))
+    return sorted(columns, key=lambda one: (groups.index(one[:-1]), titles.index(one[-1])))
+
+
+def _rows(layout: Layout, points: Sequence[Point]) -> list[tuple[Scalar, ...]]:
+    rows = list(dict.fromkeys(_row(layout, point) for point in points))
+    if all(isinstance(level, int | float) for row in rows for level in row):
+        return sorted(rows)
+    return rows
+
+
+def _label(level: Scalar) -> Cell:
+    return cell_runs.label(level)
+
+
+def _notes(
+    published: Published,
+    ours: Sequence[Point],
+    names: Mapping[str, str],
+    found: Sequence[CellRuns],
+) -> Iterator[str]:
+    yield f"published: {published.conditions}" if published.conditions else published.source
+    layout = published.layout
+    if published.column_factor == cell_runs.STORAGE_ROLE:
+        roles = {
+            str(cell.level(cell_runs.STORAGE_ROLE)): str(cell.factors["storage"]) for cell in found
+        }
+        for title, level in zip(published.columns, published.column_levels, strict=True):
+            yield f"{title}: {roles.get(str(level), f'no storage here is a {level}')}"
+    for label, name in names.items():
+        if label.casefold() != name.casefold():
+            yield f"{name}: measured with {label} in its place"
+    yield from _other_levels(published, found)
+    if not any(point.origin.startswith(MEASURED) for point in ours):
+        yield "nothing was measured that stands in this table"
+    if (
+        any(unit not in _RATIOS for unit in published.units)
+        and layout
+        and HARDWARE not in layout.rows
+    ):
+        yield _NOT_DIVIDED
+
+
+def _other_levels(published: Published, found: Sequence[CellRuns]) -> Iterator[str]:
+    """Conditions of the published table, as keys of its rows, that ours do not have."""
+    layout = published.layout
+    placed = (*layout.rows, *layout.columns) if layout else ()
+    for factor in dict.fromkeys(name for row in published.rows for name in row):
+        there = published.levels(factor)
+        here = cell_runs.levels(found, factor)
+        if there and here and factor not in placed and set(here) != set(there):
+            yield (
+                f"{factor}: {', '.join(map(str, there))} published, {', '.join(map(str, here))} "
+                "measured"
+            )
