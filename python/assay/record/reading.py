@@ -29,12 +29,15 @@ from assay.record.records import (
     StepRecord,
 )
 from assay.record.run_ends import ENDED, EXIT_STATUS
+from assay.text import units
 
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
+_LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
+
 _RUNS = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
-       clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,
+       clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, cell,
        state, reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
        json_extract(cell, '$.scripts') AS scripts_given,
@@ -99,6 +102,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
         calibration=calibrations.nearest_to(connection, run_id, site, observation),
         probe=probes.of_run(connection, run_id),
         machine=machine,
+        cell=json.loads(row["cell"]),
         facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),
     )
     return found if _has_verdict(found) else _judged(found)
@@ -207,23 +211,30 @@ def tables_of_runs(connection: sqlite3.Connection) -> list[str]:
 
 
 def find(connection: sqlite3.Connection, path: Path, reference: str) -> ExperimentRecord:
-    if reference.strip().lower() == "latest":
-        (experiment_id,) = connection.execute("SELECT max(id) FROM experiments").fetchone()
-        if experiment_id is None:
-            raise ArgumentError(
-                f"{path} holds no experiment yet", hint="start one with `assay run`"
-            )
-        return experiment(connection, path, int(experiment_id))
+    if (from_the_end := _LATEST.fullmatch(reference.strip())) is not None:
+        number = _from_the_end(connection, path, int(from_the_end[1] or 0))
+        return experiment(connection, path, number)
     parts = _REFERENCE.fullmatch(reference.strip())
     if parts is None:
         raise ArgumentError(
             f"expected an experiment or a run of the record, found {reference!r}",
-            hint="latest, 3 (experiment 3) or 'run 17'",
+            hint="latest, latest-1 (the one before it), 3 (experiment 3) or 'run 17'",
         )
     number = int(parts[2])
     if (parts[1] or "").lower() != "run":
         return experiment(connection, path, number)
     return experiment(connection, path, run(connection, number).experiment_id, only_run=number)
+
+
+def _from_the_end(connection: sqlite3.Connection, path: Path, before: int) -> int:
+    """The number of the experiment that was begun last, or so many before it."""
+    numbers = [int(one) for (one,) in connection.execute("SELECT id FROM experiments ORDER BY id")]
+    if not numbers:
+        raise ArgumentError(f"{path} holds no experiment yet", hint="start one with `assay run`")
+    if before >= len(numbers):
+        held = units.counted(len(numbers), "experiment")
+        raise ArgumentError(f"there is no latest-{before}: {path} holds {held}")
+    return numbers[-1 - before]
 
 
 def _judged_cells(runs: Sequence[RunRecord]) -> dict[str, CellVerdict]:

@@ -211,6 +211,8 @@ class RunRecord(RunSummary):
     probe: Probe | None = None
     """The last one of its storage in its experiment; None where there is none."""
     machine: Document = field(default_factory=dict)
+    cell: Document = field(default_factory=dict)
+    """All that its fingerprint is of (`assay.plan.fingerprint`)."""
     facts: RunFacts = field(default_factory=RunFacts, repr=False)
 
     @property

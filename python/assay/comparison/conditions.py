@@ -1,0 +1,161 @@
+"""Takes the text of a condition (``throughput_per_s < 0.95x``) and a comparison; gives the cells that
+meet it, and those on which it cannot be judged.
+
+With ``x`` the limit is a ratio to A. Such a condition is met where the ratio is beyond the limit and
+the whole confidence interval is beyond it, or at least beyond 1: the difference is more than noise.
+The intervals of all cells and conditions hold together with 95 % (Bonferroni). Where there is one
+run each and so no interval, the ratio alone decides, and the answer says so. Without ``x`` the
+limit is a value of B.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from assay.comparison import metrics
+from assay.comparison.metrics import Metric
+from assay.comparison.values import LEVEL, Compared, ComparedCell, Comparison
+from assay.errors import ArgumentError
+from assay.text import units
+
+_CONDITION = re.compile(
+    r"\s*(?P<metric>[A-Za-z]\w*)\s*(?P<sign><=|>=|<|>)\s*"
+    r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<x>x?)\s*"
+)
+_EXAMPLES = "'throughput_per_s < 0.95x' (a ratio to A) or 'latency_p99_ns > 5000000' (a value of B)"
+
+
+class Answer(Enum):
+    """Of a condition, on one cell."""
+
+    MET = "met"
+    NOT_MET = "not met"
+    UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Condition:
+    """``metric`` below or above a limit."""
+
+    text: str
+    metric: Metric
+    sign: str
+    """``<``, ``<=``, ``>`` or ``>=``."""
+    limit: float
+    is_ratio: bool
+
+    def is_beyond(self, value: float, limit: float) -> bool:
+        if self.sign == "<":
+            return value < limit
+        if self.sign == "<=":
+            return value <= limit
+        return value > limit if self.sign == ">" else value >= limit
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A condition on one cell."""
+
+    condition: Condition
+    cell: str
+    answer: Answer
+    reason: str
+    """What was found, as text; or why it is not known."""
+    found: float | None
+    """The ratio, or the value of B."""
+
+
+def condition(text: str) -> Condition:
+    """Raises `ArgumentError` where the text is no condition."""
+    found = _CONDITION.fullmatch(text)
+    if found is None:
+        raise ArgumentError(
+            f"expected a metric, one of < <= > >= and a limit, found {text!r}", hint=_EXAMPLES
+        )
+    limit = float(found["limit"])
+    if found["x"] and not limit:
+        raise ArgumentError(f"expected a ratio above 0, found {text!r}", hint=_EXAMPLES)
+    return Condition(
+        " ".join(text.split()),
+        metrics.metric(found["metric"]),
+        found["sign"],
+        limit,
+        bool(found["x"]),
+    )
+
+
+def judge(
+    comparison: Comparison, conditions: Sequence[Condition], *, despite: Sequence[str] = ()
+) -> list[Judged]:
+    """Every condition on every cell."""
+    ratios = sum(one.is_ratio for one in conditions) * len(comparison.cells)
+    confidence = 1 - LEVEL / max(1, ratios)
+    is_foreign = comparison.is_other_machine and "machine" not in despite
+    return [
+        _judged(one, cell, confidence, is_foreign=is_foreign)
+        for one in conditions
+        for cell in comparison.cells
+    ]
+
+
+def _judged(
+    condition: Condition, cell: ComparedCell, confidence: float, *, is_foreign: bool
+) -> Judged:
+    def answer(given: Answer, reason: str, found: float | None = None) -> Judged:
+        return Judged(condition, cell.name, given, reason, found)
+
+    metric = condition.metric
+    one = next((one for one in cell.metrics if one.metric is metric), None)
+    if cell.not_comparable and (condition.is_ratio or one is None or one.b is None):
+        return answer(Answer.UNKNOWN, cell.not_comparable)
+    if one is None and metric.unit == "count" and cell.primary.b is not None:
+        # Counts that are 0 on both sides are left out.
+        is_met = not condition.is_ratio and condition.is_beyond(0, condition.limit)
+        return answer(Answer.MET if is_met else Answer.NOT_MET, f"{metric.name} is 0", 0.0)
+    if one is None or one.b is None:
+        return answer(Answer.UNKNOWN, f"there is no {metric.name} on both sides")
+    if not condition.is_ratio:
+        is_met = condition.is_beyond(one.b, condition.limit)
+        shown = f"{metric.name} of B is {_number(one.b)}"
+        return answer(Answer.MET if is_met else Answer.NOT_MET, shown, one.b)
+    if is_foreign:
+        return answer(
+            Answer.UNKNOWN, "A and B were measured on machines that differ (--despite machine)"
+        )
+    return _of_ratio(condition, cell, one, confidence)
+
+
+def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidence: float) -> Judged:
+    if one.estimate is None:
+        reason = one.verdict.removeprefix("not comparable: ")
+        return Judged(condition, cell.name, Answer.UNKNOWN, reason, None)
+    ratio = one.estimate.ratio
+    shown = f"{one.metric.name} is {units.digits(ratio)}x"
+    is_met = condition.is_beyond(ratio, condition.limit)
+    interval = one.estimate.interval(confidence)
+    if interval is None:
+        shown = f"{shown}; {one.verdict}"
+    else:
+        low, high = interval
+        shown = f"{shown} ({units.digits(low)} to {units.digits(high)})"
+        is_below = condition.sign.startswith("<")
+        far = high if is_below else low
+        either = (max if is_below else min)(condition.limit, 1.0)
+        if is_met and not (
+            condition.is_beyond(far, condition.limit) or _excludes(far, either, is_below)
+        ):
+            is_met = False
+            shown = f"{shown}, which may be noise"
+    answer = Answer.MET if is_met else Answer.NOT_MET
+    return Judged(condition, cell.name, answer, shown, ratio)
+
+
+def _excludes(bound: float, limit: float, is_below: bool) -> bool:
+    return bound < limit if is_below else bound > limit
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 1000 else units.digits(value)

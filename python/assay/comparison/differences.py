@@ -1,0 +1,210 @@
+"""Takes the runs of two sides; gives what is not the same on both: the machines and the probes of
+their storages, and of a cell whatever its fingerprint does not hold (versions, settings in effect,
+texts, data, storage, durability).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from assay.comparison import factors
+from assay.comparison.values import Difference, Side
+from assay.judge import durability
+from assay.probe import Probe
+from assay.probe.values import UNEVEN
+from assay.record import RunRecord
+from assay.text import units
+
+BLOCKING = ("workload", "data", "durability")
+"""Differences that leave no verdict: the sides did other work, or kept less of it."""
+DESPITE = ("machine", *BLOCKING)
+"""What a user may ask to be passed over; another machine leaves no verdict on a condition."""
+_HARDWARE = (
+    "cpu_model", "architecture", "cores", "processors", "processors_usable", "processors_limit",
+    "memory_bytes", "memory_limit_bytes",
+)  # fmt: skip
+_SAME_MEMORY = 0.02
+"""The kernel takes a share of it, which differs between versions."""
+_FINGERPRINT = 12
+"""Characters of one that are shown."""
+
+
+def of_machines(a: Side, b: Side) -> tuple[Difference, ...]:
+    """Hardware first."""
+    ours, theirs = (_merged(run.machine for _, run in side.runs) for side in (a, b))
+    names = [*_HARDWARE, *(name for name in {**ours, **theirs} if name not in _HARDWARE)]
+    return tuple(
+        Difference("machine", name, _shown(name, ours.get(name)), _shown(name, theirs.get(name)))
+        for name in names
+        if not _is_same(name, ours.get(name), theirs.get(name))
+    )
+
+
+def are_other_machines(differences: Iterable[Difference]) -> bool:
+    """Whether processors or memory are not the same."""
+    return any(one.what == "machine" and one.name in _HARDWARE for one in differences)
+
+
+def of_probes(a: Side, b: Side) -> Iterator[Difference]:
+    """Of storages that have the same name on both sides, where they are apart by more than two
+    probes of one storage are."""
+    ours, theirs = (
+        {run.probe.storage: run.probe for _, run in side.runs if run.probe is not None}
+        for side in (a, b)
+    )
+    for storage in (name for name in ours if name in theirs):
+        left, right = _measured(ours[storage]), _measured(theirs[storage])
+        for name in (name for name in left if name in right):
+            low, high = sorted((left[name], right[name]))
+            if high > UNEVEN * low:
+                yield Difference(
+                    "probe", f"{storage}, {name}",
+                    units.digits(left[name], 3), units.digits(right[name], 3),
+                )  # fmt: skip
+
+
+def of_cell(
+    a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
+) -> tuple[Difference, ...]:
+    """Of the same cell on both sides; what the factor ``between`` determines is left out."""
+    found: list[Difference] = []
+    found += _one("assay", "version of Assay", _builds(a, a_runs), _builds(b, b_runs))
+    same_text = between not in ("test",)
+    if same_text:
+        found += _one("workload", "text of the workload", _texts(a, a_runs), _texts(b, b_runs))
+    if between != "system":
+        found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
+        found += _settings(a_runs, b_runs)
+    if between != "storage":
+        found += _storage(a_runs, b_runs)
+    if between not in a_runs[0].parameters:
+        found += _one("data", "input of the data", *_each(a_runs, b_runs, _input))
+        found += _one("data", "rows", *_each(a_runs, b_runs, _rows))
+    levels = _each(a_runs, b_runs, _durability)
+    if all(levels):
+        found += _one("durability", "durability", *levels)
+    found += _one("seed", "seed", _seeds(a, a_runs), _seeds(b, b_runs))
+    return tuple(found)
+
+
+def of_unequal_cells(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
+    """In what their cells differ."""
+    ours, theirs = factors.flat(a.cell), factors.flat(b.cell)
+    return tuple(
+        Difference("cell", name, ours.get(name, ""), theirs.get(name, ""))
+        for name in {**ours, **theirs}
+        if ours.get(name) != theirs.get(name)
+    )
+
+
+def _one(what: str, name: str, a: str, b: str) -> list[Difference]:
+    return [Difference(what, name, a, b)] if a != b else []
+
+
+def _each(a: Sequence[RunRecord], b: Sequence[RunRecord], read: Any) -> tuple[str, str]:
+    """What is read of the runs of each side, each value once."""
+    sides = []
+    for runs in (a, b):
+        found = [read(run) for run in runs]
+        sides.append(" and ".join(dict.fromkeys(one for one in found if one)))
+    return sides[0], sides[1]
+
+
+def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[Any]:
+    numbers = {run.experiment_id for run in runs}
+    return [one for one in side.experiments if one.id in numbers]
+
+
+def _builds(side: Side, runs: Sequence[RunRecord]) -> str:
+    found = [str(one.build.get("assay", "")) for one in _experiments(side, runs)]
+    return " and ".join(dict.fromkeys(found))
+
+
+def _texts(side: Side, runs: Sequence[RunRecord]) -> str:
+    found = [
+        str(one.workload.get("fingerprint", ""))[:_FINGERPRINT] for one in _experiments(side, runs)
+    ]
+    return " and ".join(dict.fromkeys(found))
+
+
+def _seeds(side: Side, runs: Sequence[RunRecord]) -> str:
+    return " and ".join(dict.fromkeys(str(one.seed) for one in _experiments(side, runs)))
+
+
+def _version(run: RunRecord) -> str:
+    return run.deployment.version if run.deployment else ""
+
+
+def _input(run: RunRecord) -> str:
+    return run.data.fingerprint[:_FINGERPRINT] if run.data else ""
+
+
+def _rows(run: RunRecord) -> str:
+    if run.data is None:
+        return ""
+    return ", ".join(f"{table} {count}" for table, count in sorted(run.data.rows.items()))
+
+
+def _durability(run: RunRecord) -> str:
+    return (durability.level(run.deployment) if run.deployment else None) or ""
+
+
+def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+    """Settings in effect. Addresses and folders are another's in every run."""
+    ours, theirs = _in_effect(a), _in_effect(b)
+    for name in (name for name in ours if name in theirs):
+        if ours[name] != theirs[name] and "/" not in ours[name] + theirs[name] and name != "port":
+            yield Difference("setting", name, ours[name], theirs[name])
+
+
+def _in_effect(runs: Sequence[RunRecord]) -> dict[str, str]:
+    settled = [run.deployment.settings for run in runs if run.deployment]
+    return {name: str(value) for name, value in (settled[0] if settled else {}).items()}
+
+
+def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+    for name in ("kind", "file_system", "mount_options", "scheduler", "write_cache"):
+
+        def read(run: RunRecord, name: str = name) -> str:
+            return str(getattr(run.deployment.storage, name) or "") if run.deployment else ""
+
+        ours, theirs = _each(a, b, read)
+        if ours and theirs:
+            yield from _one("storage", f"{name} of the storage", ours, theirs)
+
+
+def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of runs on several machines, each value once."""
+    seen: dict[str, dict[Any, None]] = {}
+    for machine in machines:
+        for name, value in machine.items():
+            seen.setdefault(name, {})[value] = None
+    return {
+        name: next(iter(values)) if len(values) == 1 else " and ".join(map(str, values))
+        for name, values in seen.items()
+    }
+
+
+def _is_same(name: str, a: Any, b: Any) -> bool:
+    if name == "memory_bytes" and isinstance(a, int) and isinstance(b, int):
+        return abs(a - b) <= _SAME_MEMORY * max(a, b)
+    return bool(a == b)
+
+
+def _shown(name: str, value: Any) -> str:
+    if value is None:
+        return ""
+    return units.size(value) if name.endswith("_bytes") and isinstance(value, int) else str(value)
+
+
+def _measured(probe: Probe) -> dict[str, float]:
+    alone = next((one for one in probe.random_reads if one.depth == 1), None)
+    parts = {
+        "flushes_per_s": probe.flushes and probe.flushes.per_s,
+        "random_reads_per_s": alone and alone.per_s,
+        "sequential_read_bytes_per_s": probe.sequential_read and probe.sequential_read.bytes_per_s,
+        "sequential_write_bytes_per_s": probe.sequential_write
+        and probe.sequential_write.bytes_per_s,
+    }
+    return {name: float(value) for name, value in parts.items() if value}

@@ -1,0 +1,124 @@
+"""Takes runs; gives their levels of the factors by which cells are named and told apart, and what
+identifies a cell with one factor left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+from assay.errors import ArgumentError
+from assay.experiment import Driving, Scalar
+from assay.plan import fingerprint
+from assay.record import RunRecord
+from assay.text import units
+from assay.text.nearest import did_you_mean
+
+_OF_SERVER = ("memory_bytes", "cpus", "rtt_s")
+_OF_CELL = ("clients", "protocol", "threads", "cache")
+_OF_DRIVING = tuple(field.name for field in fields(Driving))
+_ALWAYS_NAMED = ("system", "storage", "clients")
+_NOT_SEEN = "not seen"
+"""The storage of a server by URL."""
+_NO_PART = {"fingerprint", "url_origins", "may_erase"}
+"""Keys of a cell's document that its fingerprint leaves out."""
+
+
+def levels(run: RunRecord) -> dict[str, Scalar]:
+    """Factor → level, of those that have one."""
+    driving = {} if run.driving is None else {
+        name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
+        for name, level in run.driving.not_default.items()
+    }  # fmt: skip
+    found: dict[str, Scalar | None] = {
+        "system": run.system_label,
+        "storage": run.storage or _NOT_SEEN,
+        **{name: getattr(run, name) for name in _OF_CELL},
+        **{name: getattr(run.server_machine, name) for name in _OF_SERVER},
+        **driving,
+        **{f"clients of {group}": number for group, number in run.group_clients.items()},
+        **run.parameters,
+    }
+    return {name: level for name, level in found.items() if level is not None}
+
+
+def identity(run: RunRecord, between: str) -> str:
+    """Equal for runs whose cells are equal, apart from the factor ``between``."""
+    if not between:
+        return run.cell_fingerprint
+    cell: dict[str, Any] = dict(run.cell)
+    system = dict(cell.get("system") or {})
+    if between == "system":
+        cell["system"] = {"machine": system.get("machine")}
+    elif between == "storage":
+        cell["storage"] = {}
+    elif between in _OF_SERVER:
+        machine = {**(system.get("machine") or {}), between: None}
+        cell["system"] = {**system, "machine": machine}
+    elif between in run.parameters:
+        given = {name: one for name, one in run.parameters.items() if name != between}
+        cell["parameters"] = given
+    elif between in _OF_DRIVING:
+        cell["driving"] = {**(cell.get("driving") or {}), between: None}
+    else:
+        cell[between] = None
+    return fingerprint.of_document(cell)
+
+
+def insist_on_a_factor(between: str, runs: Iterable[RunRecord]) -> None:
+    """Raises `ArgumentError` where the runs have no factor of that name."""
+    runs = list(runs)
+    known = dict.fromkeys((*_ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
+    known |= dict.fromkeys(name for run in runs for name in run.parameters)
+    known |= dict.fromkeys(name for run in runs for name in levels(run) if name in _OF_DRIVING)
+    if between not in known:
+        raise ArgumentError(
+            f"there is no factor {between!r} in these runs", hint=did_you_mean(between, known)
+        )
+
+
+def names(cells: Sequence[Mapping[str, Scalar]], tests: Sequence[str], between: str) -> list[str]:
+    """A name for each cell: its system, storage and clients, and what else varies among them;
+    without the factor that is compared."""
+    every = dict.fromkeys(name for cell in cells for name in cell)
+    named = [
+        name
+        for name in every
+        if name != between
+        and (name in _ALWAYS_NAMED or len({str(cell.get(name)) for cell in cells}) > 1)
+    ]
+    shown = []
+    for cell, test in zip(cells, tests, strict=True):
+        words = [test] if len(set(tests)) > 1 else []
+        words += [
+            _word(name, cell[name])
+            for name in named
+            if name in cell and (name, cell[name]) != ("storage", _NOT_SEEN)
+        ]
+        shown.append(", ".join(words))
+    return shown
+
+
+def flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
+    """Every leaf of a cell's document that its fingerprint is of: dotted name → text."""
+    found: dict[str, str] = {}
+    for key, value in document.items():
+        name = f"{within}.{key}" if within else str(key)
+        if key in _NO_PART or value in (None, "", [], {}):
+            continue
+        if isinstance(value, Mapping):
+            found |= flat(value, name)
+        elif isinstance(value, float):
+            found[name] = f"{value:g}"
+        else:
+            found[name] = str(value)
+    return found
+
+
+def _word(name: str, level: Scalar) -> str:
+    if name in ("system", "storage"):
+        return str(level)
+    if name == "clients":
+        return units.counted(int(level), "client")
+    return f"{name} {level:g}" if isinstance(level, float) else f"{name} {level}"

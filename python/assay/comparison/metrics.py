@@ -1,0 +1,164 @@
+"""Takes runs; gives their metrics by name: the columns of tidy output that two sides are compared
+by, with their unit and which direction is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from assay.errors import ArgumentError
+from assay.judge.samples import samples_needed
+from assay.observation import Observation
+from assay.record import RunRecord
+from assay.text.nearest import did_you_mean
+
+
+class Words(NamedTuple):
+    """What a metric's difference is called."""
+
+    better: str
+    worse: str
+
+
+_SPEED = Words("faster", "slower")
+_SIZE = Words("smaller", "larger")
+_COUNT = Words("fewer", "more")
+
+
+@dataclass(frozen=True)
+class Metric:
+    name: str
+    """That of the column of tidy output."""
+    unit: str
+    """``ns``, ``bytes``, ``per_s`` or ``count``."""
+    meaning: str
+    value: Callable[[RunRecord], float | None]
+    """None where the run has no such value."""
+    words: Words = _SPEED
+    is_more_better: bool = False
+    measured_once: Callable[[RunRecord], Hashable] | None = None
+    """What runs share that have one measurement of it together (a load whose data several runs
+    use); None: each has its own."""
+
+    def word(self, ratio: float) -> str:
+        """What B is, compared with A."""
+        return self.words.better if (ratio > 1) == self.is_more_better else self.words.worse
+
+
+def _driven(read: Callable[[Observation], float | None]) -> Callable[[RunRecord], float | None]:
+    return lambda run: None if run.driven is None else read(run.driven)
+
+
+def _latency(name: str, share: float | None = None) -> Callable[[RunRecord], float | None]:
+    """Of all transactions that ended ok; None where there are too few for the percentile."""
+    needed = 1 if share is None else samples_needed(share)
+
+    def read(observation: Observation) -> float | None:
+        latency = observation.all_ok.latency
+        return float(getattr(latency, name)) if latency.count >= needed else None
+
+    return _driven(read)
+
+
+def _outcome(name: str) -> Callable[[RunRecord], float | None]:
+    return _driven(lambda found: float(getattr(found.outcomes, name)))
+
+
+def _elapsed_ns(run: RunRecord) -> float | None:
+    """None where a duration was asked for: then it is what was asked."""
+    if run.driven is not None and run.driving is not None and run.driving.duration_s is not None:
+        return None
+    elapsed_ns: int | None = getattr(run.observation, "elapsed_ns", None)
+    return elapsed_ns or None
+
+
+def _loaded(name: str) -> Callable[[RunRecord], float | None]:
+    return lambda run: (getattr(run.data, name) or None) if run.data else None
+
+
+def _one_load(run: RunRecord) -> Hashable:
+    return run.data.one_load if run.data else None
+
+
+def _cpu_ns(run: RunRecord) -> float | None:
+    """Of the server for each transaction that ended."""
+    if run.driven is None or run.driven.server_cost is None:
+        return None
+    ended = run.driven.outcomes.scheduled - run.driven.outcomes.skipped
+    return run.driven.server_cost.cpu_ns / ended if ended else None
+
+
+def _memory_bytes(run: RunRecord) -> float | None:
+    cost = run.driven.server_cost if run.driven else None
+    return cost.resident_peak_bytes or None if cost else None
+
+
+THROUGHPUT = Metric(
+    "throughput_per_s",
+    "per_s",
+    "transactions that ended ok per second",
+    _driven(lambda found: found.throughput_per_s),
+    is_more_better=True,
+)
+ELAPSED = Metric("elapsed_ns", "ns", "of the measurement, where no duration was given", _elapsed_ns)
+P99 = Metric("latency_p99_ns", "ns", "p99 latency", _latency("p99_ns", 0.99))
+MEAN = Metric("latency_mean_ns", "ns", "mean latency", _latency("mean_ns"))
+
+METRICS: Mapping[str, Metric] = {
+    one.name: one
+    for one in (
+        THROUGHPUT,
+        ELAPSED,
+        MEAN,
+        Metric("latency_p50_ns", "ns", "p50 latency", _latency("p50_ns", 0.5)),
+        Metric("latency_p90_ns", "ns", "p90 latency", _latency("p90_ns", 0.9)),
+        Metric("latency_p95_ns", "ns", "p95 latency", _latency("p95_ns", 0.95)),
+        P99,
+        Metric("latency_p99_9_ns", "ns", "p99.9 latency", _latency("p99_9_ns", 0.999)),
+        Metric("latency_max_ns", "ns", "greatest latency", _latency("max_ns")),
+        Metric(
+            "server_cpu_per_transaction_ns", "ns", "CPU time of the server", _cpu_ns,
+            Words("less", "more"),
+        ),
+        Metric(
+            "server_memory_bytes", "bytes", "of the server, at most", _memory_bytes, _SIZE
+        ),
+        Metric("load_ns", "ns", "of loading rows", _loaded("load_ns"), measured_once=_one_load),
+        Metric(
+            "index_ns", "ns", "of making indexes", _loaded("index_ns"), measured_once=_one_load
+        ),
+        Metric(
+            "size_on_disk_bytes", "bytes", "after the load", _loaded("size_on_disk_bytes"), _SIZE,
+            measured_once=_one_load,
+        ),
+        *(
+            Metric(name, "count", meaning, _outcome(name), _COUNT)
+            for name, meaning in (
+                ("failed", "transactions that ended with an error"),
+                ("late", "transactions beyond the latency limit"),
+                ("skipped", "transactions that could not start in time"),
+                ("retries", "further attempts"),
+            )
+        ),
+    )
+}  # fmt: skip
+
+
+def metric(name: str) -> Metric:
+    """Raises `ArgumentError` where there is none of that name."""
+    if name not in METRICS:
+        raise ArgumentError(
+            f"there is no metric {name!r} to compare", hint=did_you_mean(name, METRICS)
+        )
+    return METRICS[name]
+
+
+def primary(runs: list[RunRecord]) -> Metric:
+    """On which the verdict on a cell rests: throughput; in an open loop, which fixes the
+    throughput, p99 latency (mean latency where there are too few samples for it); without
+    transactions the elapsed time."""
+    if any(run.driving is not None and run.driving.is_open for run in runs):
+        return P99 if all(P99.value(run) is not None for run in runs) else MEAN
+    return THROUGHPUT if all(run.driven is not None for run in runs) else ELAPSED

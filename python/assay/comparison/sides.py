@@ -1,0 +1,81 @@
+"""Takes experiments; gives the two sides of a comparison: two experiments (or lists of them), or
+two levels of a factor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.comparison import factors
+from assay.comparison.values import Side
+from assay.errors import ArgumentError
+from assay.record import ExperimentRecord
+
+
+def side(name: str, title: str, experiments: Sequence[ExperimentRecord]) -> Side:
+    """All runs of these experiments."""
+    runs = tuple((place, run) for place, one in enumerate(experiments) for run in one.runs)
+    return Side(name, title, tuple(experiments), runs)
+
+
+def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
+    """The runs at two levels of a factor, and its name. ``between``: ``FACTOR``, or
+    ``FACTOR=LEVEL,LEVEL`` where it has others as well; ``b`` None: both levels are those of A."""
+    factor, equals, words = between.partition("=")
+    both = [run for one in (a, b) if one is not None for _, run in one.runs]
+    factors.insist_on_a_factor(factor, both)
+    given = words.split(",") if equals else []
+    if equals and (len(given) != 2 or not all(given) or given[0] == given[1]):
+        raise ArgumentError(
+            f"expected two levels of {factor}, found {words!r}", hint=f"{factor}=FIRST,SECOND"
+        )
+    if b is None:
+        found = _levels(a, factor)
+        chosen = [_chosen(one, found, factor) for one in given] or found
+        if len(chosen) != 2:
+            raise ArgumentError(
+                f"expected two levels of {factor}, found {len(found)}: {', '.join(found)}",
+                hint=_two_of(factor, found),
+            )
+        left, right = chosen
+        return _at(a, factor, left), _at(replace(a, name="B"), factor, right), factor
+    levels = []
+    for place, one in enumerate((a, b)):
+        found = _levels(one, factor)
+        if not given and len(found) != 1:
+            raise ArgumentError(
+                f"{one.name} has {len(found)} levels of {factor}: {', '.join(found)}",
+                hint=f"name one for A and one for B: --between '{factor}=LEVEL,LEVEL'",
+            )
+        levels.append(_chosen(given[place], found, factor) if given else found[0])
+    return _at(a, factor, levels[0]), _at(b, factor, levels[1]), factor
+
+
+def _levels(one: Side, factor: str) -> list[str]:
+    """In the order of the runs."""
+    found = (factors.levels(run).get(factor) for _, run in one.runs)
+    return list(dict.fromkeys(str(level) for level in found if level is not None))
+
+
+def _chosen(word: str, found: Sequence[str], factor: str) -> str:
+    if word in found:
+        return word
+    begun = [level for level in found if level.split(" ")[0] == word]
+    if len(begun) == 1:
+        return begun[0]
+    raise ArgumentError(
+        f"there is no level {word!r} of {factor} in these runs", hint=f"known: {', '.join(found)}"
+    )
+
+
+def _two_of(factor: str, found: Sequence[str]) -> str:
+    if len(found) < 2:
+        return f"its levels are compared; vary {factor} in the experiment"
+    return f"name two of them: --between '{factor}={found[0]},{found[1]}'"
+
+
+def _at(one: Side, factor: str, level: str) -> Side:
+    runs = tuple(
+        (place, run) for place, run in one.runs if str(factors.levels(run).get(factor)) == level
+    )
+    return replace(one, title=f"{factor} {level}, {one.title}", runs=runs)

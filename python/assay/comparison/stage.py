@@ -1,0 +1,286 @@
+"""Takes two sides; gives their `Comparison`: cells that are equal, each with its metrics, ratios
+and verdicts, and what differs.
+
+The false differences are limited to 5 %: over the primary metrics of all cells together (Holm's
+method, which bounds the probability of a single one), and among the other metrics that are called
+different (Benjamini and Hochberg's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.comparison import differences, factors, metrics, pairs, sides
+from assay.comparison.estimate import (
+    Design,
+    Estimate,
+    benjamini_hochberg,
+    center,
+    holm,
+    independent,
+    paired,
+)
+from assay.comparison.metrics import METRICS, Metric
+from assay.comparison.values import (
+    LEVEL,
+    Compared,
+    ComparedCell,
+    Comparison,
+    Direction,
+    Side,
+    UnequalCell,
+)
+from assay.errors import ArgumentError
+from assay.record import RunRecord
+from assay.text import units
+
+NO_DIFFERENCE = "no difference seen"
+
+
+def compare(
+    a: Side,
+    b: Side | None,
+    *,
+    between: str = "",
+    metric: str | None = None,
+    despite: Sequence[str] = (),
+) -> Comparison:
+    """``b`` None: two levels of the factor ``between`` are compared. ``metric``: the primary one,
+    in place of that of each test. ``despite``: differences that are passed over
+    (`assay.comparison.differences.DESPITE`). Raises `ArgumentError`."""
+    if b is None and not between:
+        raise ArgumentError(
+            "expected two sides, found one",
+            hint="name two experiments, or a factor of one: --between storage",
+        )
+    factor = ""
+    if between:
+        a, b, factor = sides.at_levels(a, b, between)
+    assert b is not None
+    main = None if metric is None else metrics.metric(metric)
+    ours, theirs = (_cells(side, factor) for side in (a, b))
+    shared = [identity for identity in ours if identity in theirs]
+    machines = differences.of_machines(a, b)
+    named = factors.names(
+        [factors.levels(ours[one][0][1]) for one in shared],
+        [ours[one][0][1].full_test_name for one in shared],
+        factor,
+    )
+    cells = [
+        _cell(name, a, b, ours[identity], theirs[identity], factor, main, despite)
+        for name, identity in zip(named, shared, strict=True)
+    ]
+    probes = () if factor == "storage" else tuple(differences.of_probes(a, b))
+    return Comparison(
+        a=a,
+        b=b,
+        between=factor,
+        machines=(*machines, *probes),
+        is_other_machine=differences.are_other_machines(machines),
+        cells=_judged(cells),
+        unequal=(*_unequal("A", ours, theirs, factor), *_unequal("B", theirs, ours, factor)),
+    )
+
+
+Runs = list[tuple[int, RunRecord]]
+
+
+def _cells(side: Side, between: str) -> dict[str, Runs]:
+    """Identity → runs of the cell, in the order of their repetitions."""
+    found: dict[str, Runs] = {}
+    for place, run in side.runs:
+        found.setdefault(factors.identity(run, between), []).append((place, run))
+    return {
+        identity: sorted(runs, key=lambda one: (one[0], one[1].repetition))
+        for identity, runs in found.items()
+    }
+
+
+def _cell(
+    name: str,
+    a: Side,
+    b: Side,
+    ours: Runs,
+    theirs: Runs,
+    between: str,
+    main: Metric | None,
+    despite: Sequence[str],
+) -> ComparedCell:
+    left, right = _measured(ours), _measured(theirs)
+    both = [run for _, run in (*left, *right)]
+    chosen = main or metrics.primary(both)
+    matched = pairs.interleaved(left, right)
+    others = [one for one in METRICS.values() if one is not chosen]
+    first = _compared(chosen, left, right, matched, is_primary=True)
+    rest = [_compared(one, left, right, matched, is_primary=False) for one in others]
+    differing = differences.of_cell(
+        a, b, [run for _, run in ours], [run for _, run in theirs], between
+    )
+    blocking = [
+        one.sentence
+        for one in differing
+        if one.what in differences.BLOCKING and one.what not in despite
+    ]
+    run = ours[0][1]
+    return ComparedCell(
+        name=name,
+        fingerprint=run.cell_fingerprint,
+        workload=run.workload,
+        test=run.test_name,
+        factors=factors.levels(run),
+        a_runs=tuple(run.id for _, run in ours),
+        b_runs=tuple(run.id for _, run in theirs),
+        metrics=(first, *(one for one in rest if _has_numbers(one))),
+        differences=differing,
+        not_comparable=_no_numbers(ours, theirs) or "; ".join(blocking),
+        notes=tuple(_notes(len(both), matched)),
+    )
+
+
+def _measured(runs: Runs) -> Runs:
+    return [one for one in runs if one[1].evidence.is_measured]
+
+
+def _compared(
+    metric: Metric, ours: Runs, theirs: Runs, matched: pairs.Pairs | None, *, is_primary: bool
+) -> Compared:
+    a_values, b_values = (_values(metric, runs) for runs in (ours, theirs))
+    estimate: Estimate | None = None
+    if a_values and b_values and min(*a_values, *b_values) > 0:
+        estimate = independent(a_values, b_values)
+        if matched is not None and metric.measured_once is None:
+            both = [(metric.value(left), metric.value(right)) for left, right in matched]
+            whole = [(left, right) for left, right in both if left and right]
+            if len(whole) > 1:
+                estimate = paired([left for left, _ in whole], [right for _, right in whole])
+    return Compared(
+        metric=metric,
+        is_primary=is_primary,
+        a=center(a_values) if a_values else None,
+        b=center(b_values) if b_values else None,
+        a_values=a_values,
+        b_values=b_values,
+        estimate=estimate,
+    )
+
+
+def _values(metric: Metric, runs: Runs) -> tuple[float, ...]:
+    """Of each run; of those that share a measurement once."""
+    found = []
+    seen = set()
+    for _, run in runs:
+        value = metric.value(run)
+        if value is None:
+            continue
+        if metric.measured_once is not None:
+            shared = metric.measured_once(run)
+            if shared in seen:
+                continue
+            seen.add(shared)
+        found.append(float(value))
+    return tuple(found)
+
+
+def _has_numbers(one: Compared) -> bool:
+    """Counts that are 0 everywhere are left out."""
+    return one.a is not None and one.b is not None and bool(one.a or one.b)
+
+
+def _no_numbers(ours: Runs, theirs: Runs) -> str:
+    """Why a side has no number to compare; empty: both have."""
+    for name, runs in (("A", ours), ("B", theirs)):
+        measured = [run for _, run in runs if run.evidence.is_measured]
+        if not measured:
+            run = runs[-1][1]
+            return f"{name} was not measured: run {run.id} {run.state_shown}"
+        for run in measured:
+            if run.verdict == "invalid":
+                return f"run {run.id} of {name} is invalid: {run.verdict_reason}"
+    return ""
+
+
+def _notes(count: int, matched: pairs.Pairs | None) -> list[str]:
+    if matched is None:
+        return []
+    found = []
+    if (alone := count - 2 * len(matched)) > 0:
+        found.append(f"{units.counted(alone, 'run')} without a partner left out of the pairs")
+    if pairs.always_first(matched):
+        found.append("the same side ran first in every pair: what a run leaves to the next counts")
+    return found
+
+
+def _judged(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
+    """With p-values adjusted for their number, and verdicts."""
+    main = [cell.primary for cell in cells if not cell.not_comparable]
+    rest = [one for cell in cells if not cell.not_comparable for one in cell.metrics[1:]]
+    adjusted: dict[int, float] = {}
+    for family, adjust in ((main, holm), (rest, benjamini_hochberg)):
+        known = [one for one in family if one.estimate and one.estimate.p_value is not None]
+        values = adjust([one.estimate.p_value or 0.0 for one in known if one.estimate])
+        adjusted |= {id(one): value for one, value in zip(known, values, strict=True)}
+    return tuple(
+        replace(
+            cell,
+            metrics=tuple(_with_verdict(cell, one, adjusted.get(id(one))) for one in cell.metrics),
+        )
+        for cell in cells
+    )
+
+
+def _with_verdict(cell: ComparedCell, one: Compared, adjusted_p: float | None) -> Compared:
+    if cell.not_comparable:
+        return replace(one, verdict=f"not comparable: {cell.not_comparable}")
+    if one.estimate is None:
+        return replace(one, verdict=f"not comparable: {_without_ratio(one)}")
+    if adjusted_p is None:
+        return replace(one, verdict=_without_interval(one))
+    if adjusted_p > LEVEL:
+        return replace(one, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=NO_DIFFERENCE)
+    is_better = (one.estimate.log_ratio > 0) == one.metric.is_more_better
+    return replace(
+        one,
+        adjusted_p=adjusted_p,
+        direction=Direction.BETTER if is_better else Direction.WORSE,
+        verdict=one.metric.word(one.estimate.ratio),
+    )
+
+
+def _without_ratio(one: Compared) -> str:
+    for name, value in (("A", one.a), ("B", one.b)):
+        if value is None:
+            return f"{name} has no {one.metric.name}"
+    return f"{'A' if min(one.a_values) <= 0 else 'B'} has a value of 0"
+
+
+def _without_interval(one: Compared) -> str:
+    few = [name for name, values in (("A", one.a_values), ("B", one.b_values)) if len(values) == 1]
+    return "one run each: no interval" if len(few) == 2 else f"one run of {few[0]}: no interval"
+
+
+def _unequal(
+    name: str, ours: dict[str, Runs], theirs: dict[str, Runs], between: str
+) -> list[UnequalCell]:
+    """The cells that the other side has not, each with its nearest one there."""
+    alone = [runs[0][1] for identity, runs in ours.items() if identity not in theirs]
+    others = [runs[0][1] for runs in theirs.values()]
+    every = [*alone, *others]
+    named = factors.names(
+        [factors.levels(run) for run in every], [run.full_test_name for run in every], between
+    )
+    found = []
+    for place, run in enumerate(alone):
+        near = [
+            (differences.of_unequal_cells(*((run, one) if name == "A" else (one, run))), other)
+            for other, one in zip(named[len(alone) :], others, strict=True)
+            if (one.workload, one.test) == (run.workload, run.test)
+        ]
+        best = min(near, key=lambda one: len(one[0]), default=((), ""))
+        found.append(UnequalCell(name, named[place], best[1], tuple(best[0])))
+    return found
+
+
+def designs(comparison: Comparison) -> set[Design]:
+    """Of the primary metrics that have a ratio."""
+    return {cell.primary.estimate.design for cell in comparison.cells if cell.primary.estimate}

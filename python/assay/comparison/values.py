@@ -1,0 +1,125 @@
+"""A comparison of two sides as frozen values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from assay.comparison.estimate import Estimate
+from assay.comparison.metrics import Metric
+from assay.record import ExperimentRecord, RunRecord
+
+LEVEL = 0.05
+"""The share of false differences that verdicts allow."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """The runs of A or of B."""
+
+    name: str
+    """``A`` or ``B``."""
+    title: str
+    """Its experiments and where they are kept; with the level of a factor, that level."""
+    experiments: tuple[ExperimentRecord, ...]
+    runs: tuple[tuple[int, RunRecord], ...]
+    """Each with the place of its experiment; in the order of their repetitions."""
+
+
+class Difference(NamedTuple):
+    """A value that is not the same on both sides; empty: there is none."""
+
+    what: str
+    """``machine``, ``probe``, ``workload``, ``data`` … (`assay.comparison.differences`)."""
+    name: str
+    a: str
+    b: str
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.name}: {self.a or 'none'} → {self.b or 'none'}"
+
+
+class Direction(Enum):
+    """What B is, compared with A."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    NONE = "none"
+    """No difference was seen."""
+    UNKNOWN = "unknown"
+    """Not comparable, or there is no interval."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One metric of a cell on both sides."""
+
+    metric: Metric
+    is_primary: bool
+    a: float | None
+    """The geometric mean of the values below; None: there is none."""
+    b: float | None
+    a_values: tuple[float, ...]
+    b_values: tuple[float, ...]
+    estimate: Estimate | None
+    """None: there is no ratio (a value is missing, or 0)."""
+    adjusted_p: float | None = None
+    """Of its family of comparisons; None: there is no interval."""
+    direction: Direction = Direction.UNKNOWN
+    verdict: str = ""
+    """``faster``, ``slower``, ``no difference seen``, ``not comparable: …`` …"""
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """A cell that both sides have."""
+
+    name: str
+    fingerprint: str
+    """Of A's cell."""
+    workload: str
+    test: str
+    factors: Mapping[str, str | int | float | bool]
+    a_runs: tuple[int, ...]
+    """Their numbers, in the record of A."""
+    b_runs: tuple[int, ...]
+    metrics: tuple[Compared, ...]
+    """The primary one first."""
+    differences: tuple[Difference, ...]
+    """Beside those of the machines, which all cells share."""
+    not_comparable: str
+    """Why there is no verdict; empty: there is one."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def primary(self) -> Compared:
+        return self.metrics[0]
+
+
+@dataclass(frozen=True)
+class UnequalCell:
+    """A cell that only one side has."""
+
+    side: str
+    name: str
+    nearest: str
+    """The other side's cell with the fewest differences; empty: it has none of this test."""
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    a: Side
+    b: Side
+    between: str
+    """The factor whose levels are compared; empty: equal cells are."""
+    machines: tuple[Difference, ...]
+    """What differs between the machines of both sides, and between the probes of their storages."""
+    is_other_machine: bool
+    """Whether their processors or memory are not the same."""
+    cells: tuple[ComparedCell, ...]
+    unequal: tuple[UnequalCell, ...]
+    notes: tuple[str, ...] = field(default=())
