@@ -19,7 +19,7 @@ from assay.conformance.verify import REQUIREMENTS
 from assay.experiment.values import SystemChoice
 from assay.observation import schema as schema_of_observations
 from assay.record import schema
-from assay.report import tidy_schema
+from assay.report import comparison_document, tidy_schema
 from assay.systems.abilities import (
     NOT_VERIFIED,
     CompletesUrls,
@@ -150,6 +150,11 @@ def report_schema() -> str:
     return json.dumps(tidy_schema.schema(), indent=2, ensure_ascii=False) + "\n"
 
 
+def comparison_schema() -> str:
+    """The JSON Schema of ``assay compare --format json``."""
+    return json.dumps(comparison_document.schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def observation() -> str:
     """The JSON Schema of an observation."""
     return json.dumps(schema_of_observations.published(), indent=2, ensure_ascii=False) + "\n"
@@ -157,6 +162,7 @@ def observation() -> str:
 
 PAGES = {
     "report.schema.json": report_schema,
+    "comparison.schema.json": comparison_schema,
     "commands.md": commands,
     "environment.md": environment,
     "plugins.md": plugin_contracts.page,

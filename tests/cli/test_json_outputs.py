@@ -21,6 +21,7 @@ OUTPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "run": (RUN[1:],),
     "plan": (RUN[1:], ("tpcb", "--on", "null", "--set", "scale=2", "--duration", "2.5")),
     "report": ((),),
+    "compare": (("latest", "--between", "system"),),
     "explain": (("tpcb", "--on", "null"),),
     "list": (
         ("systems",), ("workloads",), ("storages",), ("storages", "--detail"), ("runs",),

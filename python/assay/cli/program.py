@@ -18,6 +18,7 @@ COMMANDS = (
     "run",
     "plan",
     "report",
+    "compare",
     "explain",
     "list",
     "show",

@@ -1,11 +1,11 @@
-"""Takes the text of a condition (``throughput_per_s < 0.95x``) and a comparison; gives the cells that
-meet it, and those on which it cannot be judged.
+"""Takes the text of a condition (``throughput_per_s < 0.95x``) and a comparison; gives the cells
+that meet it, and those on which it cannot be judged.
 
-With ``x`` the limit is a ratio to A. Such a condition is met where the ratio is beyond the limit and
-the whole confidence interval is beyond it, or at least beyond 1: the difference is more than noise.
-The intervals of all cells and conditions hold together with 95 % (Bonferroni). Where there is one
-run each and so no interval, the ratio alone decides, and the answer says so. Without ``x`` the
-limit is a value of B.
+With ``x`` the limit is a ratio to A. Such a condition is met where the ratio is beyond the limit
+and its whole confidence interval is beyond the limit, or at least beyond 1: the difference is more
+than noise. The intervals of all cells and conditions hold together with 95 % (Bonferroni). Where
+there is one run each and so no interval, the ratio alone decides, and the answer says so. Without
+``x`` the limit is a value of B.
 """
 
 from __future__ import annotations
@@ -144,9 +144,7 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidenc
         is_below = condition.sign.startswith("<")
         far = high if is_below else low
         either = (max if is_below else min)(condition.limit, 1.0)
-        if is_met and not (
-            condition.is_beyond(far, condition.limit) or _excludes(far, either, is_below)
-        ):
+        if is_met and not _excludes(far, either, is_below):
             is_met = False
             shown = f"{shown}, which may be noise"
     answer = Answer.MET if is_met else Answer.NOT_MET

@@ -37,7 +37,8 @@ _LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
 
 _RUNS = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
-       clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint, cell,
+       clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,
+       cell,
        state, reason, verdict, verdict_reason, json_extract(cell, '$.driving') AS driving,
        json_extract(cell, '$.group_clients') AS group_clients,
        json_extract(cell, '$.scripts') AS scripts_given,

@@ -72,7 +72,9 @@ def _print(console: Console, report: Report, with_detail: bool) -> None:
         _print_hanging(console, "warning     ", f"{warning.name}: {warning.sentence}")
         if warning.fix:
             _print_hanging(console, "            ", f"fix: {warning.fix}")
-    _print_hanging(console, "record      ", f"{report.record}, experiment {report.experiment_id}")
+    if report.experiment_id:
+        kept = f"{report.record}, experiment {report.experiment_id}"
+        _print_hanging(console, "record      ", kept)
 
 
 def _print_hanging(console: Console, head: str, tail: str) -> None:

@@ -128,6 +128,7 @@ class WarningNote:
 class Report:
     title: str
     experiment_id: int
+    """0: of a comparison, whose facts name its experiments."""
     record: Path
     facts: Mapping[str, str]
     """What was run, when, on which machine: name → text."""

@@ -1,0 +1,152 @@
+"""``assay compare``: says whether two sides differ, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay.cli.options import format_option, records_option
+from assay.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from assay.comparison.conditions import Judged
+    from assay.comparison.values import Comparison
+
+_FORMS = ("table", "json", "csv", "markdown")
+_DESPITE = ("machine", "workload", "data", "durability")
+_MET, _NOT_JUDGED = 1, 2
+
+
+@click.command("compare")
+@click.argument("a", metavar="A")
+@click.argument("b", metavar="[B]", required=False)
+@click.option(
+    "--between",
+    metavar="FACTOR[=LEVEL,LEVEL]",
+    default="",
+    help="Compare two levels of a factor (system, storage, clients, a parameter …): of A alone, "
+    "or one of A with one of B. Cells need to be equal only apart from it.",
+)
+@click.option(
+    "--metric", metavar="NAME", help="Metric on which the verdicts rest. [default: of each test]"
+)
+@click.option(
+    "--fail-if",
+    "fail_if",
+    metavar="CONDITION",
+    multiple=True,
+    help="End with exit status 1 where a cell meets it: 'throughput_per_s < 0.95x' (a ratio to A, "
+    "if it is more than noise) or 'latency_p99_ns > 5000000' (a value of B). May be repeated.",
+)
+@click.option(
+    "--despite",
+    multiple=True,
+    type=click.Choice(_DESPITE),
+    help="Give a verdict although this differs. May be repeated.",
+)
+@click.option("--detail", is_flag=True, help="All metrics, and all that differs.")
+@format_option(_FORMS)
+@records_option
+def command(
+    a: str,
+    b: str | None,
+    between: str,
+    metric: str | None,
+    fail_if: tuple[str, ...],
+    despite: tuple[str, ...],
+    detail: bool,
+    form: str,
+    records: Path,
+) -> int:
+    """Say whether B is faster than A, by how much, and how sure that is.
+
+    A and B are experiments (`3`, `latest`, `latest-1`), runs (`run:17`), several
+    experiments as one side (`3,5,7`) or record files (`FILE`, its latest
+    experiment, or `FILE:3`). Equal cells are compared; of others it is said in
+    what they differ. With --between, A alone is enough: its two levels of a factor
+    are compared, and interleaved repetitions are pairs.
+
+    Exit status: 0 compared (no condition met), 1 a --fail-if is met, 2 nothing can
+    be compared, or a --fail-if cannot be judged.
+
+    \b
+    Example:
+      assay compare latest --between system
+      assay compare 3 latest --fail-if 'throughput_per_s < 0.95x'
+      assay compare baseline.sqlite latest --format markdown
+    """
+    from assay import comparison
+    from assay.cli import record_words
+    from assay.comparison import conditions
+
+    asked = [conditions.condition(text) for text in fail_if]
+    sides = []
+    for name, word in (("A", a), ("B", b)):
+        if word is not None:
+            found = record_words.experiments(word, records)
+            sides.append(comparison.side(name, record_words.title(found, records), found))
+    left, right = sides[0], sides[1] if len(sides) > 1 else None
+    made = comparison.compare(left, right, between=between, metric=metric, despite=despite)
+    judged = conditions.judge(made, asked, despite=despite)
+    _write(made, judged, form, detail=detail)
+    _insist_on_cells(made)
+    if not judged:
+        _insist_on_a_verdict(made)
+    return _status(judged)
+
+
+def _write(made: Comparison, judged: Sequence[Judged], form: str, *, detail: bool) -> None:
+    from assay import registry
+    from assay.report import comparison as report
+    from assay.report import comparison_document
+
+    if form == "json":
+        comparison_document.write_json(made, judged, sys.stdout)
+    elif form == "csv":
+        comparison_document.write_csv(made, sys.stdout)
+    else:
+        registry.report_form(form)(report.build(made, judged), sys.stdout, detail=detail)
+    sys.stdout.flush()
+
+
+def _insist_on_cells(made: Comparison) -> None:
+    """Raises `ArgumentError` where nothing could be compared."""
+    if not made.cells:
+        names = {one.name.split(".")[0] for cell in made.unequal for one in cell.differences}
+        hint = "compare levels of one factor with --between"
+        if len(names) == 1:
+            (name,) = names
+            hint = f"they differ in {name} alone: --between {name}"
+        raise ArgumentError("no cell of A is one of B", hint=hint)
+
+
+def _insist_on_a_verdict(made: Comparison) -> None:
+    """Raises `ArgumentError` where no cell has one."""
+    if all(cell.not_comparable for cell in made.cells):
+        reasons = "; ".join(dict.fromkeys(cell.not_comparable for cell in made.cells))
+        raise ArgumentError(f"no cell is comparable: {reasons}", hint=_passed_over(made))
+
+
+def _passed_over(made: Comparison) -> str | None:
+    from assay.comparison.differences import BLOCKING
+
+    found = {one.what for cell in made.cells for one in cell.differences if one.what in BLOCKING}
+    words = " ".join(f"--despite {one}" for one in _DESPITE if one in found)
+    return f"to compare them all the same: {words}" if words else None
+
+
+def _status(judged: Sequence[Judged]) -> int:
+    from assay.cli.outcome import say
+    from assay.comparison.conditions import Answer
+
+    met = [one for one in judged if one.answer is Answer.MET]
+    unknown = [one for one in judged if one.answer is Answer.UNKNOWN]
+    for one in met:
+        say(f"condition met: {one.condition.text}: {one.cell}: {one.reason}")
+    for one in unknown:
+        say(f"condition not known: {one.condition.text}: {one.cell}: {one.reason}")
+    return _MET if met else _NOT_JUDGED if unknown else 0

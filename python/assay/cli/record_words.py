@@ -1,0 +1,58 @@
+"""Takes the words for experiments on a command line; gives their records: ``3``, ``latest``,
+``latest-1``, ``run:17``, ``3,5,7`` (several, as one side), ``FILE`` (its latest) or ``FILE:3``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from assay.cli.rows import local_time
+from assay.errors import ArgumentError
+from assay.record import ExperimentRecord, Store
+
+_ONE = r"(?:latest(?:-\d{1,9})?|(?:(?:experiment|run)[ :]?)?\d{1,30})"
+_REFERENCE = re.compile(rf"{_ONE}(?:,{_ONE})*", re.IGNORECASE)
+
+
+def experiments(word: str, records: Path) -> list[ExperimentRecord]:
+    """Raises `ArgumentError` where there is no such experiment or record file."""
+    path, reference = _place(word, records)
+    with Store(path, must_exist=True) as store:
+        found = [store.find(one) for one in reference.split(",")]
+    numbers = [one.id for one in found]
+    if len(set(numbers)) < len(numbers):
+        raise ArgumentError(f"{word!r} names an experiment twice")
+    return found
+
+
+def title(found: list[ExperimentRecord], records: Path) -> str:
+    """``experiment 3, tpcb, 2026-11-22 21:15:02``, with its file where that is another."""
+    numbers = ", ".join(str(one.id) for one in found)
+    word = "experiment" if len(found) == 1 else "experiments"
+    first = found[0]
+    name = first.title or str(first.workload.get("name", ""))
+    parts = [f"{word} {numbers}", *([name] if name else []), local_time(first.begun_unix_ns)]
+    if first.path != records:
+        parts.append(str(first.path))
+    return ", ".join(parts)
+
+
+def _place(word: str, records: Path) -> tuple[Path, str]:
+    """The record file and the reference in it."""
+    if _REFERENCE.fullmatch(word):
+        return records, word
+    if Path(word).is_file():
+        return Path(word), "latest"
+    before, colon, reference = word.rpartition(":")
+    if not colon or not _REFERENCE.fullmatch(reference):
+        file, colon, rest = word.partition(":run:")
+        if colon and rest.isdecimal():
+            return Path(file), f"run {rest}"
+        raise ArgumentError(
+            f"expected an experiment or a record file, found {word!r}",
+            hint="3, latest, latest-1, run:17, 3,5 (several), FILE (its latest) or FILE:3",
+        )
+    if before.endswith(":run"):
+        return Path(before.removesuffix(":run")), f"run {reference}"
+    return Path(before), reference

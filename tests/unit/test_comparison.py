@@ -1,0 +1,264 @@
+"""Two invented sides: equal cells are compared, what differs is named, machines first."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import jsonschema
+import pytest
+
+from assay import comparison
+from assay.comparison import conditions
+from assay.comparison.conditions import Answer
+from assay.comparison.estimate import Design
+from assay.comparison.values import Comparison, Direction
+from assay.errors import ArgumentError
+from assay.record import ExperimentRecord
+from assay.report import comparison as report
+from assay.report import comparison_document, markdown, table
+
+FAST = (1.00, 1.02, 0.99, 1.01, 1.00)
+SLOW = (1.21, 1.19, 1.20, 1.22, 1.18)
+OTHER = {"cpu_model": "Invented 7000", "memory_bytes": 8 * 10**9, "kernel": "6.5.0"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def measured(path: Path, seconds: tuple[float, ...] = FAST, **changes: Any) -> ExperimentRecord:
+    """Runs of one cell, one after the other."""
+    systems = changes.pop("systems", [invented.POSTGRESQL])
+    clients = changes.pop("clients", (8,))
+    planned = invented.plan(systems, clients=clients, repetitions=len(seconds))
+    elapsed = {(one.name, "here", count): seconds for one in systems for count in clients}
+    return invented.experiment(path, planned, elapsed, **changes)
+
+
+def compared(a: ExperimentRecord, b: ExperimentRecord, **given: Any) -> Comparison:
+    return comparison.compare(
+        comparison.side("A", "the first", [a]), comparison.side("B", "the second", [b]), **given
+    )
+
+
+def on_storages(path: Path, here: tuple[float, ...], ssd: tuple[float, ...]) -> Comparison:
+    """Interleaved repetitions on two storages."""
+    storages = [invented.HERE, invented.SSD]
+    planned = invented.plan([invented.POSTGRESQL], storages, repetitions=len(here))
+    elapsed = {("postgresql", "here", 8): here, ("postgresql", "ssd", 8): ssd}
+    found = invented.experiment(path, planned, elapsed)
+    return comparison.compare(comparison.side("A", "", [found]), None, between="storage")
+
+
+def shown(made: Comparison, **given: Any) -> str:
+    stream = io.StringIO()
+    table.render(report.build(made), stream, **{"detail": False, **given})
+    return stream.getvalue()
+
+
+def answers(made: Comparison, *texts: str, **given: Any) -> list[Answer]:
+    asked = [conditions.condition(text) for text in texts]
+    return [one.answer for one in conditions.judge(made, asked, **given)]
+
+
+def test_a_slower_side_is_called_slower(folder: Path) -> None:
+    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
+    (cell,) = made.cells
+    assert cell.primary.metric.name == "throughput_per_s"
+    assert cell.primary.verdict == "slower" and cell.primary.direction is Direction.WORSE
+    assert cell.primary.estimate and cell.primary.estimate.design is Design.INDEPENDENT
+    assert cell.primary.estimate.ratio == pytest.approx(1 / 1.195, rel=0.01)
+    assert "not interleaved" in shown(made)
+
+
+def test_noise_is_no_difference(folder: Path) -> None:
+    made = compared(measured(folder / "a"), measured(folder / "b", FAST[::-1]))
+    assert made.cells[0].primary.verdict == "no difference seen"
+    assert made.cells[0].primary.direction is Direction.NONE
+
+
+def test_interleaved_repetitions_are_pairs(folder: Path) -> None:
+    """A machine that becomes slower with each repetition hides nothing."""
+    drift = (1.0, 1.3, 1.6, 2.0, 2.5)
+    made = on_storages(folder / "a", drift, tuple(one * 1.1 for one in drift))
+    estimate = made.cells[0].primary.estimate
+    assert estimate and estimate.design is Design.PAIRED
+    assert estimate.ratio == pytest.approx(1 / 1.1)
+    assert made.cells[0].primary.verdict == "slower"
+    assert "interleaved" in shown(made)
+
+
+def test_one_run_each_has_no_interval_and_says_so(folder: Path) -> None:
+    made = compared(measured(folder / "a", (1.0,)), measured(folder / "b", (2.0,)))
+    assert made.cells[0].primary.verdict == "one run each: no interval"
+    assert "no interval" in shown(made)
+    assert answers(made, "throughput_per_s < 0.95x") == [Answer.MET]
+
+
+def test_two_machines_compare_and_what_differs_between_them_comes_first(folder: Path) -> None:
+    slow, quick = invented.probe("here", 100.0), invented.probe("here", 900.0)
+    a = measured(folder / "a", probes={"here": slow})
+    b = measured(folder / "b", SLOW, machine=OTHER, probes={"here": quick})
+    made = compared(a, b)
+    assert [one.name for one in made.machines] == [
+        "cpu_model", "memory_bytes", "kernel", "here, flushes_per_s",
+    ]  # fmt: skip
+    lines = shown(made).splitlines()
+    first = next(place for place, line in enumerate(lines) if "Invented 9000" in line)
+    assert "not the same: cpu_model: Invented 9000 → Invented 7000" in lines[first]
+    assert first < next(place for place, line in enumerate(lines) if line == "Ratios")
+    assert made.cells[0].primary.verdict == "slower"
+    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+    assert answers(made, "throughput_per_s < 0.95x", despite=["machine"]) == [Answer.MET]
+
+
+def test_another_kernel_is_no_other_machine(folder: Path) -> None:
+    made = compared(measured(folder / "a"), measured(folder / "b", machine={"kernel": "6.9.0"}))
+    assert [one.sentence for one in made.machines] == ["kernel: 6.1.0 → 6.9.0"]
+    assert not made.is_other_machine
+
+
+def test_unequal_cells_are_said_to_differ_in_what(folder: Path) -> None:
+    a = measured(folder / "a", clients=(8,))
+    b = measured(folder / "b", clients=(16,))
+    made = compared(a, b)
+    assert not made.cells
+    assert [(one.side, one.nearest) for one in made.unequal] == [
+        ("A", "postgresql, here, 16 clients"), ("B", "postgresql, here, 8 clients"),
+    ]  # fmt: skip
+    assert [one.sentence for one in made.unequal[0].differences] == ["clients: 8 → 16"]
+    assert "clients: 8 → 16" in shown(made)
+    (cell,) = compared(a, b, between="clients").cells
+    assert cell.primary.estimate is not None
+
+
+def test_other_data_are_not_compared_unless_it_is_asked(folder: Path) -> None:
+    a = measured(folder / "a")
+    b = measured(folder / "b", SLOW, dataset={"fingerprint": "e" * 64})
+    made = compared(a, b)
+    assert made.cells[0].primary.verdict.startswith("not comparable: input of the data")
+    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+    assert compared(a, b, despite=["data"]).cells[0].primary.verdict == "slower"
+
+
+def test_versions_and_settings_that_differ_are_named(folder: Path) -> None:
+    site = {"version": "postgresql 2.0", "settings": {"max_connections": "50"}}
+    made = compared(measured(folder / "a"), measured(folder / "b", site=site))
+    found = [one.sentence for one in made.cells[0].differences]
+    assert "version of the system: postgresql 1.2.3 → postgresql 2.0" in found
+    assert "max_connections: 1000 → 50" in found
+    assert made.cells[0].not_comparable == ""
+
+
+def test_an_invalid_run_is_not_compared(folder: Path) -> None:
+    wrong = measured(folder / "b", verdict=("invalid", "wrong answers: S01"))
+    made = compared(measured(folder / "a"), wrong)
+    assert "is invalid: wrong answers: S01" in made.cells[0].primary.verdict
+
+
+def test_one_of_many_cells_is_not_called_for_what_is_chance(folder: Path) -> None:
+    """The same two sides alone differ by p = 0.03."""
+    clients = tuple(range(1, 11))
+    seconds = (1.00, 1.10, 1.00, 1.10, 1.05)
+    other = tuple(one * 1.085 for one in seconds)
+    alone = compared(measured(folder / "a", seconds), measured(folder / "b", other))
+    assert alone.cells[0].primary.verdict == "slower"
+    a = measured(folder / "c", seconds, clients=clients)
+    b = measured(folder / "d", seconds[:5], clients=clients)
+    changed = tuple(
+        run if run.clients != 8 else replace(run, observation=other_run.observation)
+        for run, other_run in zip(
+            b.runs, measured(folder / "e", other, clients=clients).runs, strict=True
+        )
+    )
+    made = compared(a, replace(b, runs=changed))
+    assert {cell.primary.verdict for cell in made.cells} == {"no difference seen"}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("throughput_per_s < 0.95x", Answer.MET),
+        ("throughput_per_s < 0.8x", Answer.NOT_MET),
+        ("throughput_per_s<1.05x", Answer.MET),
+        ("throughput_per_s > 1x", Answer.NOT_MET),
+        ("elapsed_ns >= 1.1x", Answer.MET),
+        ("elapsed_ns > 1100000000", Answer.MET),
+        ("elapsed_ns > 1.3e9", Answer.NOT_MET),
+        ("failed > 0", Answer.NOT_MET),
+        ("failed <= 0", Answer.MET),
+    ],
+)
+def test_conditions_are_judged(folder: Path, text: str, answer: Answer) -> None:
+    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
+    assert answers(made, text) == [answer]
+
+
+def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_met(folder: Path) -> None:
+    noisy = (1.0, 1.6, 0.8, 1.9, 1.2)
+    made = compared(measured(folder / "a"), measured(folder / "b", noisy))
+    estimate = made.cells[0].primary.estimate
+    assert estimate and estimate.ratio < 0.95
+    asked = conditions.condition("throughput_per_s < 0.95x")
+    (judged,) = conditions.judge(made, [asked])
+    assert judged.answer is Answer.NOT_MET and "noise" in judged.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("throughput < 0.95x", "throughput_per_s"),
+        ("throughput_per_s 0.95x", "a ratio to A"),
+        ("throughput_per_s < 0x", "a ratio to A"),
+        ("", "a ratio to A"),
+    ],
+)
+def test_a_condition_that_is_none_is_refused(text: str, hint: str) -> None:
+    with pytest.raises(ArgumentError) as raised:
+        conditions.condition(text)
+    assert raised.value.hint and hint in raised.value.hint
+
+
+def test_a_level_that_is_not_there_is_refused(folder: Path) -> None:
+    one = comparison.side("A", "", [measured(folder / "a", clients=(1, 2, 4))])
+    for between, found in (
+        ("clients", "found 3: 1, 2, 4"),
+        ("storage", "expected two levels of storage, found 1"),
+        ("clients=1,9", "no level '9'"),
+        ("clients=1", "expected two levels"),
+        ("clents", "no factor 'clents'"),
+    ):
+        with pytest.raises(ArgumentError, match=found):
+            comparison.compare(one, None, between=between)
+    made = comparison.compare(one, None, between="clients=1,4")
+    assert [cell.name for cell in made.cells] == ["postgresql, here"]
+
+
+def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
+    schema = comparison_document.schema()
+    a = measured(folder / "a", clients=(1, 8))
+    single = measured(folder / "b", (1.0,))
+    other = measured(folder / "c", machine=OTHER, dataset={"fingerprint": "e" * 64})
+    asked = [conditions.condition("throughput_per_s < 0.95x")]
+    for b in (a, single, other):
+        made = compared(a, b)
+        document = comparison_document.document(made, conditions.judge(made, asked))
+        jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), schema)
+        stream = io.StringIO()
+        comparison_document.write_csv(made, stream)
+        assert len(stream.getvalue().splitlines()) == 1 + len(document["ratios"])
+        stream = io.StringIO()
+        markdown.render(report.build(made), stream)
+        assert stream.getvalue().startswith("# B compared with A")
+
+
+def test_a_short_report_is_short(folder: Path) -> None:
+    text = shown(compared(measured(folder / "a"), measured(folder / "b", SLOW)))
+    assert len(text.splitlines()) <= 17
+    assert max(map(len, text.splitlines())) <= 80

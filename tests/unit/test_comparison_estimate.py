@@ -1,0 +1,113 @@
+"""Ratios, intervals and p-values against SciPy's tests and against values by hand; differences that
+are there are called, and noise is called rarely."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+import pytest
+from scipy import stats
+
+from assay.comparison.estimate import (
+    Design,
+    Estimate,
+    benjamini_hochberg,
+    holm,
+    independent,
+    paired,
+)
+
+A = (100.0, 104.0, 97.0, 101.0, 99.0)
+B = (91.0, 96.0, 90.0, 92.5, 88.0)
+
+
+def logs(values: Sequence[float]) -> list[float]:
+    return [math.log(value) for value in values]
+
+
+def test_pairs_have_the_interval_of_the_paired_t_test() -> None:
+    found = paired(A, B)
+    known = stats.ttest_rel(logs(B), logs(A))
+    low, high = known.confidence_interval(0.95)
+    assert found.interval() == pytest.approx((math.exp(low), math.exp(high)))
+    assert found.p_value == pytest.approx(known.pvalue)
+    assert found.ratio == pytest.approx(stats.gmean(B) / stats.gmean(A))
+
+
+def test_independent_sides_have_the_interval_of_welchs_test() -> None:
+    found = independent(A, B[:3])
+    known = stats.ttest_ind(logs(B[:3]), logs(A), equal_var=False)
+    low, high = known.confidence_interval(0.95)
+    assert found.interval() == pytest.approx((math.exp(low), math.exp(high)))
+    assert found.p_value == pytest.approx(known.pvalue)
+
+
+def test_one_value_has_a_ratio_and_no_interval() -> None:
+    for found in (independent([100], [50]), independent([100], [49, 51]), paired([100], [50])):
+        assert found.design is Design.SINGLE
+        assert found.ratio == pytest.approx(0.5, rel=0.01)
+        assert found.interval() is None and found.p_value is None
+        assert found.smallest_seen is None and found.effect_size is None
+
+
+def test_values_that_never_vary_have_an_interval_without_width() -> None:
+    assert paired([5, 5, 5], [5, 5, 5]).p_value == 1.0
+    found = independent([5, 5], [6, 6])
+    assert found.p_value == 0.0
+    assert found.interval() == pytest.approx((1.2, 1.2))
+
+
+def test_two_values_a_side_make_no_error_however_far_apart_they_are() -> None:
+    found = independent([1, 1e12], [1e-9, 1e9])
+    interval = found.interval()
+    assert interval is not None and interval[0] < 1 < interval[1]
+
+
+def test_what_changes_on_the_machine_cancels_in_pairs() -> None:
+    drifting = [100 * 1.2**place for place in range(6)]
+    slower = [value * 0.95 * noise for value, noise in zip(drifting, (1, 1.01) * 3, strict=True)]
+    p_values = [paired(drifting, slower).p_value, independent(drifting, slower).p_value]
+    assert p_values[0] is not None and p_values[0] < 0.001
+    assert p_values[1] is not None and p_values[1] > 0.5
+
+
+def test_the_smallest_difference_is_seen_four_times_of_five() -> None:
+    """A true difference of that size, in many drawn experiments."""
+    chance = random.Random(1)
+    spread, n = 0.05, 6
+    size = Estimate(
+        Design.PAIRED, 0, spread * math.sqrt(2 / n), n - 1, spread * math.sqrt(2)
+    ).smallest_seen
+    assert size is not None
+    seen = 0
+    for _ in range(2000):
+        a = [math.exp(chance.gauss(0, spread)) for _ in range(n)]
+        b = [(1 + size) * math.exp(chance.gauss(0, spread)) for _ in range(n)]
+        seen += (paired(a, b).p_value or 0.0) < 0.05
+    assert 0.76 < seen / 2000 < 0.86
+
+
+@pytest.mark.parametrize("estimate", [paired, independent])
+def test_noise_is_called_in_five_of_a_hundred(estimate: object) -> None:
+    chance = random.Random(2)
+    called = 0
+    for _ in range(4000):
+        a, b = ([math.exp(chance.gauss(0, 0.1)) for _ in range(5)] for _ in "ab")
+        called += (estimate(a, b).p_value or 0.0) < 0.05  # type: ignore[operator]
+    assert 0.03 < called / 4000 < 0.06
+
+
+def test_p_values_are_adjusted_for_their_number() -> None:
+    assert holm([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.09, 0.09, 0.5])
+    assert holm([]) == benjamini_hochberg([]) == []
+    given = [0.01, 0.04, 0.03, 0.5]
+    known = stats.false_discovery_control(given)
+    assert benjamini_hochberg(given) == pytest.approx(list(known))
+
+
+def test_the_effect_size_is_in_standard_deviations() -> None:
+    found = independent(A, B)
+    pooled = math.sqrt((stats.tvar(logs(A)) + stats.tvar(logs(B))) / 2)
+    assert found.effect_size == pytest.approx(found.log_ratio / pooled * (1 - 3 / 31))
