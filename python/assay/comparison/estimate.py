@@ -41,7 +41,7 @@ class Estimate:
     """Of the log-ratio; None: of a single value on a side."""
     degrees_of_freedom: float | None
     deviation: float | None
-    """Standard deviation by which the effect size is told: of the log-ratios of pairs, or of the
+    """Standard deviation by which the effect size is given: of the log-ratios of pairs, or of the
     logarithms within both sides."""
     deviation_freedom: int = 0
     """Degrees of freedom of that."""

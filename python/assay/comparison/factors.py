@@ -1,4 +1,4 @@
-"""Takes runs; gives their levels of the factors by which cells are named and told apart, and what
+"""Takes runs; gives their levels of the factors by which cells are named and distinguished, and what
 identifies a cell with one factor left out.
 """
 

@@ -18,7 +18,7 @@ _MOST_DIFFERENCES = 6
 _DESIGNS = {
     Design.PAIRED: "interleaved: each repetition of A and B is a pair",
     Design.INDEPENDENT: "not interleaved: the ratio has what changed on the machine between",
-    Design.SINGLE: "one run on a side: no interval, so that no difference can be told from noise; "
+    Design.SINGLE: "one run on a side: no interval, so that a difference may be noise; "
     "repeat with --repetitions",
 }
 
