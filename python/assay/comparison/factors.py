@@ -1,5 +1,5 @@
-"""Takes runs; gives their levels of the factors by which cells are named and distinguished, and what
-identifies a cell with one factor left out.
+"""Takes runs; gives their levels of the factors by which cells are named and distinguished, and
+what identifies a cell with one factor left out.
 """
 
 from __future__ import annotations
