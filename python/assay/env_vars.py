@@ -80,6 +80,9 @@ BIBSQL_PROFILES = EnvVar(
     "The file of `bibsql --profile` (default: $XDG_CONFIG_HOME/assay/bibsql.toml or "
     "~/.config/assay/bibsql.toml).",
 )
+READER_PASSWORD = EnvVar(
+    "ASSAY_READER_PASSWORD", "The password of the user that `bibtosql --reader` makes."
+)
 XDG_CONFIG_HOME = EnvVar(
     "XDG_CONFIG_HOME", "Where programs keep what a person configured; see ASSAY_BIBSQL_PROFILES."
 )

@@ -9,17 +9,15 @@ duplicates where nothing in the schema forbids them. Here it is one transaction.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from assay.bibsql.declared import FileRows
 from assay.dialects.protocol import Dialect, Table
-from assay.load.fill import fill
+from assay.load.fill import OnProgress, fill
 from assay.load.tables import count
 from assay.provision.deployment import Deployment
-from assay.row_sources.request import DataRequest
 
 
 @dataclass(frozen=True)
@@ -29,22 +27,15 @@ class UpdateReport:
     elapsed_ns: int
 
 
-def mark(timestamp_file: Path) -> None:
-    """Writes the timestamp file. Call it *before* looking at the files, so that what is written
-    while the update runs is found by the next one."""
-    timestamp_file.write_text(f"{time.time_ns()}\n")
-
-
-def changed_files(files: Iterable[Path], timestamp_file: Path) -> list[Path]:
-    """Files written since the timestamp file was; all of them where there is none.
-
-    The two times come from the same file system clock. Equal counts as changed: doing a file twice
-    is harmless, missing one is not.
-    """
-    if not timestamp_file.exists():
-        return list(files)
-    since_ns = timestamp_file.stat().st_mtime_ns
-    return [file for file in files if file.stat().st_mtime_ns >= since_ns]
+def deletes(dialect: Dialect, rule: FileRows, names: Sequence[str]) -> list[str]:
+    """Statements that delete the rows of the files of these names, file by file, and all rows of
+    the tables that are made anew."""
+    statements = []
+    for name in names:
+        statements += dialect.delete_where(rule.table, rule.key, [name])
+    for table in rule.rebuilt:
+        statements += dialect.delete_all(table)
+    return statements
 
 
 def update(
@@ -52,25 +43,23 @@ def update(
     dialect: Dialect,
     tables: Sequence[Table],
     rule: FileRows,
-    request: DataRequest,
+    source: Mapping[str, Any],
     changed: Sequence[str],
     vanished: Sequence[str] = (),
+    progress: OnProgress | None = None,
 ) -> UpdateReport:
     """Deletes the rows of the files named in ``changed`` and ``vanished`` and inserts those of
-    ``changed`` anew, in one transaction; ``request`` names all files as they are now."""
-    document = request.source
-    assert not callable(document), "a bibliography is read by the engine"
+    ``changed`` anew, in one transaction; ``source`` is the engine's document that names all files
+    as they are now."""
     before_rows = _rows_of(deployment, dialect, tables, rule)
     began_ns = time.monotonic_ns()
     report = fill(
         deployment,
         dialect,
         tables,
-        {**document, "only": list(changed)},
-        before=[
-            *dialect.delete_where(rule.table, rule.key, [*changed, *vanished]),
-            *(statement for name in rule.rebuilt for statement in dialect.delete_all(name)),
-        ],
+        {**source, "only": list(changed)},
+        before=deletes(dialect, rule, [*changed, *vanished]),
+        progress=progress,
     )
     elapsed_ns = time.monotonic_ns() - began_ns
     inserted = _rows_sent(report, rule.table)

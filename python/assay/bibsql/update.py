@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.bibsql.changed_files import changed_files, mark, update
+from assay.bibsql.changed_files import update
 from assay.bibsql.declared import FileRows
+from assay.bibsql.newer_than import newer_than, now_ns, set_stamp
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError
 from assay.load.digest import table_digest
@@ -63,8 +64,8 @@ def observe(
             hint="--set changed=N with a smaller N",
         )
     copies = [Path(shutil.copy2(file, folder)) for file in files]
-    timestamp_file = folder / "last-update"
-    mark(timestamp_file)
+    stamp = folder / "last-update"
+    set_stamp(stamp, now_ns(stamp))
     dice = random.Random(task.seed)
     chosen = dice.sample(copies, task.changed + task.vanished)
     for number, file in enumerate(chosen[: task.changed]):
@@ -74,14 +75,15 @@ def observe(
         file.unlink()
     left = [file for file in copies if file not in vanished]
 
-    changed = changed_files(left, timestamp_file)
+    changed = newer_than(str(stamp)).changed(left)
     request = request_of(left)
+    assert not callable(request.source), "a bibliography is read by the engine"
     report = update(
         deployment,
         system.dialect,
         tables,
         rule,
-        request,
+        request.source,
         [file.name for file in changed],
         [file.name for file in vanished],
     )

@@ -165,6 +165,26 @@ class MysqlDialect(StandardSql):
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';",
         ]
 
+    def user_query(self, user: str) -> str:
+        return (
+            "SELECT 1 FROM information_schema.user_privileges "
+            f"WHERE grantee = {self.literal(self._account(user))} LIMIT 1"
+        )
+
+    def create_user(self, user: str, password: str) -> list[str]:
+        account = self._account(user)
+        return [f"CREATE USER IF NOT EXISTS {account} IDENTIFIED BY {self.literal(password)}"]
+
+    def grant_reading(self, user: str, tables: Sequence[str]) -> list[str]:
+        """One statement takes one table."""
+        return [
+            f"GRANT SELECT ON {self.identifier(table)} TO {self._account(user)}" for table in tables
+        ]
+
+    def _account(self, user: str) -> str:
+        """The user from any host."""
+        return f"{self.literal(user)}@'%'"
+
     def after_load(self, tables: Sequence[Table]) -> list[str]:
         return [f"ANALYZE TABLE {self.identifier(table.name)}" for table in tables]
 

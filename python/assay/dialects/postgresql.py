@@ -97,5 +97,30 @@ class PostgresqlDialect(StandardSql):
             "SET standard_conforming_strings = on;",
         ]
 
+    def user_query(self, user: str) -> str:
+        return f"SELECT 1 FROM pg_roles WHERE rolname = {self.literal(user)}"
+
+    def create_user(self, user: str, password: str) -> list[str]:
+        """There is no IF NOT EXISTS."""
+        role = f"CREATE ROLE {self.quoted(user)} LOGIN PASSWORD {self.literal(password)}"
+        return [
+            "DO "
+            + self.literal(
+                f"BEGIN IF NOT EXISTS ({self.user_query(user)}) THEN {role}; END IF; END"
+            )
+        ]
+
+    def grant_reading(self, user: str, tables: Sequence[str]) -> list[str]:
+        """The rights on database and schema too, which a server may have taken from everybody."""
+        role = self.quoted(user)
+        places = (
+            f"EXECUTE format('GRANT CONNECT ON DATABASE %I TO {role}', current_database()); "
+            f"EXECUTE format('GRANT USAGE ON SCHEMA %I TO {role}', current_schema());"
+        )
+        return [
+            "DO " + self.literal(f"BEGIN {places} END"),
+            f"GRANT SELECT ON {self.names(tables)} TO {role}",
+        ]
+
 
 POSTGRESQL = PostgresqlDialect()

@@ -232,6 +232,35 @@ class SqlText(Protocol):
         the literal style)."""
         ...
 
+    def delete_others(self, table: str, column: str, texts: Sequence[str]) -> list[str]:
+        """Statements that delete the rows whose column holds none of the texts."""
+        ...
+
+    def refuse_others(
+        self, table: str, column: str, texts: Sequence[str], into: Table
+    ) -> list[str]:
+        """Statements that fail where a row of the table holds none of the texts, and do nothing
+        elsewhere; ``into`` is a table with a column that is not NULL."""
+        ...
+
+
+@runtime_checkable
+class HasUsers(Protocol):
+    """A dialect whose servers know users and what each of them may do."""
+
+    def user_query(self, user: str) -> str:
+        """A statement that has a row in its answer exactly where there is this user."""
+        ...
+
+    def create_user(self, user: str, password: str) -> list[str]:
+        """Statements that make the user with this password; a user that is there is left as it
+        is."""
+        ...
+
+    def grant_reading(self, user: str, tables: Sequence[str]) -> list[str]:
+        """Statements after which the user may read these tables of the session's database."""
+        ...
+
 
 @runtime_checkable
 class SingleRows(Protocol):

@@ -165,6 +165,22 @@ class StandardSql(MinimalDialect):
         where = f"{self.identifier(column)} IN ({literals})"
         return [f"DELETE FROM {self.identifier(table)} WHERE {where}"] if texts else []
 
+    def delete_others(self, table: str, column: str, texts: Sequence[str]) -> list[str]:
+        return [f"DELETE FROM {self.identifier(table)} WHERE {self._is_none_of(column, texts)}"]
+
+    def refuse_others(
+        self, table: str, column: str, texts: Sequence[str], into: Table
+    ) -> list[str]:
+        """A row that breaks NOT NULL: an error on every system, in every client."""
+        whole = next(column.name for column in into.columns if column.not_null)
+        return [
+            f"INSERT INTO {self.identifier(into.name)} ({self.identifier(whole)}) "
+            f"SELECT NULL FROM {self.identifier(table)} WHERE {self._is_none_of(column, texts)}"
+        ]
+
+    def _is_none_of(self, column: str, texts: Sequence[str]) -> str:
+        return f"{self.identifier(column)} NOT IN ({', '.join(map(self.literal, texts))})"
+
     def insert_row(self, table: Table, values: Sequence[str]) -> str:
         return f"{self.insert(table)} ({', '.join(values)})"
 

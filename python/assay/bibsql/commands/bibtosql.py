@@ -14,18 +14,20 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from assay.bibsql.bibliography import counted, skipped_text
-from assay.bibsql.commands import servers
+from assay.bibsql.commands import applying, reading_user, servers
 from assay.bibsql.commands.bibsql import standard_answer
+from assay.bibsql.commands.file_update import file_update
+from assay.bibsql.commands.input_check import check, ended_by_signals, problem_lines
 from assay.bibsql.commands.options import Option, Parsed, help_text, parse
-from assay.bibsql.commands.sql_script import script_document
+from assay.bibsql.commands.sql_script import script_document, script_without_rows
 from assay.cli.outcome import outcome_of, say
 from assay.cli.streams import OutputLost
 from assay.cli.surroundings import refuse_other_encodings
+from assay.errors import ArgumentError
 from assay.files import output_file
 from assay.workload import reader
 from assay.workload.values import Workload
@@ -49,14 +51,42 @@ OPTIONS = (
     Option("replicas", "write every entry N times, with changes [default: 1]", "N", False),
     Option("seed", "seed of the changes in replicas [default: 1]", "N", False),
     Option("strict", "treat an undefined macro as an error", "", False),
+    Option(
+        "update",
+        "delete the rows of FILEs before they are inserted; FILEs are the whole collection",
+        "",
+        False,
+    ),
+    Option(
+        "newer-than",
+        "with --update: replace the rows of those files alone that were written after this file, "
+        "or since this date",
+        "STAMP",
+        False,
+    ),
+    Option("remove-gone", "with --update: delete the rows of all other files", "", False),
+    Option(
+        "apply",
+        "load into this database, all or nothing, instead of writing SQL; afterwards set STAMP",
+        "URL|FILE",
+        False,
+    ),
+    Option(
+        "wait",
+        "with --apply: how long to wait for another update of the database [default: 60s]",
+        "TIME",
+        False,
+    ),
+    Option("reader", "make a database user who may only read the tables", "NAME", False),
+    Option("quiet", "print errors alone", "", False),
 )
-SHOWN_PROBLEMS = 20
 STANDARD_INPUT = 0
 
 
 EXAMPLES = """\
   bibtosql --server psql --create tugboat.bib > tugboat.sql
   bibtosql -c *.bib | sqlite3 bibtex.db
+  bibtosql --update --newer-than last-update --apply bibtex.db bibliographies/
 """
 
 
@@ -74,31 +104,42 @@ def run(arguments: list[str]) -> int | None:
     if answer := standard_answer("bibtosql", _help(workload), parsed):
         sys.stdout.write(answer)
         return None
-    server = servers.server(parsed.last_or("server", workload.default_system))
     files = [] if parsed.rest == ["-"] else parsed.rest
     refuse_other_encodings(files)
-    document = script_document(workload, server, parsed, files)
-    if files:
-        with _ended_by_signals():
-            _check(document["source"])
-    with _output(parsed, files) as descriptor:
-        report = _write(document, descriptor, parsed.last("output"))
-    for line in problem_lines(report["problems"]):
-        say(line)
+    if parsed.last("apply") is not None:
+        applying.run(parsed, workload, files)
+        return None
+    if parsed.last("wait") is not None:
+        raise ArgumentError("--wait means nothing without --apply", hint="--apply URL|FILE")
+    _write_script(parsed, workload, files)
     return None
 
 
-@contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """At once: a pipe without a writer is waited for inside the engine, where no handler of
-    ours runs, and there is nothing yet to put away."""
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    handlers = [signal.signal(number, signal.SIG_DFL) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, handlers, strict=True):
-            signal.signal(number, handler)
+def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
+    server = servers.server(parsed.last_or("server", workload.default_system))
+    update = file_update(parsed, parsed.rest)
+    if update is not None:
+        update.insist_on_stamp()
+        files = [str(file) for file in update.files]
+    reader = reading_user.lines(parsed.last("reader"), server, workload)
+    document = script_document(workload, server, parsed, files, update, reader)
+    is_without_rows = (reader and not parsed.rest and "create" not in parsed.given) or (
+        update is not None and not update.has_work
+    )
+    if is_without_rows:
+        with _output(parsed, files or [os.devnull]) as descriptor:
+            lines = script_without_rows(document, server, parsed, reader)
+            with open(descriptor, "w", closefd=False, encoding="utf-8") as out:
+                out.writelines(f"{line}\n" for line in lines)
+        return
+    if files:
+        with ended_by_signals():
+            check(document["source"])
+    with _output(parsed, files) as descriptor:
+        report = _write(document, descriptor, parsed.last("output"))
+    if "quiet" not in parsed.given:
+        for line in problem_lines(report["problems"]):
+            say(line)
 
 
 @contextmanager
@@ -128,18 +169,6 @@ def _output(parsed: Parsed, files: Sequence[str]) -> Iterator[int]:
             raise OutputLost(error) from error
 
 
-def _check(source: Mapping[str, Any]) -> None:
-    """Reads the files once before anything is written. Costs a tenth."""
-    from assay import _engine
-    from assay.provision.session import raise_as_ours
-
-    scan = {key: value for key, value in source.items() if key != "replicas"}
-    try:
-        _engine.bib_scan(json.dumps(scan))
-    except _engine.EngineError as error:
-        raise_as_ours(error)
-
-
 def _write(document: dict[str, Any], descriptor: int, file: str | None) -> dict[str, Any]:
     from assay import _engine
     from assay.provision.session import raise_as_ours
@@ -153,22 +182,6 @@ def _write(document: dict[str, Any], descriptor: int, file: str | None) -> dict[
             raise OutputLost(error) from error
         raise
     return report
-
-
-def problem_lines(problems: Mapping[str, Any]) -> list[str]:
-    """What was wrong and did not stop the program: the first of it, and how much there is."""
-    lines = []
-    for problem in problems["kept"][:SHOWN_PROBLEMS]:
-        place = ":".join(
-            str(part) for part in (problem["file"], problem["line"], problem["column"]) if part
-        )
-        lines.append(f"{problem['severity']}: {place}: {problem['message']}")
-    if not lines:
-        return []
-    total = f"{counted(problems['errors'], 'error')}, {counted(problems['warnings'], 'warning')}"
-    if skipped := skipped_text(problems):
-        total += f"; left out: {skipped}"
-    return [*lines, total]
 
 
 def _help(workload: Workload) -> str:

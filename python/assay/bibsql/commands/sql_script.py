@@ -1,7 +1,8 @@
 """Takes the options of `bibtosql`; returns the document from which the engine writes the script.
 
 The order is that of the original: comments, tables dropped and made, one transaction with the rows
-of bibtab, strtab and namtab. Indexes, which version 0.01 did not make, follow behind.
+of bibtab, strtab and namtab. An update's deletes stand before its inserts, in the same transaction.
+Indexes, which version 0.01 did not make, and the rights of a reader follow behind.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.bibsql.commands import servers
+from assay.bibsql.commands.file_update import FileUpdate
 from assay.bibsql.commands.options import Parsed
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
@@ -27,18 +29,24 @@ _NUMBERS = {"replicas": REPLICAS, "seed": SEED}
 
 
 def script_document(
-    workload: Workload, server: servers.Server, parsed: Parsed, files: list[str]
+    workload: Workload,
+    server: servers.Server,
+    parsed: Parsed,
+    files: list[str],
+    update: FileUpdate | None = None,
+    reader: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The engine's `SqlOptions`: everything the script says, and where its rows come from."""
     dialect, text = server.system.dialect, server.dialect
     _refuse_unused(parsed)
     database = servers.database_name(parsed.last_or("database", servers.DEFAULT_DATABASE))
     is_new = "create" in parsed.given
-    options = _table_options(server, parsed)
+    options = table_options(server, parsed)
     indexes = [
         statement for table in workload.tables for statement in dialect.create_indexes(table)
     ]
-    after = [*dialect.commit(), *(indexes if is_new else [])]
+    after = [*dialect.commit(), *(indexes if is_new else []), *reader]
+    deletes = [] if update is None else update.script_deletes(workload, server)
     return {
         "source": {
             "files": files,
@@ -46,6 +54,7 @@ def script_document(
             "keep_going": "keep-going" in parsed.given,
             "strict": "strict" in parsed.given,
             "replicas": _replicas(parsed),
+            "only": None if update is None else update.changed_names,
         },
         "literal_style": text.literal_style,
         "carriage_return": text.carriage_return,
@@ -54,11 +63,25 @@ def script_document(
             *text.script_prologue(database, is_new),
             *_ended(_schema(workload, dialect, options) if is_new else []),
         ],
-        "begin": "\n".join(_ended(dialect.begin())),
+        "begin": "\n".join([*_ended(dialect.begin()), *deletes]),
         "commit": "\n".join(_ended(after)),
         "rollback": "\n".join(_ended(dialect.rollback())),
         "tables": [_table_name(dialect, table) for table in workload.tables],
     }
+
+
+def script_without_rows(
+    document: Mapping[str, Any], server: servers.Server, parsed: Parsed, reader: Sequence[str]
+) -> list[str]:
+    """Lines of a script where no file has changed, or for a reader of tables that are there."""
+    if not reader:
+        return [*document["header"], f"-- no file is newer than {parsed.last('newer-than')}"]
+    database = servers.database_name(parsed.last_or("database", servers.DEFAULT_DATABASE))
+    return [
+        *(line for line in document["header"] if not line.startswith("-- file")),
+        *server.dialect.script_prologue(database, create=False),
+        *_ended(reader),
+    ]
 
 
 def _refuse_unused(parsed: Parsed) -> None:
@@ -86,7 +109,7 @@ def _schema(workload: Workload, dialect: Dialect, options: Mapping[str, str]) ->
     return statements
 
 
-def _table_options(server: servers.Server, parsed: Parsed) -> dict[str, str]:
+def table_options(server: servers.Server, parsed: Parsed) -> dict[str, str]:
     """The system's own options: their defaults, and what ``--option`` says."""
     specs = {spec.name: spec for spec in server.system.option_specs}
     options = {name: spec.default for name, spec in specs.items()}

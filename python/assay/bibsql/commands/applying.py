@@ -1,0 +1,216 @@
+"""Takes the options of `bibtosql --apply`; loads the files into a database, or brings it up to
+date, all or nothing.
+
+An update holds the lock of its database from before it looks at the files until its stamp is set.
+What it changes is one transaction: where it fails or is killed, tables and stamp are as they were.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from assay.bibsql.bibliography import counted, files_of
+from assay.bibsql.changed_files import UpdateReport, update
+from assay.bibsql.commands import reading_user
+from assay.bibsql.commands.file_update import FileUpdate, file_update, rule_of
+from assay.bibsql.commands.input_check import check, ended_by_signals, problem_lines
+from assay.bibsql.commands.options import Parsed
+from assay.bibsql.commands.sql_script import script_document
+from assay.bibsql.commands.target import Target, attached
+from assay.bibsql.commands.update_lock import update_lock
+from assay.bibsql.newer_than import now_ns, set_stamp
+from assay.cli.outcome import say
+from assay.cli.progress import progress
+from assay.errors import ArgumentError
+from assay.load.fill import OnProgress, fill
+from assay.load.tables import count, drop, drops
+from assay.progress import Progress, Silent
+from assay.provision.session import session
+from assay.text.quantities import WAIT_S
+from assay.text.units import duration
+from assay.workload.values import Workload
+
+WAIT_DEFAULT_S = 60.0
+_OF_SCRIPTS = {
+    "output": "no script is written",
+    "database": "the URL names the database, or the file is it",
+}
+_NAMES_SHOWN = 3
+
+
+def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
+    """Raises members of the whole tree of errors; then nothing has changed."""
+    wait_s = _waiting(parsed, words)
+    file_update(parsed, words)  # what is wrong with the files is said before a password is asked
+    with attached(parsed, workload) as target:
+        with update_lock(target.place, wait_s):
+            if "update" in parsed.given:
+                _update(parsed, workload, target, words)
+            elif "create" in parsed.given:
+                _create(parsed, workload, target, words)
+        if (name := parsed.last("reader")) is not None:
+            _make_reader(name, parsed, workload, target)
+
+
+def _waiting(parsed: Parsed, words: list[str]) -> float:
+    """How long the lock may be waited for; refuses options that contradict `--apply`."""
+    for name, why in _OF_SCRIPTS.items():
+        if parsed.last(name) is not None:
+            raise ArgumentError(f"--{name} with --apply: {why}", hint=f"leave out --{name}")
+    if {"update", "create"} & parsed.given:
+        if not words:
+            raise ArgumentError("--apply needs the names of files", hint="bibtosql … *.bib")
+    elif parsed.last("reader") is None or words:
+        raise ArgumentError(
+            "--apply: expected --create or --update, found neither",
+            hint="--create for tables that are not there yet, --update for those that are",
+        )
+    word = parsed.last("wait")
+    try:
+        return WAIT_DEFAULT_S if word is None else WAIT_S.of_word(word)
+    except ValueError as error:
+        raise ArgumentError(f"--wait: {error}") from None
+
+
+def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]) -> None:
+    rule = rule_of(workload)
+    held = target.texts(rule.table, rule.key)
+    stamp, began_ns = _begun(parsed, words)
+    asked = _asked(parsed, words)
+    gone = sorted(held - set(asked.names))
+    if gone and not asked.removes_gone:
+        raise ArgumentError(
+            f"{target.place} holds rows of {counted(len(gone), 'file')} not named here: "
+            f"{_shown(gone)}",
+            hint="name all files of the collection, or delete the rows of the others: "
+            "--remove-gone",
+        )
+    new = set(asked.names) - held
+    changed = [name for name in asked.names if name in asked.changed_names or name in new]
+    report = UpdateReport(0, 0, 0)
+    if changed or gone:
+        with _read(parsed, workload, target, [str(file) for file in asked.files]) as (source, said):
+            report = update(
+                target.deployment,
+                target.dialect,
+                workload.tables,
+                rule,
+                source,
+                changed,
+                gone,
+                said,
+            )
+    if stamp is not None:
+        set_stamp(stamp, began_ns)
+    _say(parsed, _summary(report, changed, gone, asked))
+
+
+def _begun(parsed: Parsed, words: list[str]) -> tuple[Path | None, int]:
+    """The stamp that is set at the end, and the time now, before the files are looked at."""
+    newer_than = _asked(parsed, words).newer_than
+    stamp = None if newer_than is None else newer_than.stamp
+    return (None, 0) if stamp is None else (stamp, now_ns(stamp))
+
+
+def _asked(parsed: Parsed, words: list[str]) -> FileUpdate:
+    asked = file_update(parsed, words)
+    assert asked is not None, "--update is given"
+    return asked
+
+
+def _create(parsed: Parsed, workload: Workload, target: Target, words: list[str]) -> None:
+    """New tables with all rows. Tables that are there are replaced only where they are empty, as a
+    killed load leaves them."""
+    tables, dialect = workload.tables, target.dialect
+    there = [table for table in tables if target.has(table.name)]
+    for name, rows in count(target.deployment, dialect, there).items():
+        if rows:
+            raise ArgumentError(
+                f"{target.place} has a table {name} with {counted(rows, 'row')}",
+                hint="--update brings it up to date; --create is for a database without it",
+            )
+    with _read(parsed, workload, target, [str(file) for file in files_of(words)]) as (source, said):
+        began_s = time.monotonic()
+        # Indexes before the rows: then the rows are all that is left to do, in one transaction.
+        options = target.deployment.options
+        made = [statement for table in tables for statement in dialect.create_table(table, options)]
+        indexes = [statement for table in tables for statement in dialect.create_indexes(table)]
+        try:
+            target.execute([*drops(dialect, there), *made, *indexes])
+            sent = fill(target.deployment, dialect, tables, source, progress=said)
+        except BaseException:
+            drop(target.deployment, dialect, tables)
+            raise
+    target.execute(dialect.after_load(tables))
+    parts = [f"{table['name']} {counted(int(table['rows']), 'row')}" for table in sent["tables"]]
+    _say(parsed, f"{', '.join(parts)} in {duration(time.monotonic() - began_s)}")
+
+
+@contextmanager
+def _read(
+    parsed: Parsed, workload: Workload, target: Target, files: list[str]
+) -> Iterator[tuple[dict[str, Any], OnProgress]]:
+    """The engine's document of the files, which have been read once and are good, and what shows
+    how far it is."""
+    source = script_document(workload, target.server, parsed, files)["source"] | {"kind": "bib"}
+    is_quiet = "quiet" in parsed.given
+    with ended_by_signals():
+        scan = check({key: value for key, value in source.items() if key != "kind"})
+    if not is_quiet:
+        for line in problem_lines(scan["problems"]):
+            say(line)
+    total_bytes = int(scan["bytes"])
+    with _shown_progress(is_quiet) as shown:
+        shown.stage(f"load {counted(len(files), 'file')}")
+        yield source, lambda report: shown.loading({**report, "bytes_total": total_bytes})
+
+
+@contextmanager
+def _shown_progress(is_quiet: bool) -> Iterator[Progress]:
+    if is_quiet:
+        yield Silent()
+        return
+    with progress() as shown:
+        yield shown
+
+
+def _make_reader(name: str, parsed: Parsed, workload: Workload, target: Target) -> None:
+    """A user that is there keeps password and rights, and may read the tables as well."""
+    is_there = False
+    if (question := reading_user.question(name, target.dialect)) is not None:
+        with session(target.deployment.address) as opened:
+            is_there = bool(opened.execute(question).rows)
+    target.execute(
+        reading_user.statements(
+            name, target.server.name, target.dialect, workload, is_there=is_there
+        )
+    )
+    _say(parsed, f"{name}{'' if is_there else ', a new user,'} may read the tables")
+
+
+def _summary(
+    report: UpdateReport, changed: Sequence[str], gone: Sequence[str], asked: FileUpdate
+) -> str:
+    if not changed and not gone:
+        return f"no file of {len(asked.files)} has changed"
+    parts = [f"{len(changed)} of {counted(len(asked.files), 'file')} read"]
+    if gone:
+        parts.append(f"{counted(len(gone), 'file')} gone")
+    return (
+        f"{', '.join(parts)}: {counted(report.deleted_rows, 'row')} deleted, "
+        f"{report.inserted_rows:,} inserted in {duration(report.elapsed_ns / 1e9)}"
+    )
+
+
+def _shown(names: Sequence[str]) -> str:
+    more = ", …" if len(names) > _NAMES_SHOWN else ""
+    return ", ".join(names[:_NAMES_SHOWN]) + more
+
+
+def _say(parsed: Parsed, line: str) -> None:
+    if "quiet" not in parsed.given:
+        say(line)

@@ -1,0 +1,57 @@
+"""Takes the engine's document of the files; reads them once before anything is written or sent, and
+returns what is wrong with them as lines."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from assay.bibsql.bibliography import counted, skipped_text
+
+SHOWN_PROBLEMS = 20
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """At once: a pipe without a writer is waited for inside the engine, where no handler of
+    ours runs, and there is nothing yet to put away."""
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    handlers = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
+
+
+def check(source: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The engine's `Scan` of the files; raises `InputError` where they are bad. Costs a tenth of
+    writing them."""
+    from assay import _engine
+    from assay.provision.session import raise_as_ours
+
+    of_rows = ("replicas", "only")
+    scan = {key: value for key, value in source.items() if key not in of_rows}
+    try:
+        return dict(json.loads(_engine.bib_scan(json.dumps(scan))))
+    except _engine.EngineError as error:
+        raise_as_ours(error)
+
+
+def problem_lines(problems: Mapping[str, Any]) -> list[str]:
+    """What was wrong and did not stop the program: the first of it, and how much there is."""
+    lines = []
+    for problem in problems["kept"][:SHOWN_PROBLEMS]:
+        place = ":".join(
+            str(part) for part in (problem["file"], problem["line"], problem["column"]) if part
+        )
+        lines.append(f"{problem['severity']}: {place}: {problem['message']}")
+    if not lines:
+        return []
+    total = f"{counted(problems['errors'], 'error')}, {counted(problems['warnings'], 'warning')}"
+    if skipped := skipped_text(problems):
+        total += f"; left out: {skipped}"
+    return [*lines, total]

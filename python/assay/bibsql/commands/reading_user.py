@@ -1,0 +1,66 @@
+"""Takes the name of `bibtosql --reader`; returns the statements that make the user, who may read
+the tables and nothing else."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import sys
+from collections.abc import Sequence
+
+from assay import env_vars
+from assay.bibsql.commands import servers
+from assay.dialects.protocol import Dialect, HasUsers
+from assay.errors import ArgumentError
+from assay.workload.values import Workload
+
+_LONGEST_NAME = 32
+"""Some servers take no longer one."""
+_NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{_LONGEST_NAME - 1}}}")
+
+
+def statements(
+    name: str, server: str, dialect: Dialect, workload: Workload, *, is_there: bool = False
+) -> list[str]:
+    """Raises `ArgumentError` where the server has no users, for a name that some server would not
+    take, and where there is no password for a user who ``is_there`` not yet."""
+    if not isinstance(dialect, HasUsers):
+        raise ArgumentError(
+            f"--reader {name}: {server} has no users",
+            hint="who may read or write a database file is said by the rights of the file: chmod",
+        )
+    if _NAME.fullmatch(name) is None:
+        raise ArgumentError(
+            f"--reader {name!r}: expected a name of letters (a to z), digits, _ and -, at most "
+            f"{_LONGEST_NAME} of them, of which the first is no digit"
+        )
+    made = [] if is_there else dialect.create_user(name, _password(name))
+    return [*made, *dialect.grant_reading(name, _tables(workload))]
+
+
+def question(name: str, dialect: Dialect) -> str | None:
+    """Whether there is a user of this name; None where the server has no users."""
+    return dialect.user_query(name) if isinstance(dialect, HasUsers) else None
+
+
+def lines(name: str | None, server: servers.Server, workload: Workload) -> Sequence[str]:
+    """The same for a script, which cannot ask whether the user is there."""
+    if name is None:
+        return []
+    return statements(name, server.name, server.system.dialect, workload)
+
+
+def _tables(workload: Workload) -> list[str]:
+    return [table.name for table in workload.tables]
+
+
+def _password(name: str) -> str:
+    if given := env_vars.READER_PASSWORD.get():
+        return given
+    has_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if has_terminal and (typed := getpass.getpass(f"Password for the new user {name}: ")):
+        return typed
+    raise ArgumentError(
+        f"--reader {name}: the new user needs a password",
+        hint=f"give it in {env_vars.READER_PASSWORD.name}, or at a terminal, where it is asked for",
+    )

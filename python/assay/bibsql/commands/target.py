@@ -1,0 +1,130 @@
+"""Takes the word of `bibtosql --apply`, a URL or a file; returns the database that it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
+
+from assay import _engine, registry
+from assay.bibsql.commands import servers
+from assay.bibsql.commands.options import Parsed
+from assay.bibsql.commands.sql_script import table_options
+from assay.cli.passwords import with_passwords
+from assay.dialects.protocol import Dialect
+from assay.errors import ArgumentError
+from assay.experiment import Experiment, SystemChoice
+from assay.experiment.settings import system_choice
+from assay.files import paths
+from assay.provision.deployment import Deployment
+from assay.provision.session import session
+from assay.server_url import is_url
+from assay.systems.abilities import ReachedByUrl, WorksInProcess
+from assay.workload.values import Workload
+
+
+@dataclass(frozen=True)
+class Target:
+    """A database that rows are loaded into."""
+
+    server: servers.Server
+    deployment: Deployment
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.server.system.dialect
+
+    @property
+    def place(self) -> str:
+        """What identifies it, whoever logs in."""
+        address = self.deployment.address
+        if address.file:
+            return address.file
+        where = address.unix or f"{address.host}:{address.port}"
+        return f"{where}/{address.database}"
+
+    def execute(self, statements: list[str]) -> None:
+        with session(self.deployment.address) as opened:
+            for statement in statements:
+                opened.execute(statement)
+
+    def texts(self, table: str, column: str) -> set[str]:
+        """The values of a column of texts; raises `ArgumentError` where there is no such table."""
+        with session(self.deployment.address) as opened:
+            try:
+                rows = opened.execute(self.dialect.read_all(table, [column])).rows
+            except _engine.EngineError as error:
+                if error.error_class != "unknown object":
+                    raise
+                raise ArgumentError(
+                    f"{self.place} has no table {table}", hint="--create makes the tables"
+                ) from None
+        return {cells[0] for cells in rows if cells[0] is not None}
+
+    def has(self, table: str) -> bool:
+        """Whether there is such a table."""
+        with session(self.deployment.address) as opened:
+            try:
+                opened.execute(self.dialect.exists(table))
+            except _engine.EngineError as error:
+                if error.error_class != "unknown object":
+                    raise
+                return False
+        return True
+
+
+@contextmanager
+def attached(parsed: Parsed, workload: Workload) -> Iterator[Target]:
+    """A file that ``--create`` makes is removed again after an error."""
+    word = parsed.last_or("apply", "")
+    made = None if is_url(word) else _file_made(Path(word), is_new="create" in parsed.given)
+    try:
+        choice = system_choice(word) if is_url(word) else _file_choice(parsed, workload, word)
+        server = servers.server(choice.name)
+        own = parsed.last("server")
+        if own and servers.server(own).system.dialect.name != server.system.dialect.name:
+            raise ArgumentError(f"--server {own}: the database is one of {server.name}")
+        [choice] = with_passwords(Experiment(workload.name, (), (choice,))).systems
+        system = registry.system(choice.name)
+        assert isinstance(system, ReachedByUrl), "it has a URL"
+        with system.attach(choice) as deployment:
+            given = {**deployment.options, **table_options(server, parsed)}
+            options = _with_bulk_form(parsed, given)
+            yield Target(server, replace(deployment, options=options))
+    except BaseException:
+        if made is not None:
+            made.unlink(missing_ok=True)
+        raise
+
+
+def _with_bulk_form(parsed: Parsed, options: Mapping[str, str]) -> Mapping[str, str]:
+    """INSERT statements where the faster load needs a setting of the server."""
+    is_given = any(word.startswith("bulk_form=") for word in parsed.all("option"))
+    if "bulk_form" not in options or is_given:
+        return options
+    return {**options, "bulk_form": "multi-row"}
+
+
+def _file_made(file: Path, *, is_new: bool) -> Path | None:
+    if not is_new or paths.exists(file):
+        return None
+    try:
+        file.touch(exist_ok=False)
+    except OSError as error:
+        raise ArgumentError(f"--apply {file}: cannot be made: {error.strerror}") from error
+    return file
+
+
+def _file_choice(parsed: Parsed, workload: Workload, word: str) -> SystemChoice:
+    """A path is a file of the server that would be meant without one."""
+    server = servers.server(parsed.last_or("server", workload.default_system))
+    system = server.system
+    is_file = isinstance(system, WorksInProcess) and system.is_in_process(SystemChoice(system.name))
+    if not isinstance(system, ReachedByUrl) or not is_file:
+        raise ArgumentError(
+            f"--apply {word}: expected the URL of a {server.name} server",
+            hint="scheme://USER@HOST:PORT/DATABASE",
+        )
+    return system_choice(f"{system.url_schemes[0]}:///{quote(str(Path(word).absolute()))}")

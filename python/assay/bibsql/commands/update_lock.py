@@ -1,0 +1,56 @@
+"""Takes the place of a database; gives the lock that only one update of it holds at a time.
+
+The kernel drops a lock when its process ends, however it ends: none can stay behind, and the file
+that remains is empty of meaning.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from assay.errors import ArgumentError, RunFailed
+from assay.provision import ledger
+
+_TRY_AGAIN_S = 0.1
+
+
+@contextmanager
+def update_lock(place: str, wait_s: float) -> Iterator[None]:
+    """Waits for the lock. Raises `RunFailed` where another update holds it for longer than
+    ``wait_s``."""
+    folder = ledger.state_directory().parent / "updates"
+    file = folder / f"{hashlib.sha256(place.encode()).hexdigest()[:16]}.lock"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise ArgumentError(f"{file}: the lock cannot be opened: {error.strerror}") from error
+    try:
+        _wait(lock, place, wait_s)
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"process {os.getpid()}, since {time.strftime('%F %T')}".encode(), 0)
+        yield
+        os.ftruncate(lock, 0)
+    finally:
+        os.close(lock)
+
+
+def _wait(lock: int, place: str, wait_s: float) -> None:
+    until_s = time.monotonic() + wait_s
+    while True:
+        with suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        if time.monotonic() >= until_s:
+            holder = os.pread(lock, 100, 0).decode(errors="replace")
+            raise RunFailed(
+                f"another update of {place} is running" + (f" ({holder})" if holder else ""),
+                hint=f"try again when it has ended, or wait for longer than {wait_s:g} s: "
+                "--wait 10min",
+            )
+        time.sleep(_TRY_AGAIN_S)

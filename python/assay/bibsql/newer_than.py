@@ -1,0 +1,104 @@
+"""Takes the word of `--newer-than`, the path of a stamp file or a date; returns the instant that it
+names, and sets the stamp when an update has succeeded.
+
+The time of a stamp is that of the *beginning* of the last update, so that a file which is written
+while an update runs is found by the next one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from assay.errors import ArgumentError, InputError
+from assay.files import paths
+
+_DATE = re.compile(r"\d{4}-\d\d")
+_DATE_HINT = "--newer-than 2026-11-23, --newer-than 2026-11-23T06:30, or a file whose time is meant"
+
+
+@dataclass(frozen=True)
+class NewerThan:
+    since_ns: int | None
+    """None: the stamp is not there yet, so that every file is new."""
+    stamp: Path | None = None
+    """The file; None: a date was given."""
+
+    def changed(self, files: Iterable[Path]) -> list[Path]:
+        """The files that were written then or later. Equal counts as changed: doing a file twice
+        is harmless, missing one is not."""
+        since_ns = self.since_ns
+        if since_ns is None:
+            return list(files)
+        return [file for file in files if _written_ns(file) >= since_ns]
+
+
+def newer_than(word: str) -> NewerThan:
+    """Raises `ArgumentError` for a date that there is not, and for a folder."""
+    path = Path(word)
+    if paths.is_folder(path):
+        raise ArgumentError(f"--newer-than {word}: expected a file, found a folder")
+    if paths.exists(path):
+        return NewerThan(path.stat().st_mtime_ns, path)
+    if _DATE.match(word) is None:
+        return NewerThan(None, path)
+    try:
+        # A date without a zone is local time.
+        date = datetime.fromisoformat(word).astimezone()
+    except (ValueError, OverflowError):
+        raise ArgumentError(
+            f"--newer-than {word}: expected a date and time of ISO 8601, or a file",
+            hint=_DATE_HINT,
+        ) from None
+    return NewerThan(int(date.timestamp()) * 1_000_000_000 + date.microsecond * 1000)
+
+
+def now_ns(stamp: Path) -> int:
+    """The present time by the clock of the stamp's file system.
+
+    Raises `InputError` where the stamp could not be set later: that is known before anything is
+    changed.
+    """
+    try:
+        with tempfile.NamedTemporaryFile(dir=stamp.parent, prefix=".assay-") as file:
+            now = os.fstat(file.fileno()).st_mtime_ns
+        if stamp.exists():
+            found = stamp.stat()
+            os.utime(stamp, ns=(found.st_atime_ns, found.st_mtime_ns))
+    except OSError as error:
+        raise InputError(
+            f"the stamp could not be set after the update: {error.strerror}",
+            file=stamp,
+            hint="name a file of yours in a folder where you may write",
+        ) from error
+    return now
+
+
+def set_stamp(stamp: Path, instant_ns: int) -> None:
+    """Gives the stamp this time, and makes it where it is not there: never with another time."""
+    try:
+        if stamp.exists():
+            os.utime(stamp, ns=(instant_ns, instant_ns))
+            return
+        descriptor, name = tempfile.mkstemp(dir=stamp.parent, prefix=".assay-")
+        os.close(descriptor)
+        os.utime(name, ns=(instant_ns, instant_ns))
+        Path(name).replace(stamp)
+    except OSError as error:
+        raise InputError(
+            f"the tables are up to date, but the stamp could not be set: {error.strerror}",
+            file=stamp,
+            hint="nothing is lost: the next update reads these files again",
+        ) from error
+
+
+def _written_ns(file: Path) -> int:
+    try:
+        return file.stat().st_mtime_ns
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=file) from error

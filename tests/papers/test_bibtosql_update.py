@@ -1,0 +1,287 @@
+"""`bibtosql --update` on real databases: as a fresh load, all or nothing, one at a time."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from assay import _engine, registry
+from assay.experiment import StorageChoice, SystemChoice
+from assay.load.digest import table_digest
+from assay.load.tables import drop
+from assay.provision.deployment import Deployment
+from assay.provision.session import session
+from assay.provision.stage import provision
+from assay.workload import reader
+from commands import BIN, need
+
+TABLES = reader.read("bibsql").tables
+SYSTEMS = ["sqlite", "postgresql", "mariadb"]
+Digests = dict[str, tuple[int, str]]
+
+
+@dataclass(frozen=True)
+class Database:
+    deployment: Deployment
+    folder: Path
+    """Where commands run, and locks are."""
+
+    @property
+    def url(self) -> str:
+        """What `--apply` takes."""
+        address = self.deployment.address
+        if address.file:
+            return address.file
+        assert address.unix is not None
+        user = "root" if address.driver == "mysql" else address.user
+        place = f"{self.deployment.system}://{user}@/{address.database}"
+        if address.driver == "mysql":
+            return f"{place}?socket={quote(address.unix)}"
+        folder, _, port = address.unix.rpartition("/.s.PGSQL.")
+        return f"{place}?host={quote(folder)}&port={port}"
+
+    def bibtosql(self, *words: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [BIN / "bibtosql", *words], cwd=self.folder, capture_output=True, text=True,
+            timeout=200, env=self._environment(**more),
+        )  # fmt: skip
+
+    def started(self, *words: str | Path) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [BIN / "bibtosql", *words], cwd=self.folder, stderr=subprocess.PIPE, text=True,
+            env=self._environment(),
+        )  # fmt: skip
+
+    def digests(self) -> Digests:
+        dialect = registry.system(self.deployment.system).dialect
+        return {one.name: table_digest(self.deployment, dialect, one) for one in TABLES}
+
+    def fresh(self, files: Path) -> Digests:
+        """What a new load of the files holds; the tables are replaced by it."""
+        drop(self.deployment, registry.system(self.deployment.system).dialect, TABLES)
+        done = self.bibtosql("--create", "--quiet", "--apply", self.url, files)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        return self.digests()
+
+    def run_script(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
+        """``bibtosql … | client``."""
+        system, address = registry.system(self.deployment.system), self.deployment.address
+        command, environment = system.client_command(address)
+        named = ["--database", address.database] if address.database else []
+        script = self.bibtosql("--server", system.name, *named, *words)
+        assert script.returncode == 0, script.stderr
+        return subprocess.run(
+            command, input=script.stdout, capture_output=True, text=True, timeout=200,
+            env={**os.environ, **environment},
+        )  # fmt: skip
+
+    def _environment(self, **more: str) -> dict[str, str]:
+        return {**os.environ, "XDG_STATE_HOME": str(self.folder / "state"), **more}
+
+
+@contextmanager
+def database(name: str, folder: Path) -> Iterator[Database]:
+    need(name)
+    with provision(
+        SystemChoice(name), StorageChoice("tmpfs", "tmpfs"), connections=6
+    ) as deployment:
+        yield Database(deployment, folder)
+
+
+@pytest.fixture
+def files(beebe: Path, tmp_path: Path) -> Path:
+    """A collection of three small files, written long ago."""
+    folder = tmp_path / "collection"
+    folder.mkdir()
+    for name in ("serif.bib", "type.bib", "texnique.bib"):
+        shutil.copy(beebe / name, folder)
+        os.utime(folder / name, (1e9, 1e9))
+    return folder
+
+
+def edit(file: Path) -> None:
+    """An entry goes, another is new."""
+    text = file.read_text(encoding="utf-8")
+    at = text.index("\n@", text.index("\n}\n"))
+    end = text.index("\n}\n", at) + 3
+    file.write_text(text[:at] + text[end:] + '\n@Misc{new, author = "An O\'Ne", title = "New"}\n')
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_an_update_leaves_what_a_fresh_load_holds(files: Path, tmp_path: Path, name: str) -> None:
+    stamp = tmp_path / "last-update"
+    words = ("--update", "--newer-than", stamp, "--apply")
+    with database(name, tmp_path) as site:
+        site.fresh(files)
+        first = site.bibtosql(*words, site.url, files)
+        assert "3 of 3 files read: 147 rows deleted, 147 inserted" in first.stderr
+        began = stamp.stat().st_mtime
+        edit(files / "serif.bib")
+        again = site.bibtosql(*words, site.url, files)
+        assert "1 of 3 files read: 67 rows deleted, 67 inserted" in again.stderr
+        assert began < stamp.stat().st_mtime <= time.time()
+        updated = site.digests()
+        assert "no file of 3 has changed" in site.bibtosql(*words, site.url, files).stderr
+        # By the system's own client, twice: a second run changes nothing.
+        edit(files / "type.bib")
+        for _ in range(2):
+            done = site.run_script("--update", "--newer-than", stamp, files)
+            assert done.returncode == 0, done.stderr
+        by_script = site.digests()
+        edited = tmp_path / "edited"
+        shutil.copytree(files, edited)
+        # A file that is gone: refused by both ways, and nothing changes; then deleted.
+        (files / "texnique.bib").unlink()
+        refused = site.bibtosql(*words, site.url, files)
+        assert refused.returncode == 2
+        assert "holds rows of 1 file not named here: texnique.bib" in refused.stderr
+        assert site.run_script("--update", files).returncode != 0
+        assert site.digests() == by_script
+        gone = site.bibtosql(*words, site.url, "--remove-gone", files)
+        assert "1 of 2 files read, 1 file gone: 80 rows deleted, 32 inserted" in gone.stderr
+        without = site.digests()
+        assert without == site.fresh(files)
+        assert by_script == site.fresh(edited)
+        assert by_script != updated
+        (edited / "texnique.bib").unlink()
+        done = site.run_script("--update", "--remove-gone", edited)
+        assert done.returncode == 0, done.stderr
+        assert site.digests() == without
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_failed_or_killed_update_changes_nothing(beebe: Path, tmp_path: Path, name: str) -> None:
+    files, stamp = tmp_path / "all", tmp_path / "last-update"
+    shutil.copytree(beebe, files)
+    words = ("--update", "--newer-than", stamp, "--quiet", "--apply")
+    with database(name, tmp_path) as site:
+        old = site.fresh(files)
+        assert old["bibtab"][0] == 9733
+        assert site.bibtosql(*words, site.url, files).returncode == 0
+        began = stamp.stat().st_mtime_ns
+        for file in files.glob("*.bib"):
+            edit(file)
+        (files / "type.bib").write_text("@Book{never, title = {ends\n")
+        assert site.bibtosql(*words, site.url, files).returncode == 2
+        assert (site.digests(), stamp.stat().st_mtime_ns) == (old, began)
+        shutil.copy(beebe / "type.bib", files)
+        left: list[tuple[bool, Digests]] = []
+        for delay_s in (0.0, 0.1, 0.3):
+            update = site.started("--update", "--newer-than", stamp, "--apply", site.url, files)
+            assert update.stderr is not None
+            with update:
+                while "load 13 files" not in update.stderr.readline():
+                    assert update.poll() is None
+                time.sleep(delay_s)
+                update.kill()
+            left.append((stamp.stat().st_mtime_ns == began, site.digests()))
+        # Nothing of the killed ones is in the way.
+        assert site.bibtosql(*words, site.url, files).returncode == 0
+        new = site.digests()
+        assert new == site.fresh(files)
+        for is_old_stamp, found in left:
+            # Killed between the commit and the stamp, it is done a second time.
+            assert found == new or (found == old and is_old_stamp)
+        assert left[0] == (True, old)
+
+
+def test_two_updates_run_one_after_the_other(files: Path, tmp_path: Path) -> None:
+    words = ("--update", "--apply")
+    held = tmp_path / "held"
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        "from assay.bibsql.commands.update_lock import update_lock\n"
+        "with update_lock(sys.argv[1], 0): Path(sys.argv[2]).touch(); time.sleep(600)\n"
+    )
+    with database("sqlite", tmp_path) as site:
+        fresh = site.fresh(files)
+        holder = subprocess.Popen(
+            [sys.executable, "-c", code, site.url, held],
+            env={**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")},
+        )
+        with holder:
+            while not held.exists():
+                assert holder.poll() is None
+                time.sleep(0.05)
+            refused = site.bibtosql(*words, site.url, "--wait", "0.2", files)
+            waiting = site.started(*words, site.url, files)
+            time.sleep(0.5)
+            assert waiting.poll() is None
+            holder.kill()
+        assert refused.returncode == 1
+        assert f"another update of {site.url} is running (process {holder.pid}," in refused.stderr
+        waiting.communicate(timeout=60)
+        both = [site.started(*words, site.url, files) for _ in range(2)]
+        for one in both:
+            one.communicate(timeout=60)
+        assert [one.returncode for one in (waiting, *both)] == [0, 0, 0]
+        assert site.digests() == fresh
+
+
+@pytest.mark.parametrize("name", ["postgresql", "mariadb"])
+def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name: str) -> None:
+    password = "it's \\ secret"
+    with database(name, tmp_path) as site:
+        assert site.fresh(files)
+        words = ("--reader", "guest", "--apply", site.url)
+        without = site.bibtosql(*words)
+        assert without.returncode == 2
+        assert "ASSAY_READER_PASSWORD" in without.stderr
+        made = site.bibtosql(*words, ASSAY_READER_PASSWORD=password)
+        assert (made.returncode, made.stderr) == (0, "guest, a new user, may read the tables\n")
+        assert site.bibtosql(*words).returncode == 0
+        guest = replace(site.deployment.address, user="guest", password=password)
+        with session(guest) as opened:
+            for table in TABLES:
+                assert opened.execute(f"SELECT count(*) FROM {table.name}").rows != [("0",)]
+            for statement in (
+                "DELETE FROM bibtab", "INSERT INTO namtab VALUES ('a', 1)", "DROP TABLE strtab",
+                "UPDATE namtab SET count = 1", "CREATE TABLE mine (a INT)",
+            ):  # fmt: skip
+                with pytest.raises(_engine.EngineError, match=r"denied|owner"):
+                    opened.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--newer-than", "x", "a.bib"], "--newer-than means nothing without --update"),
+        (["--update", "--create", "a.bib"], "expected one of them, found both"),
+        (["--update"], "--update needs the names of files"),
+        (["--update", "--newer-than", "2026-02-31", "a.bib"], "expected a date"),
+        (["--update", "--newer-than", "no-such", "a.bib"], "there is no such file"),
+        (["--wait", "5", "a.bib"], "--wait means nothing without --apply"),
+        (["--update", "--apply", "x.db", "--wait", "soon", "a.bib"], "--wait: expected"),
+        (["--apply", "x.db", "a.bib"], "expected --create or --update"),
+        (["--update", "--apply", "x.db", "--output", "y", "a.bib"], "no script is written"),
+        (["--update", "--apply", "none.db", "a.bib"], "there is no file"),
+        (["--update", "--apply", "empty.db", "a.bib"], "has no table bibtab"),
+        (["--create", "--apply", "full.db", "a.bib"], "has a table bibtab with 1 row"),
+        (["--update", "--apply", "x.db", "-s", "m", "a.bib"], "expected the URL of a"),
+        (["--reader", "guest", "--apply", "full.db"], "has no users"),
+        (["--reader", "1; drop", "-s", "p"], "expected a name of letters"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(words: list[str], says: str, tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text("@Misc{a, title = {A}}\n")
+    (tmp_path / "empty.db").touch()
+    program = [BIN / "bibtosql", "--quiet", "--create", "--apply", "full.db", "a.bib"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    subprocess.run(program, cwd=tmp_path, check=True, env=environment)
+    before = {file: file.read_bytes() for file in tmp_path.glob("*.*")}
+    ended = subprocess.run(
+        [BIN / "bibtosql", *words], cwd=tmp_path, capture_output=True, text=True, env=environment
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert says in ended.stderr
+    assert {file: file.read_bytes() for file in tmp_path.glob("*.*")} == before
