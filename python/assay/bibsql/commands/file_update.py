@@ -55,7 +55,7 @@ class FileUpdate:
 
     def script_deletes(self, workload: Workload, server: servers.Server) -> list[str]:
         """Lines of SQL that come before the inserts: first what stops a script that would leave
-        rows of files it was not told of."""
+        rows of files that it does not name."""
         rule, text = rule_of(workload), server.dialect
         if self.removes_gone:
             first = text.delete_others(rule.table, rule.key, self.names)

@@ -38,7 +38,7 @@ class Target:
 
     @property
     def place(self) -> str:
-        """What identifies it, whoever logs in."""
+        """What identifies it, for every user."""
         address = self.deployment.address
         if address.file:
             return address.file
