@@ -35,7 +35,6 @@ from assay.row_sources.protocol import ReadsFiles, opened
 from assay.small_storages import refuse_smaller_than_before
 from assay.steps import take_all
 from assay.steps.context import Context, Known
-from assay.steps.refusal import why_refused
 from assay.text.reasons import with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
@@ -144,7 +143,8 @@ def run(
             _keep_disputes(context, ended)
             try:
                 for planned_run in begun.runs:
-                    ended[planned_run.position] = _run(context, planned_run, planned.runs)
+                    refusal = found.refusals.get(planned_run.position)
+                    ended[planned_run.position] = _run(context, planned_run, planned.runs, refusal)
                     _keep_disputes(context, ended)
             except AssayError as error:
                 if ended:
@@ -182,12 +182,13 @@ def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
     return all(kind(run.cell) == kind(planned.cell) for run in runs)
 
 
-def _run(context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> RunEnd:
-    """Stages 4 to 7 of one run; returns how it ended."""
+def _run(
+    context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...], refusal: str | None
+) -> RunEnd:
+    """Stages 4 to 7 of one run; returns how it ended. ``refusal``: why it is refused."""
     store, pool = context.store, context.pool
     store.begin_run(planned)
     context.progress.run(planned, len(runs))
-    refusal = why_refused(context.compiled, planned)
     if refusal is not None:
         store.end_run(REFUSED, reason=refusal, exit_status=0)
         context.progress.refused(planned, refusal)

@@ -56,10 +56,15 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
         run.position: reason for run in runs if (reason := why_refused(compiled, run)) is not None
     }
     expressible = [run for run in runs if run.position not in refusals]
+    available = look_for_systems(workload, expressible)
+    refusals |= available.refusals(expressible, plan.experiment.optional)
+    expressible = [run for run in runs if run.position not in refusals]
     paths = plan.experiment.input_paths
     small = warn_of_small_storages(workload, expressible, paths)
     warnings = (*compiled.check(expressible), *small)
-    return Preflight(runs, compiled, warnings, refusals, look_for_systems(workload, expressible))
+    if expressible:
+        available = available.without(plan.experiment.optional)
+    return Preflight(runs, compiled, warnings, refusals, available)
 
 
 def refuse_missing(workload: Workload, found: Preflight, load_sessions: int | None) -> None:
@@ -68,7 +73,8 @@ def refuse_missing(workload: Workload, found: Preflight, load_sessions: int | No
     system or a storage of any run, or allows too few threads or open files for their clients."""
     if not found.expressible:
         for run in found.runs:
-            if why_lacking(workload, run) is None:
+            is_missing = found.available.why_missing(run) is not None
+            if why_lacking(workload, run) is None and not is_missing:
                 raise ArgumentError(found.refusals[run.position])
     found.available.refuse_missing()
     check_limits(workload, found.runs, load_sessions)

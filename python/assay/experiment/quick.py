@@ -1,16 +1,19 @@
 """Takes an experiment and its workload; returns the quick version of both, for a laptop: parameters
 and tests as the workload declares them for it, and all else as ``[quick]`` of the experiment file
-says."""
+says. The experiment says what was scaled down."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from assay.errors import ArgumentError
-from assay.experiment.values import Experiment
-from assay.workload.values import Quick, Workload
+from assay.experiment.values import Experiment, Scaled, settings_with
+from assay.text.sizes import size_word
+from assay.workload.values import Quick, Test, Workload
+
+_NOT_LIMITED = "none"
 
 
 def version_of(
@@ -25,19 +28,92 @@ def version_of(
         if parameter.quick is not None
         and (not parameter.tests or set(parameter.tests) & set(experiment.tests))
     }
-    tests = [workload.test(name).quick for name in experiment.tests]
+    tests = {name: workload.test(name).quick for name in experiment.tests}
     changes = dict(said or {})
-    if not declared and not changes and all(quick == Quick() for quick in tests):
+    if not declared and not changes and all(quick == Quick() for quick in tests.values()):
         raise ArgumentError(
             f"{workload.name} declares no quick values, so --quick would change nothing",
             hint="name them in an experiment file, [quick.parameters] or [quick.drive], or leave "
             "--quick out",
         )
-    parameters = {**experiment.parameters, **declared, **changes.pop("parameters", {})}
-    of_tests = {name for quick in tests for name in quick.driving}
-    driving = {name: level for name, level in experiment.driving.items() if name not in of_tests}
-    driving |= changes.pop("driving", {})
-    if any(quick.clients for quick in tests):
+    parameters = {**declared, **changes.pop("parameters", {})}
+    driving = changes.pop("driving", {})
+    of_driving = {name for quick in tests.values() for name in quick.driving}
+    before = {name: level for name, level in experiment.driving.items() if name not in of_driving}
+    of_tests = changes.pop("of_tests", {})
+    if any(quick.clients for quick in tests.values()):
         changes = {"clients": (), **changes}
-    quickly = replace(experiment, parameters=parameters, driving=driving, is_quick=True, **changes)
-    return quickly, workload.quickly()
+    quickly = replace(
+        experiment,
+        parameters={**experiment.parameters, **parameters},
+        driving=settings_with(before, driving),
+        of_tests={
+            name: _of_test(
+                experiment.of_tests.get(name, {}),
+                {
+                    **changes,
+                    "parameters": parameters,
+                    "driving": {**tests[name].driving, **driving},
+                },
+                of_tests.get(name, {}),
+            )
+            for name in {**experiment.of_tests, **of_tests}
+        },
+        is_quick=True,
+        **changes,
+    )
+    quick_workload = workload.quickly()
+    scaled = tuple(_scaled(experiment, workload, quickly, quick_workload))
+    return replace(quickly, scaled=scaled), quick_workload
+
+
+def _of_test(
+    full: Mapping[str, Any], of_all: Mapping[str, Any], quick: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What a test has of its own in the quick version: what it has in the full one, without what
+    the quick version has for all tests, and with what that has for this test."""
+    found = {name: level for name, level in full.items() if name not in of_all} | dict(quick)
+    for name in ("parameters", "driving"):
+        own = {one: level for one, level in full.get(name, {}).items() if one not in of_all[name]}
+        if merged := settings_with(own, quick.get(name, {})):
+            found[name] = merged
+    return found
+
+
+def _scaled(
+    full: Experiment, workload: Workload, quick: Experiment, quick_workload: Workload
+) -> Iterator[Scaled]:
+    """What differs between both versions, test by test."""
+    for name in full.tests:
+        before = _sizes(full.for_test(name), workload, workload.test(name))
+        now = _sizes(quick.for_test(name), quick_workload, quick_workload.test(name))
+        for what in dict.fromkeys([*before, *now]):
+            if before.get(what) != now.get(what):
+                yield Scaled(name, what, before.get(what, ""), now.get(what, ""))
+
+
+def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
+    """What makes a test large: name → levels in words."""
+    parameters = {
+        one.name: asked.parameters.get(one.name) or test.defaults.get(one.name) or (one.default,)
+        for one in workload.parameters_of(test)
+    }
+    driving = test.driving.changed(asked.driving).described()
+    memory = [
+        _NOT_LIMITED if size_bytes is None else size_word(size_bytes)
+        for size_bytes in asked.memory_bytes
+    ]
+    found = {
+        **{name: _listed(levels) for name, levels in parameters.items()},
+        "clients": _listed(asked.clients or test.clients),
+        **{name: _listed(counts) for name, counts in asked.group_clients.items()},
+        **driving,
+        "memory": _listed(memory),
+        "cache": _listed(asked.caches or test.caches),
+        "repetitions": str(asked.repetitions),
+    }
+    return {name: words for name, words in found.items() if words}
+
+
+def _listed(levels: Any) -> str:
+    return ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in levels)

@@ -239,6 +239,18 @@ def shown_scripts(files: Iterable[ScriptFile]) -> str:
 
 
 @dataclass(frozen=True)
+class Scaled:
+    """One thing that the quick version of an experiment has smaller, or otherwise."""
+
+    test: str
+    name: str
+    """Of a parameter, or ``clients``, ``duration_s``, ``repetitions`` …"""
+    full: str
+    quick: str
+    """Levels in words; empty: none."""
+
+
+@dataclass(frozen=True)
 class Experiment:
     """What is varied, what is measured, and how often."""
 
@@ -282,7 +294,33 @@ class Experiment:
     """Levels of the offered rate; empty: the test's own."""
     caches: tuple[str, ...] = ()
     """Levels of `CACHES`; empty: each test's own default."""
+    of_tests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Test → fields of this class that differ for it; ``systems`` and ``storages`` as names."""
+    optional: tuple[str, ...] = ()
+    """Names of systems and storages without which the others are run."""
     title: str = ""
     reproduces: str = ""
     is_quick: bool = False
     """Parameters have the quick values that the workload or the file declares for them."""
+    scaled: tuple[Scaled, ...] = ()
+    """Of the quick version: what differs from the full one."""
+
+    def for_test(self, name: str) -> Experiment:
+        """The experiment of that test alone."""
+        given = dict(self.of_tests.get(name, {}))
+        for places in ("systems", "storages"):
+            if places in given:
+                chosen = getattr(self, places)
+                given[places] = tuple(one for one in chosen if one.name in given[places])
+        for levels in ("parameters", "driving"):
+            if levels in given:
+                given[levels] = settings_with(getattr(self, levels), given[levels])
+        if "clients" in given or "group_clients" in given:
+            given = {"clients": (), "group_clients": {}, **given}
+        return replace(self, tests=(name,), of_tests={}, **given)
+
+
+def settings_with(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Both; a limit of `STOPS` that is given replaces every limit before."""
+    gone = STOPS if set(given) & set(STOPS) else ()
+    return {**{name: level for name, level in before.items() if name not in gone}, **given}

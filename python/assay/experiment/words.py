@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment import clients, machines, quick, settings, storage_words
+from assay.experiment import clients, machines, of_tests, quick, settings, storage_words
 from assay.experiment import file as experiment_file
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
@@ -61,11 +61,14 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "caches": settings.caches(words.cache.split(",")) if words.cache is not None else None,
         **_machines(words),
     }
+    given = {key: value for key, value in given.items() if value is not None}
+    options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
         start,
         systems=systems,
         parameters={**start.parameters, **parameters},
-        **{key: value for key, value in given.items() if value is not None},
+        of_tests=of_tests.without(start.of_tests, options, parameters, _driving(words)),
+        **given,
     )
     refuse_repeated(result)
     check_groups(result, workload)

@@ -71,20 +71,23 @@ def _most_clients(workload: Workload, run: PlannedRun) -> int:
 def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
     """Raises `ArgumentError` if there are too many runs."""
     cells = 0
-    for test in _tests(experiment, workload):
+    runs = 0
+    for test, asked in _tests(experiment, workload):
         factors = [
-            *_parameter_levels(experiment, workload, test),
-            experiment.offered_rates_per_s or (None,),
-            _caches(experiment, test),
-            systems_on_machines(experiment),
-            experiment.storages,
+            *_parameter_levels(asked, workload, test),
+            asked.offered_rates_per_s or (None,),
+            _caches(asked, test),
+            systems_on_machines(asked),
+            asked.storages,
         ]
-        counts = client_counts.number_of_levels(experiment, test)
-        cells += counts * math.prod(len(levels) for levels in factors)
-    runs = cells * experiment.repetitions
+        counts = client_counts.number_of_levels(asked, test)
+        of_test = counts * math.prod(len(levels) for levels in factors)
+        cells += of_test
+        runs += of_test * asked.repetitions
     if runs > MOST_RUNS:
         raise ArgumentError(
-            f"{runs:,} runs are asked for ({cells:,} cells, {experiment.repetitions:,} "
+            f"{runs:,} runs are asked for ({cells:,} cells, "
+            f"{experiment.repetitions:,} "
             f"{'repetition' if experiment.repetitions == 1 else 'repetitions'} of each): "
             f"expected at most {MOST_RUNS:,}",
             hint="fewer repetitions, or fewer values of what is varied",
@@ -92,24 +95,32 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
 
 
 def _interleaved(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
-    places = _places(experiment)
-    for repetition in range(1, experiment.repetitions + 1):
-        first = (repetition - 1) % len(places)
-        turn = places[first:] + places[:first]
-        for test in _tests(experiment, workload):
-            for levels in _levels(experiment, workload, test):
-                for place in turn:
-                    yield _cell(experiment, test, place, levels), repetition
+    tests = _tests(experiment, workload)
+    for repetition in range(1, _most_repetitions(tests) + 1):
+        for test, asked in tests:
+            if repetition > asked.repetitions:
+                continue
+            places = _places(asked)
+            first = (repetition - 1) % len(places)
+            for levels in _levels(asked, workload, test):
+                for place in places[first:] + places[:first]:
+                    yield _cell(asked, test, place, levels), repetition
 
 
 def _randomized(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
     blocks: dict[str, list[Cell]] = {}
-    for test in _tests(experiment, workload):
-        for levels in _levels(experiment, workload, test):
-            block = blocks.setdefault(_canonical([test.name, levels.parameters]), [])
-            block += [_cell(experiment, test, place, levels) for place in _places(experiment)]
-    for repetition in range(1, experiment.repetitions + 1):
-        for data in sorted(blocks, key=lambda one: _lot(experiment, repetition, one)):
+    repetitions = {}
+    tests = _tests(experiment, workload)
+    for test, asked in tests:
+        for levels in _levels(asked, workload, test):
+            name = _canonical([test.name, levels.parameters])
+            repetitions[name] = asked.repetitions
+            blocks.setdefault(name, []).extend(
+                _cell(asked, test, place, levels) for place in _places(asked)
+            )
+    for repetition in range(1, _most_repetitions(tests) + 1):
+        names = [name for name, most in repetitions.items() if repetition <= most]
+        for data in sorted(names, key=lambda one: _lot(experiment, repetition, one)):
             cells = blocks[data]
             for cell in sorted(
                 cells, key=lambda one: _lot(experiment, repetition, one.fingerprint)
@@ -124,19 +135,27 @@ def _lot(experiment: Experiment, repetition: int, drawn: str) -> str:
 
 
 def _sequential(experiment: Experiment, workload: Workload) -> Iterator[tuple[Cell, int]]:
+    tests = _tests(experiment, workload)
     for place in _places(experiment):
-        for test in _tests(experiment, workload):
-            for levels in _levels(experiment, workload, test):
-                for repetition in range(1, experiment.repetitions + 1):
-                    yield _cell(experiment, test, place, levels), repetition
+        for test, asked in tests:
+            if place not in _places(asked):
+                continue
+            for levels in _levels(asked, workload, test):
+                for repetition in range(1, asked.repetitions + 1):
+                    yield _cell(asked, test, place, levels), repetition
 
 
 def _places(experiment: Experiment) -> list[Place]:
     return list(itertools.product(systems_on_machines(experiment), experiment.storages))
 
 
-def _tests(experiment: Experiment, workload: Workload) -> list[Test]:
-    return [workload.test(name) for name in experiment.tests]
+def _tests(experiment: Experiment, workload: Workload) -> list[tuple[Test, Experiment]]:
+    """Each test, and what is asked of it alone."""
+    return [(workload.test(name), experiment.for_test(name)) for name in experiment.tests]
+
+
+def _most_repetitions(tests: list[tuple[Test, Experiment]]) -> int:
+    return max(asked.repetitions for _, asked in tests)
 
 
 def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[Levels]:

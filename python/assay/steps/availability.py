@@ -3,8 +3,8 @@ why it has not the others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from assay import registry
 from assay.errors import MachineLimit, StorageUnavailable, SystemMissing, SystemUnderTestError
@@ -32,6 +32,28 @@ class Availability:
     def why_missing(self, run: PlannedRun) -> SystemUnderTestError | None:
         """Why the run cannot be executed on this machine; None: it can."""
         return self.missing.get(run.cell.system.label) or self.storages.get(run.cell.storage_name)
+
+    def refusals(self, runs: Iterable[PlannedRun], optional: Collection[str]) -> dict[int, str]:
+        """Position of each run whose system or storage is missing → why, where the experiment says
+        that the others are run without it."""
+        found = {}
+        for run in runs:
+            cell, why = run.cell, self.why_missing(run)
+            if why is not None and {cell.system.name, cell.storage_name} & set(optional):
+                found[run.position] = one_line(why)
+        return found
+
+    def without(self, optional: Collection[str]) -> Availability:
+        """The same without what is missing and need not be there."""
+        return replace(
+            self,
+            missing={
+                label: error
+                for label, error in self.missing.items()
+                if label.partition(" ")[0] not in optional
+            },
+            storages={name: error for name, error in self.storages.items() if name not in optional},
+        )
 
     def by_name(self) -> dict[str, SystemUnderTestError]:
         """Every system and storage that is missing, as it is shown."""

@@ -1,0 +1,107 @@
+"""Takes ``[test.NAME]`` of an experiment file; returns what the file says of single tests, as
+fields of `Experiment` by test.
+
+::
+
+    [test.insert]
+    clients = 40                    # and cache, memory, cpus, rtt, protocol, repetitions
+    systems = ["mysql"]             # of those of the file; storages in the same way
+
+    [test.insert.parameters]
+    rows = 625000
+
+    [test.insert.drive]
+    duration_s = 1800
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from assay.errors import ArgumentError
+from assay.experiment import levels
+from assay.experiment.given import Words
+from assay.experiment.repeated import refuse_repeated
+from assay.experiment.unused import refuse_unused
+from assay.experiment.values import STOPS, Experiment
+from assay.files.toml_file import Section
+from assay.text.nearest import did_you_mean
+from assay.workload.values import Workload
+
+_PLACES = ("systems", "storages")
+
+
+def read(top: Section, experiment: Experiment, workload: Workload) -> dict[str, dict[str, Any]]:
+    """Raises `ExperimentError` with the line: a test that is not among those of the file, a level
+    or a setting that does not apply to its test."""
+    if "test" not in top or not top.is_table("test"):
+        return {}
+    declared = top.section("test")
+    found = {}
+    for name in declared.names():
+        section = declared.section(name)
+        if name not in experiment.tests:
+            raise declared.error(
+                f"settings of the test {name}, which is not among the tests",
+                name,
+                hint=did_you_mean(name, experiment.tests),
+            )
+        given = levels.read(section, workload)
+        for key in _PLACES:
+            if key in section:
+                given[key] = _chosen(section, key, getattr(experiment, key))
+        section.done()
+        with levels.Placed(declared, name):
+            _check(given, name, experiment, workload)
+        found[name] = given
+    return found
+
+
+def _chosen(section: Section, key: str, known: Iterable[Any]) -> tuple[str, ...]:
+    """Names of systems or storages of the file, for this test alone."""
+    names = [one.name for one in known]
+    found = section.texts(key)
+    for name in found:
+        if name not in names:
+            raise section.error(
+                f"{name} is not among the {key} of this file", key, hint=did_you_mean(name, names)
+            )
+    return found
+
+
+def _check(given: Mapping[str, Any], name: str, experiment: Experiment, workload: Workload) -> None:
+    """Raises `ArgumentError` for what does not apply to the test, or is said twice."""
+    levels_alone = {key: value for key, value in given.items() if key not in _PLACES}
+    alone = Experiment(experiment.workload, (name,), experiment.systems, **levels_alone)
+    for parameter in alone.parameters:
+        takers = workload.parameters[parameter].tests
+        if takers and name not in takers:
+            raise ArgumentError(f"{parameter} does not apply to {name}")
+    refuse_repeated(alone)
+    refuse_unused(alone, workload, Words(target=""))
+
+
+def without(
+    of_tests: Mapping[str, Mapping[str, Any]],
+    fields: Iterable[str],
+    parameters: Iterable[str],
+    driving: Iterable[str],
+) -> dict[str, dict[str, Any]]:
+    """``of_tests`` where something that is said elsewhere takes the place of these fields, levels
+    of these parameters, and these settings of the driving."""
+    limits = STOPS if set(driving) & set(STOPS) else ()
+    gone = {"parameters": {*parameters}, "driving": {*driving, *limits}}
+    dropped = set(fields)
+    if dropped & {"clients", "group_clients"}:
+        dropped |= {"clients", "group_clients"}
+    return {
+        name: {
+            key: {one: level for one, level in value.items() if one not in gone[key]}
+            if key in gone
+            else value
+            for key, value in said.items()
+            if key not in dropped
+        }
+        for name, said in of_tests.items()
+    }
