@@ -1,10 +1,10 @@
 """Takes an experiment and its workload; returns the quick version of both, for a laptop: parameters
 and tests as the workload declares them for it, and all else as ``[quick]`` of the experiment file
-says. The experiment says what was scaled down."""
+says; and what differs between both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -62,9 +62,7 @@ def version_of(
         is_quick=True,
         **changes,
     )
-    quick_workload = workload.quickly()
-    scaled = tuple(_scaled(experiment, workload, quickly, quick_workload))
-    return replace(quickly, scaled=scaled), quick_workload
+    return quickly, workload.quickly()
 
 
 def _of_test(
@@ -80,16 +78,19 @@ def _of_test(
     return found
 
 
-def _scaled(
-    full: Experiment, workload: Workload, quick: Experiment, quick_workload: Workload
-) -> Iterator[Scaled]:
-    """What differs between both versions, test by test."""
+def scaled(
+    full: Experiment, workload: Workload, asked: Experiment, asked_workload: Workload
+) -> tuple[Scaled, ...]:
+    """What differs between an experiment as its file or workload has it, and as it is asked for,
+    test by test."""
+    found = []
     for name in full.tests:
         before = _sizes(full.for_test(name), workload, workload.test(name))
-        now = _sizes(quick.for_test(name), quick_workload, quick_workload.test(name))
+        now = _sizes(asked.for_test(name), asked_workload, asked_workload.test(name))
         for what in dict.fromkeys([*before, *now]):
             if before.get(what) != now.get(what):
-                yield Scaled(name, what, before.get(what, ""), now.get(what, ""))
+                found.append(Scaled(name, what, before.get(what, ""), now.get(what, "")))
+    return tuple(found)
 
 
 def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:

@@ -240,7 +240,8 @@ def shown_scripts(files: Iterable[ScriptFile]) -> str:
 
 @dataclass(frozen=True)
 class Scaled:
-    """One thing that the quick version of an experiment has smaller, or otherwise."""
+    """One thing that the quick version, or an option of the command line, has otherwise than the
+    experiment file or the workload."""
 
     test: str
     name: str
@@ -303,7 +304,7 @@ class Experiment:
     is_quick: bool = False
     """Parameters have the quick values that the workload or the file declares for them."""
     scaled: tuple[Scaled, ...] = ()
-    """Of the quick version: what differs from the full one."""
+    """What differs from the full size, in a quick version or in a file that reproduces a paper."""
 
     def for_test(self, name: str) -> Experiment:
         """The experiment of that test alone."""

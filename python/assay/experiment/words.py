@@ -30,14 +30,17 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     if words.scale is not None:
         words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     if words.target.endswith(".toml"):
-        start, workload = experiment_file.read(Path(words.target), is_quick=words.quick)
+        full = experiment_file.read(Path(words.target))
+        start, workload = full
+        if words.quick:
+            start, workload = experiment_file.read(Path(words.target), is_quick=True)
         if words.script:
             scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
             start = replace(start, scripts=scripts)
             workload = ad_hoc_script.workload_of(start)
         systems = settings.system_choices(words.on) if words.on else start.systems
     else:
-        start, workload = _from_target(words)
+        full = start, workload = _from_target(words)
         if words.quick:
             start, workload = quick.version_of(start, workload)
         systems = settings.system_choices(words.on or (workload.default_system,))
@@ -79,6 +82,8 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     if words.erase:
         storages = tuple(replace(storage, may_erase=True) for storage in result.storages)
         result = replace(result, storages=storages)
+    if not result.is_ad_hoc and (result.is_quick or result.reproduces):
+        result = replace(result, scaled=quick.scaled(*full, result, workload))
     storage_words.refuse_shared_devices(result)
     storage_words.check_choices(result.systems, result.storages)
     storage_words.refuse_too_little_room(result)

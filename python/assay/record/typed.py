@@ -31,6 +31,7 @@ class _Workload(msgspec.Struct):
     fingerprint: str = ""
     report: dict[str, dict[str, Any]] = {}
     published: dict[str, dict[str, Any]] = {}
+    claims: list[dict[str, Any]] = []
     series: dict[str, dict[str, Any]] = {}
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from assay.files import toml_file
 from assay.files.toml_file import Section
 from assay.registry import WORKLOAD_FILE
-from assay.report import declaration, published, series
+from assay.report import claims, declaration, published, series
 from assay.report.published import Published
 from assay.report.series import Series
-from assay.workload.answers import PUBLISHED_FILE
+from assay.workload.answers import CLAIMS, PUBLISHED_FILE, published_names
 from assay.workload.reader import report_sections, series_sections
 from assay.workload.values import Workload
 
@@ -32,11 +32,14 @@ def check_declarations(workload: Workload) -> None:
     }
     if (file := workload.folder / PUBLISHED_FILE).is_file():
         top = toml_file.read(file)
-        for name in top.names():
+        for name in published_names(top):
             section = top.section(name)
             found = published.read(section)
             if name in joined:
                 _refuse_other_columns(section, found, joined[name])
+        for one in top.sections(CLAIMS) if CLAIMS in top else ():
+            for term in claims.read(one).terms:
+                workload.test(term.test)
 
 
 def _refuse_other_columns(section: Section, found: Published, ours: Series) -> None:

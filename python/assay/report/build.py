@@ -28,6 +28,7 @@ from assay.report import (
     outcomes,
     paper_table,
     published,
+    published_measured,
     results,
     series,
     server,
@@ -52,10 +53,10 @@ def build(experiment: ExperimentRecord) -> Report:
     sections: list[Section] = []
     noted = [warning for run in experiment.runs for warning in run.warnings]
     every: list[CellRuns] = []
-    of_paper = paper_table.section(experiment)
-    sections += [of_paper] if of_paper is not None else []
-    already = paper_table.shown(of_paper)
-    sections += _series(experiment, already)
+    compared = published_measured.section(experiment)
+    sections += [compared] if compared is not None else []
+    already = paper_table.shown(compared)
+    sections += _series(experiment, already, published_measured.shown(compared))
     in_order = factor_order.in_order(experiment)
     probes = storage_probes.section(in_order)
     for test, runs in cell_runs.tests(experiment).items():
@@ -92,12 +93,16 @@ def build(experiment: ExperimentRecord) -> Report:
     )
 
 
-def _series(experiment: ExperimentRecord, already: Container[str]) -> Iterator[Section]:
-    """The tables over several tests, which come first, but for those that are shown already."""
+def _series(
+    experiment: ExperimentRecord, already: Container[str], printed: Container[str]
+) -> Iterator[Section]:
+    """The tables over several tests, which come first, but for those that are shown ``already``.
+    ``printed``: those whose published numbers are shown."""
     for declared in series.of_record(experiment.workload):
         if declared.name in already:
             continue
-        beside = published.of_record(experiment.workload, declared.name)
+        is_shown = declared.name in printed
+        beside = None if is_shown else published.of_record(experiment.workload, declared.name)
         if (table := joined.table(experiment, declared, beside)) is not None:
             yield Section(f"Series {declared.name}", (), (table,))
 

@@ -18,6 +18,15 @@ A workload's ``published.toml`` holds one table per test::
 Where only ratios were printed, ``values`` is empty and ``speed_up`` is given alone. The table of a
 series has a row per level, for any system (`assay.report.joined`).
 
+Two further keys are for the comparison of a whole paper (`assay.report.published_measured`)::
+
+    measured   = [{ test = "load" }, { test = "select" }]  # our cells for each column, if they
+                                            # are not those of the report's or the series' columns
+    any_system = true                       # ours stand beside every row, whatever the system
+
+and a row may say which of our cells it stands for, in place of what it is called:
+``measured = { system = "mysql", memory = "48GB" }``.
+
 A published row is shown beside ours when its ``system`` is, in any letter case, the name of our
 system or else of its driver, and every other key is a factor with the same level. What a row says
 of the machine (``hardware`` as printed; ``machine``, ``storage_role``, ``memory_bytes``) is no such
@@ -37,7 +46,16 @@ from assay.report.cell_runs import STORAGE_ROLE
 from assay.report.values import Cell, Number, absent
 
 HARDWARE = "hardware"
-NOT_FACTORS = {"system", "values", "speed_up", HARDWARE, "machine", STORAGE_ROLE, "memory_bytes"}
+NOT_FACTORS = {
+    "system",
+    "values",
+    "speed_up",
+    "measured",
+    HARDWARE,
+    "machine",
+    STORAGE_ROLE,
+    "memory_bytes",
+}
 COLUMN_FACTORS = (STORAGE_ROLE, "clients")
 
 
@@ -60,6 +78,10 @@ class Published:
     column_levels: tuple[Scalar, ...] = ()
     layout: Layout | None = None
     """None: the table is shown beside ours alone."""
+    measured: tuple[Mapping[str, Any], ...] = ()
+    """Levels and quantity of our cells for each column; empty: those of our own table."""
+    any_system: bool = False
+    """Whether ours stand beside every row, whatever the published system."""
 
     @property
     def titles(self) -> list[str]:
@@ -124,8 +146,14 @@ def read(section: Section) -> Published:
         if "column_levels" in section
         else (),
         layout=_layout(section.section("layout")) if "layout" in section else None,
+        measured=tuple(one.plain() for one in section.sections("measured"))
+        if "measured" in section
+        else (),
+        any_system=section.boolean("any_system", False),
     )
     section.done()
+    if found.measured and len(found.measured) != len(found.columns):
+        raise section.error("our cells for each of the columns", "measured")
     for row in found.rows:
         if len(row["values"]) != len(found.columns) and (row["values"] or "speed_up" not in row):
             raise section.error(f"{row['system']}: a value for each of {found.columns}", "rows")

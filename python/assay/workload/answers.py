@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from assay.files import toml_file
+from assay.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import COUNT
 from assay.workload.values import ExpectedAnswers
 
 EXPECTED_FILE = "expected.toml"
 PUBLISHED_FILE = "published.toml"
+CLAIMS = "claims"
+"""The key of the published file that is no test."""
 RULES = ("times replicas", "unchanged")
 
 
@@ -63,9 +66,23 @@ def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, Mapping[s
         return {}
     top = toml_file.read(file)
     tests = list(tests)
-    for name in top.names():
+    for name in published_names(top):
         if name not in tests:
             raise top.error(
                 f"a table for the unknown test {name!r}", name, hint=did_you_mean(name, tests)
             )
-    return {name: top.section(name).plain() for name in top.names()}
+    return {name: top.section(name).plain() for name in published_names(top)}
+
+
+def read_claims(folder: Path) -> tuple[Mapping[str, Any], ...]:
+    """What the paper says of its results, with the keys of `assay.report.claims`."""
+    file = folder / PUBLISHED_FILE
+    if not file.is_file():
+        return ()
+    top = toml_file.read(file)
+    return tuple(claim.plain() for claim in top.sections(CLAIMS)) if CLAIMS in top else ()
+
+
+def published_names(top: Section) -> list[str]:
+    """The tests and series that the published file has a table for."""
+    return [name for name in top.names() if name != CLAIMS]

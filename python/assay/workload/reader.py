@@ -64,6 +64,7 @@ def read(name_or_path: str) -> Workload:
         expected_rules=rules,
         report={entry: section.plain() for entry, section in report_sections(top, known).items()},
         published=answers.read_published(folder, [*known, *series]),
+        claims=answers.read_claims(folder),
         texts={**found.texts, **_own_texts(folder)},
         series={entry: section.plain() for entry, section in series.items()},
     )

@@ -235,6 +235,8 @@ class Workload:
     """The names of script files that its tests run in place of their own."""
     series: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """Name → a table over several tests (`assay.report.series`)."""
+    claims: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    """What the paper says of its results, with the keys of `assay.report.claims`."""
 
     def quickly(self) -> Workload:
         """With the quick version of every test."""
@@ -370,6 +372,7 @@ class Workload:
             "fingerprint": self.fingerprint,
             "report": {test: dict(table) for test, table in self.report.items()},
             "published": {test: dict(table) for test, table in self.published.items()},
+            "claims": [dict(claim) for claim in self.claims],
             "series": {name: dict(table) for name, table in self.series.items()},
         }
 
