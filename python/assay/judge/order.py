@@ -69,6 +69,6 @@ def growth(sizes: Sequence[float], values: Sequence[float]) -> Interval:
 
 
 def _t(freedom: float) -> float:
-    from scipy.stats import t  # type: ignore[import-untyped]
+    from scipy.stats import t
 
     return float(t.ppf((1 + CONFIDENCE) / 2, freedom))
