@@ -76,7 +76,7 @@ def _quick(top: Section, experiment: Experiment, workload: Workload) -> dict[str
 
 
 def _optional(top: Section, experiment: Experiment) -> tuple[str, ...]:
-    """``optional = ["cubrid"]``: systems and storages without which the others are run."""
+    """``optional = ["mydb"]``: systems and storages without which the others are run."""
     systems = [one.name for one in experiment.systems]
     known = list(dict.fromkeys([*systems, *(one.name for one in experiment.storages)]))
     found = top.texts("optional", ())

@@ -5,7 +5,7 @@ fields of `Experiment` by test.
 
     [test.insert]
     clients = 40                    # and cache, memory, cpus, rtt, protocol, repetitions
-    systems = ["mysql"]             # of those of the file; storages in the same way
+    systems = ["mydb"]              # of those of the file; storages in the same way
 
     [test.insert.parameters]
     rows = 625000

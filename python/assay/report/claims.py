@@ -7,7 +7,7 @@ A claim compares cells (`assay.report.selection` says how levels and values are 
     text   = "Inserts are 5 times faster on solid state"
     source = "Table 3"                     # or a section of the paper
     test   = "insert"
-    where  = { system = "mysql" }          # levels that all cells of the claim have
+    where  = { system = "mydb" }          # levels that all cells of the claim have
 
 It is judged by itself for each level of every other factor that varies, and says one of these
 things about its cells::

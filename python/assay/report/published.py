@@ -25,7 +25,7 @@ Two further keys are for the comparison of a whole paper (`assay.report.publishe
     any_system = true                       # ours stand beside every row, whatever the system
 
 and a row may say which of our cells it stands for, in place of what it is called:
-``measured = { system = "mysql", memory = "48GB" }``.
+``measured = { system = "mydb", memory = "48GB" }``.
 
 A published row is shown beside ours when its ``system`` is, in any letter case, the name of our
 system or else of its driver, and every other key is a factor with the same level. What a row says
