@@ -266,7 +266,7 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
             CLOSED,
             {"intervals": seconds([10] * 4 + [100] * 16)},
             Kind.SHORT_WARM_UP,
-            "10.00/s in the first 4 seconds, 100.0/s after that",
+            "the first 4 s were slower, 10.00/s, then 100.0/s: --warm-up 4",
         ),
         (
             CLOSED,

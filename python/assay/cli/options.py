@@ -23,6 +23,9 @@ from assay.text import quantities
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+_MOST_SHOWN = 4
+"""Formats that are listed in place of a value's name; more would make a line too long."""
+
 
 def records_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """``--records PATH``, given as a `Path`."""
@@ -54,7 +57,10 @@ def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:
         "form",
         type=click.Choice(names),
         default=default,
-        help="Output format.",
+        metavar="FORMAT" if len(names) > _MOST_SHOWN else None,
+        help=f"Output format: {', '.join(names)}."
+        if len(names) > _MOST_SHOWN
+        else "Output format.",
     )
 
 

@@ -9,11 +9,15 @@ from dataclasses import dataclass
 
 from assay.judge import kinds, samples, verdict
 from assay.judge.evidence import Evidence
+from assay.judge.seconds import deviation
 from assay.judge.spread import Spread, spread
 from assay.judge.verdict import NONE, Verdict
 from assay.judge.warnings import RunWarning
 from assay.observation import LimitReport, Observation, Observed
 from assay.text import units
+
+LEAST_REPETITIONS = 4
+"""Of three values one always lies farther off than the others lie apart."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +49,28 @@ def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterato
     if over.relative > kinds.NOISE_LIMIT:
         detail = f"{units.share(over.relative)} over {over.n} repetitions"
         yield RunWarning(kinds.Kind.NOISY_REPETITIONS.id, detail)
+    yield from _outlying(measured)
     if detail := samples.few([run.driven for run in measured if run.driven]):
         yield RunWarning(kinds.Kind.FEW_SAMPLES.id, detail)
+
+
+def _outlying(measured: Sequence[Evidence]) -> Iterator[RunWarning]:
+    """The repetition that is unlike all others."""
+    numbers = [_number(run.observation) for run in measured]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers) or len(known) < LEAST_REPETITIONS:
+        return
+    import numpy as np  # here, as in `assay.judge.seconds`
+
+    from assay.judge.outliers import among_repetitions
+
+    is_rate = isinstance(measured[0].observation, Observation)
+    scale, unit = (1.0, "/s") if is_rate else (1e9, " s")
+    found = among_repetitions(np.asarray(known, dtype=np.float64) / scale)
+    if found is not None:
+        run = measured[found.at].run
+        named = f"run {run}: " if run else ""
+        yield RunWarning(kinds.Kind.OUTLYING_REPETITION.id, f"{named}{deviation(found, unit)}")
 
 
 def _has_failed(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:

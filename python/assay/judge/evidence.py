@@ -49,6 +49,13 @@ class Evidence:
     checks: Sequence[Check] = ()
     ceiling: Ceiling | None = None
     """The nearest one that was calibrated; None where there is none."""
+    run: int = 0
+    """Its number in the record; 0: it has none."""
+
+    @property
+    def named_run(self) -> str:
+        """``run 17 (SYSTEM, 8 clients)``, where one of several repetitions is meant."""
+        return f"run {self.run} ({self.name})" if self.run else self.name
 
     @property
     def name(self) -> str:

@@ -24,8 +24,10 @@ REACHED = 0.95
 """Share of the offered rate that must end for the rate to be reached, chance aside."""
 LATE_LIMIT = 0.01
 """Share of late and skipped transactions beyond which there is a warning."""
-WARM_UP_LIMIT = 0.20
-"""By how much the first fifth of a measurement may differ from the rest."""
+WARM_UP_LIMIT = 0.02
+"""By which share the first seconds of a measurement may change its throughput."""
+DRIFT_LIMIT = 0.10
+"""By which share of its mean throughput may rise or fall within a measurement."""
 DRAIN_LIMIT = 0.10
 """Share of the measurement that may be spent waiting for the last transactions."""
 WAIT_LIMIT = 0.10
@@ -194,8 +196,26 @@ class Kind(Enum):
     )
     SHORT_WARM_UP = WarningText(
         "throughput at the beginning of the measurement differs from the rest",
-        "a longer --warm-up",
+        "a longer --warm-up, as long as it is said beside the run",
         limits=True,
+    )
+    DRIFT = WarningText(
+        f"throughput rose or fell steadily, by more than {units.share(DRIFT_LIMIT)} within the "
+        "measurement: its mean depends on how long was measured",
+        "if it rises to a level, a longer --warm-up; else {longer}, and see what grows (the data, "
+        "an index, a queue of background work)",
+        limits=True,
+    )
+    OUTLYING_SECONDS = WarningText(
+        "in single seconds throughput was far from that of all others, more than chance explains; "
+        "they are part of every number",
+        "see the server's log and the machine at these seconds; {longer}, to see whether they "
+        "return",
+    )
+    OUTLYING_REPETITION = WarningText(
+        "one repetition is far from all others, more than chance explains; it is part of every "
+        "number",
+        "see what else the machine did at that time; more --repetitions",
     )
     SHORT_MEASUREMENT = WarningText(
         f"a measurement of less than {SHORTEST_S} s shows little of the background work of a "

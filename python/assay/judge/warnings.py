@@ -5,19 +5,16 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.judge import cache, durability, headroom, kinds, per_second, service, standstills
+from assay.judge import cache, durability, headroom, kinds, seconds, service, standstills
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
 from assay.judge.machine_load import client_shares, memory_of, processor_wait
 from assay.judge.settings import mean_the_same
 from assay.observation import Observation
 from assay.text import units
-
-_LEAST_SECONDS = 5
 
 
 class RunWarning(NamedTuple):
@@ -187,19 +184,4 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
         if measured_ns < kinds.SHORTEST_S * 1e9 and set(run.driving.stop) != {"passes"}:
             yield Kind.SHORT_MEASUREMENT, units.short_duration(measured_ns / 1e9)
         if run.driving.duration_s and not cache.is_to_be_cold(run):
-            yield from _of_warm_up(observation, name, measured_ns)
-
-
-def _of_warm_up(observation: Observation, name: str, asked_ns: int) -> Iterator[tuple[Kind, str]]:
-    """Whether the first fifth of the whole seconds in which transactions began is like the rest."""
-    ok = per_second.ok(observation)[: int(asked_ns // 1_000_000_000)]
-    if len(ok) < _LEAST_SECONDS:
-        return
-    fifth = len(ok) // 5
-    first, rest = statistics.fmean(ok[:fifth]), statistics.median(ok[fifth:])
-    if rest and abs(first / rest - 1) > kinds.WARM_UP_LIMIT:
-        yield (
-            Kind.SHORT_WARM_UP,
-            f"{name}: {units.digits(first)}/s in the first {units.counted(fifth, 'second')}, "
-            f"{units.digits(rest)}/s after that",
-        )
+            yield from seconds.of_seconds(run, observation)

@@ -244,6 +244,7 @@ class RunRecord(RunSummary):
             observation=self.observation,
             checks=self.checks,
             ceiling=None if nearest is None else Ceiling(nearest.clients, nearest.statements_per_s),
+            run=self.id,
         )
 
     @property
