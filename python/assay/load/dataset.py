@@ -38,6 +38,8 @@ class Dataset:
     """The size of the server's buffer where it was computed from the data; None: it was not."""
     data_to_buffer: float | None = None
     """The ratio of the data's size to that buffer's size."""
+    files_on_disk: int | None = None
+    """In the data directories, after the load; None: they are not ours to see."""
 
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""

@@ -7,6 +7,7 @@ tables are dropped.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 
@@ -99,12 +100,25 @@ def load(
         data_bytes=system.data_bytes(deployment) if isinstance(system, Sized) else 0,
         sessions=sessions,
         checksums=checksums,
+        files_on_disk=files_on_disk(deployment),
     )
 
 
 def size_on_disk_bytes(system: System, deployment: Deployment) -> int | None:
     """None where the system does not report it."""
     return system.size_on_disk_bytes(deployment) if isinstance(system, Sized) else None
+
+
+def files_on_disk(deployment: Deployment) -> int | None:
+    """The number of files in its data directories; None of a server by URL."""
+    directories = [
+        node.directory
+        for node in deployment.nodes
+        if node.directory is not None and node.storage.kind != "url"
+    ]
+    if not directories:
+        return None
+    return sum(len(files) for place in directories for _, _, files in os.walk(place))
 
 
 def _with_total(progress: OnProgress, request: DataRequest) -> OnProgress:

@@ -21,7 +21,7 @@ from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.loading import DEFAULT, Loading
 from assay.load.mark import refuse_foreign_tables
-from assay.load.stage import load, size_on_disk_bytes
+from assay.load.stage import files_on_disk, load, size_on_disk_bytes
 from assay.load.tables import drop
 from assay.progress import Progress
 from assay.provision import page_cache
@@ -281,6 +281,7 @@ class PooledSystem:
             copy.dataset(request),
             restore_ns=time.monotonic_ns() - began_ns,
             size_on_disk_bytes=size_on_disk_bytes(self.system, deployment),
+            files_on_disk=files_on_disk(deployment),
             options=deployment.options,
         )
 

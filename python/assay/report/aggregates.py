@@ -47,7 +47,8 @@ class Key:
 
 def at(path: str) -> Key:
     """The key of a path through the observation (`assay.report.field_path`)."""
-    return Key(lambda run: field_path.value(run, path), field_path.unit(path), path)
+    is_of_load = path.startswith(f"{field_path.DATA}.")
+    return Key(lambda run: field_path.value(run, path), field_path.unit(path), path, is_of_load)
 
 
 THROUGHPUT = Key(lambda run: run.driven.throughput_per_s if run.driven else None, "per_s")

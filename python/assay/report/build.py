@@ -99,7 +99,7 @@ def _series(
     """The tables over several tests, which come first, but for those that are shown ``already``.
     ``printed``: those whose published numbers are shown."""
     for declared in series.of_record(experiment.workload):
-        if declared.name in already:
+        if declared.paper_only or declared.name in already:
             continue
         is_shown = declared.name in printed
         beside = None if is_shown else published.of_record(experiment.workload, declared.name)

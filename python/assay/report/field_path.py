@@ -2,8 +2,9 @@
 
 A path goes through the observation: a name selects a key of an object, and in a list of
 transactions the type of that name whose outcome is ``ok``. ``samples`` selects the largest value of
-any sample of the server's processes. The last name ends in the unit: ``_ns``, ``_bytes``,
-``_per_s``.
+any sample of the server's processes, ``data`` a fact of the loaded data
+(``data.size_on_disk_bytes``), and ``open_files.most`` how often the file was open that was open
+most often. The last name ends in the unit: ``_ns``, ``_bytes``, ``_per_s``.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import msgspec
 
 from assay.record import RunRecord
 
-SAMPLES = "samples"
+SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
 _EARLIER = {"response_time": "latency"}
 """Old names in workload files and records."""
 _UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s"}
@@ -27,7 +28,11 @@ def value(run: RunRecord, key: str) -> Any:
     if first == SAMPLES and len(rest) == 1:
         seen = [getattr(timed.sample, rest[0], None) for timed in run.samples]
         return max((value for value in seen if value is not None), default=None)
+    if key == MOST_OF_A_FILE:
+        return max((file.handles for file in run.open_files), default=None)
     found: Any = run.observation
+    if first == DATA and run.data is not None:
+        found, first, rest = run.data, rest[0], rest[1:]
     for name in (first, *rest):
         found = _step(found, name)
     return found

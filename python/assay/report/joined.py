@@ -90,7 +90,7 @@ def _published(
         words = [row["system"], *([row[HARDWARE]] if HARDWARE in row else []), "published"]
         named = {series.rows: label, "system": ", ".join(words)}
         cells = [
-            Cell(f"{value:.10g}", Number(value, unit))
+            Cell(value) if isinstance(value, str) else Cell(f"{value:.10g}", Number(value, unit))
             for value, unit in zip(row["values"], published.units, strict=True)
         ]
         found.append(Row((*(Cell(named.get(label, "")) for label in labels), *cells)))

@@ -58,7 +58,10 @@ def _units(published: Published) -> list[str]:
     return found if len(found) > 1 else found * len(published.columns)
 
 
-def _cell(value: float, unit: str) -> Cell:
+def _cell(value: float | str, unit: str) -> Cell:
+    """Text stands for what the paper says in words, and "" for what it does not say."""
+    if isinstance(value, str):
+        return Cell(value) if value else absent("")
     return Cell(f"{value:.2f}" if unit == "ratio" else f"{value:.10g}", Number(value, unit))
 
 

@@ -14,7 +14,7 @@ tests, as in some papers: one column per task, one row per size.
       { title = "first", test = "select", cache = "cold", key = "elapsed_ns" },
     ]
 
-``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path (`assay.report.field_path`).
+``paper_only = true``: in the report of a paper's experiment alone. ``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path (`assay.report.field_path`).
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class Series:
     reproduces: str
     rows: str
     columns: tuple[SeriesColumn, ...]
+    paper_only: bool = False
+    """Shown among the paper's tables alone, since other reports have its numbers elsewhere."""
 
     @property
     def heading(self) -> str:
@@ -61,6 +63,7 @@ def read(section: Section, name: str) -> Series:
         reproduces=section.text("reproduces", ""),
         rows=section.text("rows", "clients"),
         columns=tuple(map(_column, section.sections("columns"))),
+        paper_only=section.boolean("paper_only", False),
     )
     section.done()
     if not series.columns:
