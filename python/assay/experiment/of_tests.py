@@ -59,15 +59,16 @@ def read(top: Section, experiment: Experiment, workload: Workload) -> dict[str, 
 
 
 def _chosen(section: Section, key: str, known: Iterable[Any]) -> tuple[str, ...]:
-    """Names of systems or storages of the file, for this test alone."""
-    names = [one.name for one in known]
+    """Names of systems or storages of the file, for this test alone. A storage that carries a label
+    (``disk (modelled)``) is named without it."""
+    names = {one.name.partition(" (")[0]: one.name for one in known}
     found = section.texts(key)
     for name in found:
         if name not in names:
             raise section.error(
                 f"{name} is not among the {key} of this file", key, hint=did_you_mean(name, names)
             )
-    return found
+    return tuple(names[name] for name in found)
 
 
 def _check(given: Mapping[str, Any], name: str, experiment: Experiment, workload: Workload) -> None:

@@ -14,7 +14,8 @@ tests, as in some papers: one column per task, one row per size.
       { title = "first", test = "select", cache = "cold", key = "elapsed_ns" },
     ]
 
-``paper_only = true``: in the report of a paper's experiment alone. ``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path (`assay.report.field_path`).
+``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path (`assay.report.field_path`).
+``paper_only = true``: in the report of a paper's experiment alone.
 """
 
 from __future__ import annotations
