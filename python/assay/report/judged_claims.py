@@ -138,6 +138,8 @@ def _groups(
     """The cells of each term, by the levels of the factors that vary among the cells of a term and
     are not what the claim compares."""
     compared = {claim.growth} if claim.growth else _differing(claim.terms)
+    if cell_runs.STORAGE_ROLE in compared:  # which a storage has, so that it is no other factor
+        compared = {*compared, "storage"}
     free = list(
         dict.fromkeys(
             name for cells in of_terms for name in cell_runs.varying(cells) if name not in compared

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from assay.experiment import Scalar
-from assay.report import aggregates, cell_runs
+from assay.judge import order
+from assay.judge.order import Interval
+from assay.report import aggregates, cell_runs, selection
 from assay.report.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.pivot import Aggregate
 from assay.report.published import HARDWARE, Published
@@ -15,6 +17,7 @@ from assay.report.values import Cell, Number, absent, judged
 from assay.text import units
 
 PUBLISHED, MEASURED, RATIO = "published", "measured", "measured ÷ published"
+JUDGED = "judged"
 VALUE, SPEED_UP = "value", "speed-up"
 _SYSTEM, _STORAGE, _CLIENTS = "system", "storage", "clients"
 
@@ -26,6 +29,8 @@ class Point:
     origin: str
     """`PUBLISHED`, or `MEASURED` with the levels that the paper's table has no place for."""
     cell: Cell
+    ratio: Interval | None = None
+    """Of a speed-up: as the repetitions give it."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,19 @@ def compared(
             if (shown := aggregates.ratio(first, other)) is not None:
                 name = f"{SPEED_UP} {published.columns[place_of_other + 1]}"
                 title = name if place_of_other else SPEED_UP
-                yield Point({**levels, VALUE: title}, origin, shown)
+                between = _between(of_levels[0], of_levels[place_of_other + 1], key)
+                yield Point({**levels, VALUE: title}, origin, shown, between)
+
+
+def _between(
+    first: CellRuns | None, other: CellRuns | None, key: aggregates.Key
+) -> Interval | None:
+    if first is None or other is None:
+        return None
+    of_both = [selection.values(one, key) for one in (first, other)]
+    if not all(of_both) or any(value <= 0 for values in of_both for value in values):
+        return None
+    return order.ratio(*of_both)
 
 
 def _scalability(

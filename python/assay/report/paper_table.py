@@ -14,12 +14,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from assay.experiment import Scalar
+from assay.judge.order import Interval
 from assay.record import ExperimentRecord
-from assay.report import aggregates, cell_runs, declaration, paper_points, results, series
+from assay.report import (
+    aggregates,
+    cell_runs,
+    declaration,
+    judged_claims,
+    paper_points,
+    results,
+    series,
+)
 from assay.report import published as publications
 from assay.report.cell_runs import CACHE, CellRuns
 from assay.report.declaration import Declaration
-from assay.report.paper_points import MEASURED, PUBLISHED, RATIO, VALUE, Point, ValueColumn
+from assay.report.judged_claims import Judged
+from assay.report.paper_points import JUDGED, MEASURED, PUBLISHED, RATIO, VALUE, Point, ValueColumn
 from assay.report.published import HARDWARE, Layout, Published
 from assay.report.series import SeriesColumn
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
@@ -107,6 +117,7 @@ def table(
     assert layout is not None
     theirs = list(paper_points.printed(published))
     points = {_place(layout, point): point.cell for point in (*theirs, *ours)}
+    ratios = {_place(layout, point): point.ratio for point in ours if point.ratio}
     columns = _in_order((_column(layout, point) for point in theirs), ours, layout)
     rows = []
     for row in _rows(layout, [*theirs, *ours]):
@@ -120,6 +131,12 @@ def table(
             ]
             if origin != PUBLISHED and any(cell.number for cell in divided):
                 rows.append(Row((*map(_label, row), Cell(RATIO), *divided)))
+            judged = [
+                _judged(points.get((row, PUBLISHED, column)), ratios.get((row, origin, column)))
+                for column in columns
+            ]
+            if any(cell.shown for cell in judged):
+                rows.append(Row((*map(_label, row), Cell(JUDGED), *judged)))
     return Table(
         name=f"{name}{_SUFFIX}",
         title=f"{title} ({published.source}), in {_unit(published)}",
@@ -150,6 +167,14 @@ def _ratio(theirs: Cell | None, ours: Cell) -> Cell:
     if theirs is None or number is None or number.unit not in _RATIOS:
         return absent("")
     return paper_points.ratio(ours, theirs)
+
+
+def _judged(theirs: Cell | None, ratio: Interval | None) -> Cell:
+    """Whether the paper's speed-up is on the same side of 1."""
+    if theirs is None or theirs.number is None or ratio is None:
+        return absent("")
+    found = Judged(None, "", "", "", "", number=ratio)
+    return Cell(judged_claims.judged_speed_up(found, float(theirs.number.value)).word)
 
 
 def _row(layout: Layout, point: Point) -> tuple[Scalar, ...]:
