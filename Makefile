@@ -7,7 +7,7 @@ CARGO := cargo
 PROFILE := release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-programs check bench prove docs format lock clean
+.PHONY: help setup run test test-servers test-programs check bench prove docs site wheel image format lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -69,6 +69,24 @@ prove: $(ENGINE) ## try properties with thousands of inputs; results in docs/pro
 docs: $(ENGINE) ## generate docs/reference from the program
 	$(BIN)/python tools/references.py
 
+# Written for reading in a browser; no page asks another site for anything.
+site: $(ENGINE) ## make the documentation as a site, in site/
+	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group site
+	$(BIN)/python tools/site.py site
+
+# From the source distribution, so that it has all that a build needs. Its compiled dependencies stay in target/ for the next time.
+# zig links against an old glibc: the wheel works on every Linux since 2014.
+wheel: $(STAMP) ## build a wheel and a source distribution in dist/, and try the wheel in clean environments
+	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group package
+	rm -rf dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_TARGET_DIR="$(CURDIR)/target" \
+	$(BIN)/maturin build --quiet --sdist --profile dist --zig --compatibility manylinux2014 --out dist
+	$(BIN)/python tools/try_wheel.py dist/*.whl
+	ls -l dist
+
+image: ## build a container image with podman, buildah or docker
+	tools/image
+
 format: $(STAMP) ## format all files
 	$(CARGO) fmt --all
 	$(BIN)/ruff format .
@@ -79,4 +97,4 @@ lock: $(STAMP) ## resolve the dependencies again
 	$(CARGO) update
 
 clean: ## remove generated files
-	rm -rf $(VENV) target .assay .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) target dist site .assay .pytest_cache .mypy_cache .ruff_cache

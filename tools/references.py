@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Generates docs/reference from the program; with --check, names files that are out of date."""
+"""Generates docs/reference and the man pages from the program; with --check, names files that are
+out of date."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+import man_pages
 import plugin_contracts
 
 from assay import _engine, env_vars, registry
@@ -28,7 +30,8 @@ from assay.systems.abilities import (
     Verified,
 )
 
-FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "reference"
 MARK = "<!-- Written by tools/references.py out of the program; not edited by hand. -->\n\n"
 
 
@@ -173,20 +176,29 @@ PAGES = {
 }
 
 
+def files() -> dict[Path, str]:
+    """Every generated file with its text."""
+    of_reference = {
+        FOLDER / name: page() if name.endswith(".json") else MARK + page()
+        for name, page in PAGES.items()
+    }
+    data = ROOT / "packaging" / "wheel" / "data"
+    return of_reference | {data / path: text for path, text in man_pages.pages().items()}
+
+
 def main(arguments: list[str]) -> int:
     """Writes all pages, or with ``--check`` compares them; status 1 if one is out of date."""
     is_check = arguments == ["--check"]
     stale = []
-    for name, page in PAGES.items():
-        file, text = FOLDER / name, page() if name.endswith(".json") else MARK + page()
+    for file, text in files().items():
         if is_check:
             if not file.exists() or file.read_text(encoding="utf-8") != text:
-                stale.append(name)
+                stale.append(file.relative_to(ROOT))
         else:
-            FOLDER.mkdir(parents=True, exist_ok=True)
+            file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text, encoding="utf-8")
     for name in stale:
-        print(f"docs/reference/{name} is out of date\n\nhint: make docs", file=sys.stderr)
+        print(f"{name} is out of date\n\nhint: make docs", file=sys.stderr)
     return 1 if stale else 0
 
 

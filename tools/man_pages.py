@@ -1,0 +1,182 @@
+"""Makes the man pages out of the program: path below ``packaging/wheel/data`` → text in man(7).
+
+One page for each command of ``assay``, one for it, and one for each of ``bibtosql`` and ``bibsql``.
+The wheel installs them below ``share/man/man1``.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import redirect_stdout
+from importlib import import_module
+from importlib.metadata import version
+
+import click
+
+from assay import env_vars
+from assay.bibsql.commands import bibsql, bibtosql
+from assay.cli.options import HEADINGS, Grouped
+from assay.cli.program import COMMANDS, group, module_of
+
+FOLDER = "share/man/man1"
+_MARK = '.\\" Written by tools/man_pages.py out of the program; not edited by hand.\n'
+
+
+def pages() -> dict[str, str]:
+    """Path → text of every page."""
+    commands = {name: import_module(f"assay.cli.{module_of(name)}").command for name in COMMANDS}
+    found = {"assay": _program(commands)}
+    for name, command in commands.items():
+        found[f"assay-{name}"] = _command(f"assay {name}", command)
+    for module, name in ((bibtosql, "bibtosql"), (bibsql, "bibsql")):
+        found[name] = _own_program(name, module)
+    return {f"{FOLDER}/{name}.1": text for name, text in found.items()}
+
+
+def _program(commands: dict[str, click.Command]) -> str:
+    listed = [(f"assay {name}", one.get_short_help_str(200)) for name, one in commands.items()]
+    variables = [one for one in vars(env_vars).values() if isinstance(one, env_vars.EnvVar)]
+    more = [
+        _section("COMMANDS"),
+        *_definitions(listed),
+        _section("ENVIRONMENT"),
+        *_definitions((one.name, one.help) for one in variables),
+    ]
+    also = [f"assay-{name}" for name in commands] + ["bibtosql", "bibsql"]
+    return _page("assay", group, "assay", more, also)
+
+
+def _command(path: str, command: click.Command) -> str:
+    more = []
+    for name, below in sorted(getattr(command, "commands", {}).items()):
+        with _context(command, path) as context:
+            more.append(_section(f"{path} {name}".upper()))
+            more.append(_paragraphs(_help_of(below)[1]))
+            more += _options(below, context)
+    return _page(path.replace(" ", "-"), command, path, more, ["assay"])
+
+
+def _page(
+    name: str, command: click.Command, path: str, more: Iterable[str], also: Iterable[str]
+) -> str:
+    first, rest, examples = _help_of(command)
+    with _context(command, path) as context:
+        pieces = " ".join(command.collect_usage_pieces(context))
+        return "".join(
+            [
+                _title(name, first),
+                _section("SYNOPSIS"),
+                f".B {_text(path)}\n{_text(pieces)}\n",
+                _section("DESCRIPTION"),
+                _paragraphs([first, *rest]),
+                _section("OPTIONS"),
+                *_options(command, context),
+                *more,
+                *_examples(examples),
+                *_see_also(also),
+            ]
+        )
+
+
+def _own_program(name: str, module: object) -> str:
+    """Of a program with its own reader of options (`assay.bibsql.commands.options`)."""
+    printed = io.StringIO()
+    with redirect_stdout(printed):
+        module.run(["--help"])  # type: ignore[attr-defined]
+    usage, _, rest = printed.getvalue().removeprefix("Usage: ").partition("\n\n")
+    described, _, _ = rest.partition("\n\nOptions ")
+    first, *others = re.split(r"(?<=\.)\s+", described, maxsplit=1)
+    options = [
+        (f"--{one.name} {one.value}".strip(), one.help)
+        for one in module.OPTIONS  # type: ignore[attr-defined]
+    ]
+    return "".join(
+        [
+            _title(name, first),
+            _section("SYNOPSIS"),
+            f".B {name}\n{_text(usage.removeprefix(name).strip())}\n",
+            _section("DESCRIPTION"),
+            _paragraphs([first, *others]),
+            _section("OPTIONS"),
+            _paragraphs(["Options have one or two hyphens; names may be abbreviated."]),
+            *_definitions(options),
+            *_examples([module.EXAMPLES]),  # type: ignore[attr-defined]
+            *_see_also(["assay"]),
+        ]
+    )
+
+
+def _context(command: click.Command, path: str) -> click.Context:
+    return click.Context(command, info_name=path, show_default=True)
+
+
+def _help_of(command: click.Command) -> tuple[str, list[str], list[str]]:
+    """(first sentence, other paragraphs, blocks of examples) of a command's help."""
+    parts = [part.strip("\n") for part in inspect.cleandoc(command.help or "").split("\n\n")]
+    examples = [part for part in parts if part.startswith("\b")]
+    first, *rest = (part for part in parts if not part.startswith("\b"))
+    return " ".join(first.split()), rest, [part.partition("\n")[2] for part in examples]
+
+
+def _options(command: click.Command, context: click.Context) -> Iterator[str]:
+    """The options, below the headings of the command's help where it has some."""
+    options = {one.name: one for one in command.params if isinstance(one, click.Option)}
+    if isinstance(command, Grouped):
+        headings = {**HEADINGS, "Others": tuple(options.keys() - set(sum(HEADINGS.values(), ())))}
+        for heading, names in headings.items():
+            if chosen := [options[name] for name in names if name in options]:
+                yield f".SS {_text(heading)}\n"
+                yield from _definitions(_records(chosen, context))
+        chosen = []
+    else:
+        chosen = list(options.values())
+    own = command.get_help_option(context)
+    yield from _definitions(_records([*chosen, *([own] if own else [])], context))
+
+
+def _records(options: Iterable[click.Option], context: click.Context) -> Iterator[tuple[str, str]]:
+    for one in options:
+        if record := one.get_help_record(context):
+            yield record
+
+
+def _title(name: str, first: str) -> str:
+    return (
+        f'{_MARK}.TH {name.upper()} 1 "" "Assay {version("assay-db")}" "Assay"\n'
+        f"{_section('NAME')}{_text(name)} \\- {_text(first.rstrip('.'))}\n"
+    )
+
+
+def _section(name: str) -> str:
+    return f".SH {_text(name)}\n"
+
+
+def _paragraphs(texts: Iterable[str]) -> str:
+    return "".join(f".PP\n{_text(' '.join(text.split()))}\n" for text in texts)
+
+
+def _definitions(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for term, meaning in rows:
+        yield f".TP\n.B {_text(term)}\n{_text(' '.join(meaning.split()))}\n"
+
+
+def _examples(blocks: Iterable[str]) -> Iterator[str]:
+    for block in blocks:
+        lines = [line for line in block.splitlines() if line.strip() and line != "Example:"]
+        shown = "\n".join(_text(line.strip()) for line in lines)
+        yield f"{_section('EXAMPLES')}.nf\n{shown}\n.fi\n"
+
+
+def _see_also(names: Iterable[str]) -> Iterator[str]:
+    yield _section("SEE ALSO")
+    yield ",\n".join(f".BR {_text(name)} (1)" for name in names) + "\n"
+
+
+def _text(text: str) -> str:
+    """The text as roff reads it back unchanged."""
+    escaped = text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq")
+    escaped = escaped.replace("`", "\\(ga").replace("^", "\\(ha").replace("~", "\\(ti")
+    return f"\\&{escaped}" if escaped.startswith((".", "\\(aq")) else escaped
