@@ -72,7 +72,7 @@ docs: $(ENGINE) ## generate docs/reference from the program
 # Written for reading in a browser; no page asks another site for anything.
 site: $(ENGINE) ## make the documentation as a site, in site/
 	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group site
-	$(BIN)/python tools/site.py site
+	$(BIN)/python tools/make_site.py site
 
 # From the source distribution, so that it has all that a build needs. Its compiled dependencies stay in target/ for the next time.
 # zig links against an old glibc: the wheel works on every Linux since 2014.

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Takes the Markdown pages of this repository; makes a site of them in the folder that is named.
+
+The pages keep their places, so that their links hold. Afterwards every link of the site is looked
+up, and every page is searched for a resource of another host: the site is read without a network.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+FOLDERS = {
+    "Guides": "docs/guides",
+    "Concepts": "docs/concepts",
+    "Workloads": "python/assay/workloads",
+    "Reference": "docs/reference",
+    "Proofs": "docs/proofs",
+}
+CONFIGURATION = """\
+[project]
+site_name = "Assay"
+site_description = "A database benchmark laboratory"
+docs_dir = "pages"
+site_dir = "made"
+use_directory_urls = false
+nav = [
+{nav}
+]
+
+[project.theme]
+language = "en"
+font = false
+features = [
+  "content.code.copy",
+  "navigation.footer",
+  "navigation.sections",
+  "navigation.top",
+  "search.highlight",
+]
+
+[[project.theme.palette]]
+media = "(prefers-color-scheme: light)"
+scheme = "default"
+toggle.icon = "lucide/sun"
+toggle.name = "Dark"
+
+[[project.theme.palette]]
+media = "(prefers-color-scheme: dark)"
+scheme = "slate"
+toggle.icon = "lucide/moon"
+toggle.name = "Light"
+
+[project.markdown_extensions]
+tables = {{}}
+toc.permalink = true
+pymdownx.highlight.pygments_lang_class = true
+pymdownx.superfences = {{}}
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Makes the site; returns 1 where the generator warns, or a link is broken."""
+    target = Path(arguments[0]).resolve()
+    with tempfile.TemporaryDirectory(prefix="assay-site-") as folder:
+        made = build(Path(folder))
+        wrong = [*broken_links(made), *foreign_resources(made)]
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(made, target)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    print(f"{target}/index.html: {len(list(target.rglob('*.html')))} pages")
+    return 1 if wrong else 0
+
+
+def build(folder: Path) -> Path:
+    """Runs the generator in this folder; returns where the site is."""
+    pages = folder / "pages"
+    for page in sources():
+        copy = pages / page.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_text(page.read_text(encoding="utf-8"), encoding="utf-8")
+    nav = "\n".join(navigation(pages))
+    (folder / "zensical.toml").write_text(CONFIGURATION.format(nav=nav), encoding="utf-8")
+    program = Path(sys.executable).parent / "zensical"
+    done = subprocess.run(
+        [program, "build", "--strict", "--clean"], cwd=folder, capture_output=True, text=True
+    )
+    if done.returncode:
+        raise SystemExit(f"{done.stdout}{done.stderr}zensical: status {done.returncode}")
+    return folder / "made"
+
+
+def sources() -> Iterator[Path]:
+    """Every page, and the files that pages link to."""
+    yield from (ROOT / page for page in PAGES)
+    for folder in FOLDERS.values():
+        yield from (ROOT / folder).glob("*.md")
+        yield from (ROOT / folder).glob("*/README.md")
+        yield from (ROOT / folder).glob("*.json")
+
+
+def navigation(pages: Path) -> Iterator[str]:
+    """The lines of the table of contents: the README's order, then that of the names."""
+    order = (pages / "README.md").read_text(encoding="utf-8")
+
+    def place(page: Path) -> tuple[int, str]:
+        path = page.relative_to(pages).as_posix()
+        return (order.find(path) if path in order else len(order), path)
+
+    yield '  { "Assay" = "README.md" },'
+    for heading, folder in FOLDERS.items():
+        found = sorted((pages / folder).rglob("*.md"), key=place)
+        yield f'  {{ "{heading}" = ['
+        for page in found:
+            yield f'    {{ "{title(page)}" = "{page.relative_to(pages).as_posix()}" }},'
+        yield "  ] },"
+    for page in PAGES[1:]:
+        yield f'  {{ "{title(pages / page)}" = "{page}" }},'
+
+
+def title(page: Path) -> str:
+    """The first heading."""
+    found = re.search(r"^# (.+)$", page.read_text(encoding="utf-8"), re.M)
+    return (found[1] if found else page.stem).replace("`", "").replace('"', "'")
+
+
+class Found(HTMLParser):
+    """The links of a page, the places that links can lead to, and the resources that it loads."""
+
+    def __init__(self, page: Path) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.places: set[str] = set()
+        self.resources: list[str] = []
+        self.feed(page.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.places.update(given[name] for name in ("id", "name") if name in given)
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        elif tag in ("script", "img", "iframe", "source") and "src" in given:
+            self.resources.append(given["src"])
+        elif tag == "link" and given.get("rel") not in ("canonical", "prev", "next"):
+            self.resources.append(given.get("href", ""))
+
+
+def broken_links(site: Path) -> Iterator[str]:
+    """A sentence for each link that leads nowhere within the site."""
+    pages = {page: Found(page) for page in sorted(site.rglob("*.html"))}
+    for page, found in pages.items():
+        if page.name == "404.html":  # shown at any address, so its links begin at the root
+            continue
+        for link in found.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            file = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            file = file / "index.html" if file.is_dir() else file
+            where = page.relative_to(site)
+            if not file.is_file():
+                yield f"{where}: the link {link} leads nowhere"
+            elif parts.fragment and file in pages and parts.fragment not in pages[file].places:
+                yield f"{where}: the link {link} leads to no place of that page"
+
+
+def foreign_resources(site: Path) -> Iterator[str]:
+    """A sentence for each resource that a page loads from another host."""
+    for page in sorted(site.rglob("*.html")):
+        for address in _foreign(Found(page).resources):
+            yield f"{page.relative_to(site)}: loads {address}"
+    for style in sorted(site.rglob("*.css")):
+        loaded = re.findall(r"url\(\s*['\"]?([^'\")]+)", style.read_text(encoding="utf-8"))
+        for address in _foreign(loaded):
+            yield f"{style.relative_to(site)}: loads {address}"
+
+
+def _foreign(addresses: Iterable[str]) -> list[str]:
+    return [address for address in addresses if urlsplit(address).netloc]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
