@@ -12,6 +12,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.files import paths
 from assay.provision.deployment import RAW, Deployment, StorageFacts
 from assay.storages.mounts import Mount, mount_of
 
@@ -145,7 +146,7 @@ def _nodes(mount: Mount) -> tuple[Path, ...]:
 def _node(number: str) -> Path | None:
     """The folder of a device by its ``major:minor``."""
     node = (_BLOCK_DEVICES / number).resolve()
-    return node if (node / "stat").is_file() else None
+    return node if paths.is_file(node / "stat") else None
 
 
 def _fields(node: Path) -> list[int]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment.values import StorageChoice
+from assay.files import paths
 from assay.provision.deployment import StorageFacts
 
 MOUNT_TABLE = Path("/proc/self/mountinfo")
@@ -104,8 +105,9 @@ def device_number(node: Path) -> str:
 
 def _queue_facts(number: str) -> dict[str, Any]:
     node = Path(f"/sys/dev/block/{number}").resolve()
+    # Containers may hide it.
     queue = next(
-        (place for place in (node / "queue", node.parent / "queue") if place.is_dir()), None
+        (place for place in (node / "queue", node.parent / "queue") if paths.is_folder(place)), None
     )
     if queue is None:
         return {}

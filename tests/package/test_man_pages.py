@@ -1,0 +1,31 @@
+"""The man pages are formatted without a warning, and say what the programs' help says."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from assay.cli.program import COMMANDS
+
+FOLDER = Path(__file__).parents[2] / "packaging/wheel/data/share/man/man1"
+
+
+def _formatted(page: Path) -> str:
+    groff = ["groff", "-ww", "-K", "utf8", "-man", "-T", "utf8", "-P", "-cbou", str(page)]
+    done = subprocess.run(groff, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), page.name
+    return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff on this machine")
+def test_every_command_has_a_page_that_is_formatted_without_a_warning() -> None:
+    pages = {page.stem: " ".join(_formatted(page).split()) for page in FOLDER.glob("*.1")}
+    assert pages.keys() == {"assay", "bibtosql", "bibsql", *(f"assay-{one}" for one in COMMANDS)}
+    for name, text in pages.items():
+        assert all(heading in text for heading in ("NAME", "SYNOPSIS", "OPTIONS", "SEE ALSO")), name
+    assert "--repetitions N" in pages["assay-run"]
+    assert "ASSAY_RECORDS" in pages["assay"]
+    assert "bibtosql -c *.bib | sqlite3 bibtex.db" in pages["bibtosql"]
