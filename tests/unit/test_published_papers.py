@@ -1,0 +1,89 @@
+"""The published numbers are those that the papers print: counts, sums, and some cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from assay.report import claims
+from assay.workload import reader
+
+BIBSQL, GLIDEMON = reader.read("bibsql"), reader.read("glidemon")
+
+
+def rows(table: Mapping[str, Any], **levels: Any) -> list[list[float]]:
+    return [
+        list(row["values"])
+        for row in table["rows"]
+        if all(row.get(name) == level for name, level in levels.items())
+    ]
+
+
+def sums(found: list[list[float]]) -> list[float]:
+    return [pytest.approx(sum(column)) for column in zip(*found, strict=True)]
+
+
+def test_beebe_table_1() -> None:
+    assert rows(BIBSQL.published["sequential"]) == [
+        [88.28, 75.25], [213.88, 80.84], [2682.88, 44.28]
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [("MySQL", [10903, 11096]), ("PostgreSQL", [17536, 5151]), ("SQLite", [30029, 11732])],
+)
+def test_beebe_table_2(system: str, expected: list[int]) -> None:
+    found = rows(BIBSQL.published["parallel"], system=system)
+    assert (len(found), sums(found)) == (6, expected)
+
+
+def test_beebe_sizes_and_processes() -> None:
+    assert rows(BIBSQL.published["sizes"]) == [[1.1, ""], [3.5, 1047], [2.13, 1]]
+    assert rows(BIBSQL.published["processes"], system="MySQL") == [["", 9, 597, 98, "", 250]]
+
+
+@pytest.mark.parametrize(
+    ("system", "table_1", "table_2"),
+    [
+        ("MySQL", [157, 80], [0.24, 3.8, 164]),
+        ("PostgreSQL", [140, 108], [0.28, 1.2, 73]),
+        ("MongoDB", [577, 506], [0.36, 6.4, 266]),
+    ],
+)
+def test_kovalskyi_tables_1_and_2(system: str, table_1: list[int], table_2: list[float]) -> None:
+    assert sums(rows(GLIDEMON.published["table"], system=system)) == table_1
+    assert sums(rows(GLIDEMON.published["response"], system=system)) == table_2
+
+
+def test_kovalskyi_machine_and_storage_stand_apart() -> None:
+    on_disk = {"machine": "Workstation", "storage_role": "disk", "memory_bytes": 12_000_000_000}
+    assert rows(GLIDEMON.published["table"], **on_disk) == [[85, 27], [61, 37], [277, 242]]
+    assert rows(GLIDEMON.published["response"], clients=10, **on_disk)[2] == [0.12, 2.5, 59]
+
+
+def test_kovalskyi_scalability_sizes_and_the_ends_of_figure_1() -> None:
+    assert rows(GLIDEMON.published["tasks"]) == [[83, 96], [78, 100], [32, 13]]
+    assert rows(GLIDEMON.published["load"]) == [[24], [4], [5], [5]]
+    assert rows(GLIDEMON.published["aggregate"], system="MongoDB") == [[70_000, 2_000_000]]
+
+
+@pytest.mark.parametrize("workload", [BIBSQL, GLIDEMON])
+def test_every_ratio_of_a_claim_about_a_table_is_that_of_the_table(workload: Any) -> None:
+    """A claim about two storages of one system in Table 1 has the printed speed-up."""
+    found = claims.of_record(workload.for_record())
+    assert len(found) > 15
+    names = {one.terms[0].test for one in found}
+    assert names <= set(workload.tests)
+    speed_ups = {
+        row["system"]: row["speed_up"][0]
+        for row in workload.published.get("sequential", {"rows": []})["rows"]
+    }
+    of_storages = [
+        one
+        for one in found
+        if one.source == "Table 1" and one.kind == "order" and "system" in one.terms[0].levels
+    ]
+    assert {one.terms[0].levels["system"]: one.published for one in of_storages} == speed_ups
