@@ -30,6 +30,7 @@ from assay.report import (
     published,
     published_measured,
     results,
+    run_details,
     series,
     server,
     service,
@@ -38,6 +39,7 @@ from assay.report import (
     storage_ranks,
     storage_ratios,
     storage_requests,
+    summary,
     tidy,
     timeline,
     times,
@@ -45,6 +47,9 @@ from assay.report import (
 )
 from assay.report.cell_runs import CellRuns
 from assay.report.histograms import timed_histograms
+from assay.report.figures import bars, by_level, of_series
+from assay.report.figures import timeline as timeline_figures
+from assay.report.figures.values import Figure
 from assay.report.values import Report, Section
 
 
@@ -90,6 +95,12 @@ def build(experiment: ExperimentRecord) -> Report:
         cell_count=len(every),
         tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
         histograms=partial(timed_histograms, experiment),
+        summary=summary.section(experiment, every),
+        runs=tuple(
+            run_details.of_run(run, cell.runs[0].id, cell.name)
+            for cell in every
+            for run in cell.runs
+        ),
     )
 
 
@@ -104,7 +115,7 @@ def _series(
         is_shown = declared.name in printed
         beside = None if is_shown else published.of_record(experiment.workload, declared.name)
         if (table := joined.table(experiment, declared, beside)) is not None:
-            yield Section(f"Series {declared.name}", (), (table,))
+            yield Section(f"Series {declared.name}", (), (table,), of_series.figures(table))
 
 
 def _results(
@@ -113,7 +124,12 @@ def _results(
     declared = declaration.of_record(experiment.workload, test)
     beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, found, beside)
-    return Section(_title(found[0]), durability.lines(found), tables)
+    figures = (
+        *bars.of_tables(tables),
+        *bars.throughput(test, declared, found),
+        *by_level.figures(test, declared, found),
+    )
+    return Section(_title(found[0]), durability.lines(found), tables, figures)
 
 
 def _test_sections(
@@ -134,7 +150,7 @@ def _test_sections(
             answers.section(test, found),
             times.section(test, found),
             statements.section(test, found),
-            timeline.section(test, found),
+            _with_figures(timeline.section(test, found), timeline_figures.figures(test, found)),
             caches.section(test, found),
             costs.section(test, found),
             device.section(test, found),
@@ -143,6 +159,10 @@ def _test_sections(
         )
         if section is not None
     ]
+
+
+def _with_figures(section: Section | None, figures: tuple[Figure, ...]) -> Section | None:
+    return None if section is None else replace(section, figures=figures)
 
 
 def _title(cell: CellRuns) -> str:

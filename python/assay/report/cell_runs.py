@@ -62,6 +62,11 @@ class CellRuns:
         return tuple(run for run in self.runs if run.evidence.is_measured)
 
     @property
+    def run_ids(self) -> tuple[int, ...]:
+        """Numbers of the runs behind its numbers; of all, where none was measured."""
+        return tuple(run.id for run in self.measured or self.runs)
+
+    @property
     def published_names(self) -> tuple[str, ...]:
         """What a published table may call the system: its name, or that of its driver."""
         found = [run.deployment for run in self.runs if run.deployment]
@@ -123,7 +128,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
             factors,
             tuple(sorted(found, key=lambda run: run.repetition)),
             ", ".join(
-                _level_name(name, factors[name])
+                level_name(name, factors[name])
                 for name in named
                 if name in factors and (name, factors[name]) != ("storage", _NOT_SEEN)
             ),
@@ -150,7 +155,8 @@ def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
 def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
     """The cell's levels as the first cells of a row."""
     levels = [cell.level(name) for name in factors]
-    return tuple(absent("") if level is None else label(level) for level in levels)
+    cells = (absent("") if level is None else label(level) for level in levels)
+    return tuple(replace(one, runs=cell.run_ids) for one in cells)
 
 
 def label(level: Scalar) -> Cell:
@@ -228,7 +234,7 @@ def driven_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
     ]
 
 
-def _level_name(factor: str, level: Scalar) -> str:
+def level_name(factor: str, level: Scalar) -> str:
     """A level in text: a name alone, a number with what it counts."""
     if factor in ("system", "storage"):
         return str(level)

@@ -9,7 +9,18 @@ from collections.abc import Sequence
 from assay.observation import GroupReport, Resolution
 from assay.report import cell_runs, percentiles
 from assay.report.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, text
+from assay.report.values import (
+    Cell,
+    Column,
+    Number,
+    Row,
+    Section,
+    Table,
+    absent,
+    count,
+    run_number,
+    text,
+)
 from assay.text import units
 from assay.text.reasons import sentence
 
@@ -91,7 +102,7 @@ def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:
         rows=tuple(
             Row(
                 (
-                    count(run.id),
+                    run_number(run.id),
                     count(step.position + 1),
                     text(step.do),
                     text(step.name),

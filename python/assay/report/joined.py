@@ -86,14 +86,18 @@ def _published(
     for row in published.rows:
         if row.get(series.rows) != level:
             continue
-        label = "" if level is None else str(level)
         words = [row["system"], *([row[HARDWARE]] if HARDWARE in row else []), "published"]
-        named = {series.rows: label, "system": ", ".join(words)}
+        named = {
+            series.rows: Cell("") if level is None else cell_runs.label(level),
+            "system": Cell(", ".join(words), level=str(row["system"])),
+        }
         cells = [
             Cell(value) if isinstance(value, str) else Cell(f"{value:.10g}", Number(value, unit))
             for value, unit in zip(row["values"], published.units, strict=True)
         ]
-        found.append(Row((*(Cell(named.get(label, "")) for label in labels), *cells)))
+        found.append(
+            Row((*(named.get(one, Cell("")) for one in labels), *cells), is_published=True)
+        )
     return found
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.report.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Row, Section, Table, count
+from assay.report.values import Cell, Column, Row, Section, Table, run_number
 from assay.text import reasons
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where no failed run has the log of a server."""
     rows = [
-        Row((count(run.id), Cell(line)))
+        Row((run_number(run.id), Cell(line)))
         for cell in found
         for run in cell.runs
         for line in reasons.log_lines(run.reason or "")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from assay.observation import Observation
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, run_number
 from assay.text import units
 
 OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
@@ -72,7 +72,11 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
                     absent("") if rate is None else Cell(units.digits(rate), Number(rate, "per_s")),
                     *(count(getattr(driven.outcomes, name)) for name in named),
                 ]
-            place = (count(run.id), *cell_runs.label_cells(cell, factors), count(run.repetition))
+            place = (
+                run_number(run.id),
+                *cell_runs.label_cells(cell, factors),
+                count(run.repetition),
+            )
             rows.append(Row((*place, *cells, Cell(run.state))))
     return Table(
         name=f"{test}_outcomes",
@@ -106,7 +110,7 @@ def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
     rows = [
         Row(
             (
-                count(run_id),
+                run_number(run_id),
                 Cell(error.transaction or ""),
                 Cell(error.class_),
                 Cell(error.code),

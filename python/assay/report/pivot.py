@@ -9,12 +9,12 @@ runs are combined (its aggregate: `assay.report.aggregates`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.experiment import Scalar
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Row, absent
+from assay.report.values import MEASURED, Cell, Column, Row, absent
 
 NOT_ASKED = absent("not asked")
 
@@ -56,7 +56,7 @@ def pivot_rows(
         )
         if any(of_columns):
             shown = tuple(
-                NOT_ASKED if cell is None else column.aggregate(cell)
+                NOT_ASKED if cell is None else replace(column.aggregate(cell), runs=cell.run_ids)
                 for cell, column in zip(of_columns, columns, strict=True)
             )
             made.append(PivotRow(levels, of_columns, shown))
@@ -64,7 +64,9 @@ def pivot_rows(
 
 
 def value_columns(columns: Sequence[PivotColumn]) -> tuple[Column, ...]:
-    return tuple(Column(column.title, is_number=True, unit=column.unit) for column in columns)
+    return tuple(
+        Column(column.title, is_number=True, unit=column.unit, role=MEASURED) for column in columns
+    )
 
 
 def table_row(

@@ -43,7 +43,7 @@ from typing import Any
 from assay.experiment import Scalar
 from assay.files.toml_file import Section
 from assay.report.cell_runs import STORAGE_ROLE
-from assay.report.values import Cell, Number, absent
+from assay.report.values import PUBLISHED, PUBLISHED_SPEED_UP, Cell, Column, Number, absent
 
 HARDWARE = "hardware"
 NOT_FACTORS = {
@@ -84,13 +84,17 @@ class Published:
     """Whether ours stand beside every row, whatever the published system."""
 
     @property
-    def titles(self) -> list[str]:
-        """Titles of the columns beside ours."""
+    def beside(self) -> list[Column]:
+        """The columns beside ours."""
         has_speed_up = any(row.get("speed_up") for row in self.rows)
         others = self.columns[1:]
         speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
-        named = [*self._printed_columns, *(speed_ups if has_speed_up else [])]
-        return [f"published\n{title}" for title in named]
+        named = dict.fromkeys(self._printed_columns, PUBLISHED)
+        named |= dict.fromkeys(speed_ups if has_speed_up else [], PUBLISHED_SPEED_UP)
+        return [
+            Column(f"published\n{title}", is_number=True, role=role)
+            for title, role in named.items()
+        ]
 
     @property
     def units(self) -> list[str]:
@@ -120,15 +124,15 @@ class Published:
         return list(dict.fromkeys(row[factor] for row in self.rows if factor in row))
 
     def cells(self, row: Mapping[str, Any] | None) -> list[Cell]:
-        """One cell per title."""
+        """One cell per column of `beside`."""
         if row is None:
-            return [absent("") for _ in self.titles]
+            return [absent("") for _ in self.beside]
         values = [_printed(value, self.unit) for value in row["values"]]
         speed_ups = [
             Cell(f"{value:.2f}", Number(value, "ratio")) for value in row.get("speed_up", ())
         ]
         cells = [*values, *speed_ups]
-        return cells + [absent("")] * (len(self.titles) - len(cells))
+        return cells + [absent("")] * (len(self.beside) - len(cells))
 
 
 def read(section: Section) -> Published:

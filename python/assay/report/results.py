@@ -27,7 +27,7 @@ from assay.report.cell_runs import REPETITION, CellRuns, DrivenRun
 from assay.report.declaration import Declaration
 from assay.report.pivot import PivotColumn, PivotRow, pivot_rows, table_row, value_columns
 from assay.report.published import Published
-from assay.report.values import Cell, Column, Number, Table, absent, judged
+from assay.report.values import SPEED_UP, Cell, Column, Number, Table, absent, judged
 from assay.text import units
 
 _PERCENTILES = ("p50", "p99")
@@ -84,7 +84,7 @@ def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str])
         PivotColumn("TPS", aggregates.median(aggregates.THROUGHPUT)),
         *([PivotColumn("min-max", aggregates.full_range(aggregates.THROUGHPUT))] * has_range),
         *(
-            PivotColumn(name, aggregates.each(_percentile(name, unit), in_unit), unit=unit)
+            PivotColumn(name, aggregates.each(percentile(name, unit), in_unit), unit=unit)
             for name in _PERCENTILES
         ),
         *(
@@ -110,7 +110,7 @@ def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str])
     )
 
 
-def _percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:
+def percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:
     def shown(run: DrivenRun) -> Cell:
         return percentiles.one(run.driven.all_ok.latency, name, unit, run.driven.resolution)
 
@@ -166,14 +166,18 @@ def _factors_table(
         table_row(row, [declared.rows], blocks, _beside(declared, key, row, levels, printed))
         for row in pivot
     ]
-    titles = [*_speed_up_titles(declared, levels), *(printed.titles if printed else [])]
+    role = SPEED_UP if declared.has_speed_up and not declared.has_scalability else ""
+    speed_ups = [
+        Column(title, is_number=True, role=role) for title in _speed_up_titles(declared, levels)
+    ]
     return Table(
         name=test,
         title=declared.heading,
         columns=(
             Column(declared.rows),
             *value_columns(columns),
-            *(Column(title, is_number=True) for title in titles),
+            *speed_ups,
+            *(printed.beside if printed else []),
         ),
         rows=tuple(rows),
         notes=(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from assay.judge import service
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, run_number
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -43,7 +43,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         rows=tuple(
             Row(
                 (
-                    count(run.run.id),
+                    run_number(run.run.id),
                     *cell_runs.label_cells(cell, factors),
                     count(run.run.repetition),
                     *_cells(run, has_carried),

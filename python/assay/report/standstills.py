@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Table, count, text
+from assay.report.values import Cell, Column, Number, Row, Table, run_number, text
 
 _SHOWN = 10
 
@@ -28,7 +28,7 @@ def table(test: str, found: Sequence[CellRuns]) -> Table | None:
     rows = [
         Row(
             (
-                count(run.id),
+                run_number(run.id),
                 text(cell.name),
                 text(who),
                 *(_seconds(value_ns) for value_ns in (span.from_ns, span.to_ns, lasted_ns)),

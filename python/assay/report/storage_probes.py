@@ -12,6 +12,7 @@ from assay.judge.kinds import Kind
 from assay.probe import DEPTHS, UNEVEN, Measured, Probe
 from assay.record import RunRecord
 from assay.report import modelled_disks, probed_flushes
+from assay.report.figures import bars
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
 from assay.text import units
 
@@ -59,7 +60,8 @@ def section(runs: Iterable[RunRecord]) -> Section | None:
     found = used_by(runs)
     tables = (_table(found) if found else None, modelled_disks.table(runs))
     shown = tuple(table for table in tables if table is not None)
-    return Section("Storages by probe", (), shown) if shown else None
+    figures = bars.storages(tables[0]) if tables[0] and len(tables[0].rows) > 1 else ()
+    return Section("Storages by probe", (), shown, figures) if shown else None
 
 
 def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:

@@ -11,7 +11,7 @@ from assay.judge import per_second
 from assay.observation import Observation
 from assay.report import cell_runs, standstills
 from assay.report.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Section, Table, count, text
+from assay.report.values import Cell, Column, Number, Row, Section, Table, count, run_number, text
 from assay.text import units
 
 LEAST_SECONDS = 5
@@ -110,7 +110,7 @@ def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
     rows = [
         Row(
             (
-                count(run.run.id),
+                run_number(run.run.id),
                 text(cell.name),
                 *(_seconds(value_ns) for value_ns in (one.from_ns, one.to_ns, lasted_ns)),
                 count(run.driven.reconnects),

@@ -13,7 +13,8 @@ from assay.judge.samples import SHARES
 from assay.observation import AllOk, Latency, Observation, Resolution, TransactionReport
 from assay.report import cell_runs, percentiles
 from assay.report.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Cell, Column, Row, Section, Table, text
+from assay.report.figures import percentile_curves
+from assay.report.values import Cell, Column, Row, Section, Table, run_number, text
 
 TIMES = {
     "latency": "latency",
@@ -51,7 +52,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         tables.append(_cells_table(test, found, measured, len(names) > 1))
     else:
         tables += [_types_table(test, cell, run) for cell, run in measured]
-    return Section("Latency", (), tuple(tables))
+    return Section("Latency", (), tuple(tables), percentile_curves.figures(test, found))
 
 
 def mean_ns(observation: Observation) -> float | None:
@@ -128,7 +129,7 @@ def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> T
     factors = cell_runs.varying(found, "system")
     lines = [
         _Line(
-            (*cell_runs.label_cells(cell, factors), text(run.run.id)),
+            (*cell_runs.label_cells(cell, factors), run_number(run.run.id)),
             passes.latency,
             run.driven.resolution,
         )

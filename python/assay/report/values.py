@@ -13,6 +13,12 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.report.histograms import TimedHistogram
+from assay.report.figures.values import Figure
+from assay.report.run_details import RunDetail
+
+MEASURED, SPEED_UP = "measured", "speed-up"
+PUBLISHED, PUBLISHED_SPEED_UP = "published", "published speed-up"
+"""Roles of columns that charts compare; published columns stand in the order of ours."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,8 @@ class Cell:
     """Of a label: the factor's level, with its type."""
     note: str = ""
     """A footnote: its number is shown in the cell (`assay.report.footnotes`)."""
+    runs: tuple[int, ...] = ()
+    """Numbers of the runs that it is about; in the labels of a row, of those of the whole row."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,8 @@ class Column:
     """The unit of the column, if the cells do not name theirs."""
     group: str = ""
     """Columns of one group stand side by side where a table that is too wide is split."""
+    role: str = ""
+    """`MEASURED`, `SPEED_UP`, `PUBLISHED`, `PUBLISHED_SPEED_UP`; empty: another number."""
 
     @property
     def heading(self) -> str:
@@ -68,10 +78,17 @@ class Row:
     cells: tuple[Cell, ...]
     block: Mapping[str, Scalar] = field(default_factory=dict)
     """Factors that this row shares with its neighbours, printed once above them."""
+    is_published: bool = False
+    """Its numbers are printed ones, between ours."""
 
     @property
     def block_title(self) -> str:
         return ", ".join(f"{name} = {level}" for name, level in self.block.items())
+
+    @property
+    def runs(self) -> tuple[int, ...]:
+        """Those of all of its cells."""
+        return tuple(dict.fromkeys(run for cell in self.cells for run in cell.runs))
 
 
 @dataclass(frozen=True)
@@ -94,6 +111,8 @@ class Section:
     title: str
     lines: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    """For forms with charts."""
 
     def shown_tables(self, with_detail: bool) -> tuple[Table, ...]:
         return tuple(table for table in self.tables if with_detail or not table.is_detail)
@@ -139,6 +158,10 @@ class Report:
     """The same for programs (`assay.report.tidy`): ``experiment``, and ``tables``."""
     histograms: Callable[[], Iterable[TimedHistogram]] = tuple
     """Those of latency, second by second, for formats that write them."""
+    summary: Section = Section("Summary")
+    """The question, the main number of each cell and its verdict; for forms that begin with it."""
+    runs: tuple[RunDetail, ...] = ()
+    """What is known of each run, for forms in which a number leads to its run."""
 
 
 def text(shown: object) -> Cell:
@@ -153,6 +176,11 @@ def judged(shown: str, number: Number) -> Cell:
     """A number, with a note if its verdict is not valid."""
     is_limited = number.verdict not in ("", "valid")
     return Cell(shown, number, note=f"{number.verdict}: {number.reason}" if is_limited else "")
+
+
+def run_number(number: int) -> Cell:
+    """The number of a run, which leads to it."""
+    return Cell(str(number), Number(number, "count"), runs=(number,))
 
 
 def count(number: int | None) -> Cell:

@@ -82,6 +82,13 @@ def percent(value: float) -> str:
     return f"{digits(value * 100, 2).rstrip('0').rstrip('.')} %" if value < 0.1 else share(value)
 
 
+def comparable(value: float, unit: str) -> float:
+    """In seconds where it is a time in any of our units, in MB where it is a size."""
+    if unit in _NS_PER or unit == "ns":
+        return value * _NS_PER.get(unit, 1) / 1e9
+    return value / 1e6 if unit == "bytes" else value
+
+
 def shown(value: float, unit: str, time_unit: str = "s", *, resolution_ns: int = 0) -> str:
     """A value by the unit it is kept in: ``ns``, ``bytes``, ``ratio``, ``per_s``, ``count``."""
     if unit == "ns":

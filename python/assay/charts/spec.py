@@ -1,0 +1,219 @@
+"""Takes a figure; returns its Vega-Lite specification."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from assay.charts import colours
+from assay.report.figures.values import BARS, Axis, DataSeries, Figure
+
+_WIDTH, _HEIGHT = 400, 230
+_BAR = 14
+"""Height of a bar."""
+_MOST_TICKS = 8
+_LABEL_WIDTH = 170
+_NUMBER = "datum.value >= 10000 ? format(datum.value, '~s') : format(datum.value, '~g')"
+_SHARE = "datum.value == 1 ? '0 %' : format(100 - 100 / datum.value, '.6~f') + ' %'"
+Spec = dict[str, Any]
+
+
+def specification(figure: Figure, *, with_title: bool = True) -> Spec:
+    """``with_title``: for a file of its own; on a page a caption has it."""
+    import altair as alt
+
+    layers = _bars(alt, figure) if figure.mark == BARS else _lines(alt, figure)
+    chart = alt.layer(*layers, data=alt.Data(values=_values(figure)))
+    sizes: Spec = {"width": _WIDTH}
+    if figure.mark != BARS:
+        sizes["height"] = _HEIGHT
+    chart = chart.properties(**sizes, **({"title": figure.title} if with_title else {}))
+    made: Spec = chart.configure(**_config()).to_dict()
+    return made
+
+
+def _values(figure: Figure) -> list[Spec]:
+    return [
+        {
+            "series": one.name,
+            "x": point.x,
+            "y": point.y,
+            "low": point.y if point.low is None else point.low,
+            "high": point.y if point.high is None else point.high,
+            "shown": f"{point.y:.3g}" if point.y < 1000 else f"{point.y:,.0f}".replace(",", " "),
+        }
+        for one in figure.series
+        for point in one.points
+    ]
+
+
+def _lines(alt: Any, figure: Figure) -> list[Any]:
+    names = [one.name for one in figure.series]
+    legend = alt.Legend(title=None)
+    colour = alt.Color("series:N", sort=None, legend=legend).scale(
+        domain=names, range=_by_series(figure.series, colours.SERIES, colours.REFERENCE)
+    )
+    dash = alt.StrokeDash("series:N", sort=None, legend=legend).scale(
+        domain=names, range=_by_series(figure.series, colours.DASHES, colours.REFERENCE_DASH)
+    )
+    shape = alt.Shape("series:N", sort=None, legend=legend).scale(
+        domain=names, range=_by_series(figure.series, colours.MARKS, colours.REFERENCE_MARK)
+    )
+    x = alt.X("x:Q", **_position(alt, figure.x, _xs(figure), is_x=True))
+    y = alt.Y("y:Q", **_position(alt, figure.y, _ys(figure), is_x=False))
+    base = alt.Chart()
+    layers = [
+        base.mark_line(strokeWidth=2, strokeJoin="round").encode(
+            x=x, y=y, color=colour, strokeDash=dash
+        )
+    ]
+    if max(len(one.points) for one in figure.series) <= 40:
+        layers.append(
+            base.mark_point(filled=True, size=42, opacity=1).encode(
+                x=x, y=y, color=colour, shape=shape
+            )
+        )
+    if _has_ranges(figure):
+        layers.append(
+            base.mark_rule(strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q", color=colour)
+        )
+    return layers
+
+
+def _bars(alt: Any, figure: Figure) -> list[Any]:
+    names = [one.name for one in figure.series]
+    legend = alt.Legend(title=None) if len(names) > 1 else None
+    colour = alt.Color("series:N", sort=None, legend=legend).scale(
+        domain=names, range=list(colours.SERIES[: len(names)])
+    )
+    axis = alt.Axis(title=None, labelLimit=_LABEL_WIDTH, ticks=False, grid=False, domain=False)
+    y = alt.Y("x:N", sort=None, axis=axis)
+    across = {"yOffset": alt.YOffset("series:N", sort=names)} if len(names) > 1 else {}
+    base = alt.Chart().encode(y=y, color=colour, **across)
+    position = _position(alt, figure.y, _ys(figure), is_x=True, base=figure.base)
+    x = alt.X("y:Q", **position)
+    start = {"x2": alt.datum(figure.base)} if figure.base is not None else {}
+    layers = [base.mark_bar(height={"band": 0.85}).encode(x=x, **start)]
+    if figure.base == 1:
+        layers.append(
+            alt.Chart().mark_rule(color=colours.TEXT, strokeWidth=1).encode(x=alt.datum(1.0))
+        )
+    if _has_ranges(figure):
+        layers.append(
+            base.mark_rule(strokeWidth=1.2, color=colours.TEXT).encode(
+                x="low:Q", x2="high:Q", color=alt.value(colours.TEXT)
+            )
+        )
+    layers.append(
+        base.mark_text(align="left", dx=5, fontSize=10).encode(
+            x="high:Q", text="shown:N", color=alt.value(colours.TEXT)
+        )
+    )
+    return layers
+
+
+def _by_series(series: Sequence[DataSeries], own: Sequence[Any], reference: Any) -> list[Any]:
+    """Own ones in their order, wherever the references stand between them."""
+    left = iter(list(own) * len(series))
+    return [reference if one.is_reference else next(left) for one in series]
+
+
+def _has_ranges(figure: Figure) -> bool:
+    return any(
+        point.low is not None and point.low != point.high
+        for one in figure.series
+        for point in one.points
+    )
+
+
+def _xs(figure: Figure) -> list[float]:
+    return [float(point.x) for one in figure.series for point in one.points]
+
+
+def _ys(figure: Figure) -> list[float]:
+    points = [point for one in figure.series for point in one.points]
+    return [value for one in points for value in (one.y, one.low, one.high) if value is not None]
+
+
+def _position(
+    alt: Any, axis: Axis, values: Sequence[float], *, is_x: bool, base: float | None = None
+) -> Spec:
+    """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels."""
+    found = sorted({*values, *([] if base is None else [base])})
+    is_log = axis.scale != "linear" and found[0] > 0
+    ticks = _ticks(found, is_percentile=axis.scale == "percentiles") if is_log else None
+    low, high = found[0], found[-1]
+    room = 1.25 if is_x and base is not None else 1.06
+    shown = alt.Axis(
+        title=axis.title or None,
+        labelExpr=_SHARE if axis.scale == "percentiles" else _NUMBER,
+        grid=True,
+        **({"values": ticks} if ticks else {"tickCount": _MOST_TICKS if is_x else 6}),
+        **({} if is_x else {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -12}),
+    )
+    if is_log:
+        domain = [min(low / 1.06, ticks[0]), max(high * room**2, ticks[-1])]
+        return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}
+    return {"scale": alt.Scale(zero=not is_x or base is not None, nice=True), "axis": shown}
+
+
+def _ticks(values: Sequence[float], *, is_percentile: bool) -> list[float]:
+    """Values themselves where they are few; else powers of ten, and where these are too few, two
+    and five times them."""
+    low, high = values[0], values[-1]
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    if is_percentile:
+        return [2.0, *(10.0**power for power in powers if 10 <= 10.0**power <= high)]
+    if (
+        len(values) <= _MOST_TICKS
+        and all(later / sooner >= 1.5 for sooner, later in zip(values, values[1:], strict=False))
+        and all(value == round(value) for value in values)
+    ):
+        return list(values)
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
+        found = [
+            step * 10.0**power
+            for power in powers
+            for step in steps
+            if low / 1.06 <= step * 10.0**power <= high * 1.06
+        ]
+        if len(found) >= 3:
+            return found[:: 1 + len(found) // (_MOST_TICKS + 1)]
+    return [low, high] if high > low else [low]
+
+
+def _config() -> Spec:
+    labels = {"labelColor": colours.TEXT, "labelFontSize": 11, "titleColor": colours.TEXT}
+    return {
+        "background": "transparent",
+        "font": "sans-serif",
+        "aria": False,
+        "view": {"stroke": None, "discreteHeight": {"step": _BAR}},
+        "axis": {
+            **labels,
+            "titleFontSize": 11,
+            "titleFontWeight": "normal",
+            "gridColor": colours.GRID,
+            "domainColor": colours.AXIS,
+            "tickColor": colours.AXIS,
+            "titlePadding": 8,
+        },
+        "legend": {
+            **labels,
+            "orient": "bottom",
+            "direction": "horizontal",
+            "columns": 2,
+            "labelLimit": 190,
+            "symbolSize": 90,
+            "symbolStrokeWidth": 2,
+        },
+        "title": {
+            "color": colours.TEXT,
+            "fontSize": 13,
+            "anchor": "start",
+            "limit": 520,
+            "offset": 18,
+        },
+        "text": {"color": colours.TEXT},
+    }

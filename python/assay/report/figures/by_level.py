@@ -1,0 +1,229 @@
+"""Takes the cells of a test; returns what changes along a factor of numbers: throughput with the
+clients, latency with the offered rate, time with the size of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from assay.judge.samples import SHARES, samples_needed
+from assay.report import aggregates, cell_runs
+from assay.report.aggregates import Key
+from assay.report.cell_runs import OFFERED_RATE, CellRuns
+from assay.report.declaration import Declaration
+from assay.report.figures.panels import Panel, panels
+from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point
+from assay.text import units
+
+_CLIENTS = "clients"
+_NOT_ALONG = ("threads",)
+_PERCENTILES = ("p50", "p99")
+_WIDE = 10
+"""Levels whose greatest is so many times the least are on a logarithmic axis."""
+
+Value = Callable[[CellRuns], Point | None]
+
+
+def figures(
+    test: str, declared: Declaration | None, found: Sequence[CellRuns]
+) -> tuple[Figure, ...]:
+    if declared and declared.fields:
+        return ()
+    return (
+        *_scaling(test, found),
+        *_offered(test, found),
+        *_sizes(test, declared, found),
+    )
+
+
+def _scaling(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
+    levels = _numbers(found, _CLIENTS)
+    if len(levels) < 2:
+        return
+    yield from _lines(
+        f"{test}_throughput_by_clients",
+        "Throughput by clients",
+        found,
+        Axis("clients", _scale(levels)),
+        Axis("transactions per second"),
+        _CLIENTS,
+        _throughput,
+    )
+    yield from _lines(
+        f"{test}_scaling",
+        "Scaling",
+        found,
+        Axis("clients", "log"),
+        Axis(f"throughput, multiple of that of {units.counted(int(levels[0]), 'client')}", "log"),
+        _CLIENTS,
+        _throughput,
+        is_relative=True,
+    )
+
+
+def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
+    """In an open loop."""
+    levels = _numbers(found, OFFERED_RATE)
+    if len(levels) < 2:
+        return
+    for name in _PERCENTILES:
+        yield from _lines(
+            f"{test}_{name}_by_offered_rate",
+            f"Latency ({name}) by offered rate",
+            found,
+            Axis("offered transactions per second", _scale(levels)),
+            Axis(f"{name} latency, ms", "log"),
+            OFFERED_RATE,
+            _percentile(name),
+        )
+    yield from _lines(
+        f"{test}_throughput_by_offered_rate",
+        "Throughput by offered rate",
+        found,
+        Axis("offered transactions per second", _scale(levels)),
+        Axis("transactions per second"),
+        OFFERED_RATE,
+        _throughput,
+        ideal="as offered",
+    )
+
+
+def _sizes(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Iterator[Figure]:
+    """Time by each parameter of the workload that is a number, as the size of a table."""
+    known = found[0].runs[0].parameters
+    for factor in known:
+        levels = _numbers(found, factor)
+        if len(levels) < 2:
+            continue
+        title, axis, value = _measure(declared)
+        yield from _lines(
+            f"{test}_{title}_by_{factor}".replace(" ", "_").lower(),
+            f"{title} by {factor}",
+            found,
+            Axis(factor, _scale(levels)),
+            axis,
+            factor,
+            value,
+        )
+
+
+def _measure(declared: Declaration | None) -> tuple[str, Axis, Value]:
+    """What a test is about: its declared value, or the mean latency of a transaction."""
+    if declared is None or declared.value == "latency":
+        return "Mean latency", Axis("mean latency, ms", "log"), _of(aggregates.LATENCY, 1e6)
+    if declared.value == "throughput":
+        return "Throughput", Axis("transactions per second", "log"), _throughput
+    if declared.value == "size_on_disk":
+        return "Size on disk", Axis("size on disk, MB", "log"), _of(aggregates.SIZE_ON_DISK, 1e6)
+    title, key = {
+        "elapsed": ("Elapsed time", aggregates.ELAPSED),
+        "load_time": ("Load time", aggregates.LOAD_TIME),
+    }[declared.value]
+    return title, Axis(f"{title.lower()}, s", "log"), _of(key, 1e9)
+
+
+def _lines(
+    name: str,
+    title: str,
+    found: Sequence[CellRuns],
+    x: Axis,
+    y: Axis,
+    factor: str,
+    value: Value,
+    *,
+    is_relative: bool = False,
+    ideal: str = "",
+) -> Iterator[Figure]:
+    """A chart for each panel with a line of two points at least; ``ideal``: the name of the line on
+    which y is x."""
+    made = panels(found, "system", (factor, *_NOT_ALONG))
+    for place, panel in enumerate(made.shown, 1):
+        series = [
+            DataSeries(name, points) for name, points in _points(panel, factor, value, is_relative)
+        ]
+        if not series:
+            continue
+        if is_relative or ideal:
+            series.append(_ideal(series, ideal or "ideal", is_relative))
+        yield Figure(
+            f"{name}_{place}",
+            f"{title}: {panel.title}" if panel.title else title,
+            LINES,
+            x,
+            _not_log(y) if any(point.y <= 0 for one in series for point in one.points) else y,
+            tuple(series),
+            notes=made.notes(panel),
+        )
+
+
+def _points(
+    panel: Panel, factor: str, value: Value, is_relative: bool
+) -> Iterator[tuple[str, tuple[Point, ...]]]:
+    for name, cells in panel.series:
+        found: list[tuple[float, Point]] = []
+        for cell in cells:
+            level = cell.level(factor)
+            point = value(cell)
+            if point is not None and isinstance(level, int | float):
+                found.append((float(level), point))
+        found.sort(key=lambda one: one[0])
+        first = found[0][1].y if found and is_relative else 1.0
+        if len(found) > 1 and first:
+            yield name, tuple(_at(level, point, first) for level, point in found)
+
+
+def _at(level: float, point: Point, first: float) -> Point:
+    low, high = (None if one is None else one / first for one in (point.low, point.high))
+    return Point(level, point.y / first, low, high, point.runs)
+
+
+def _ideal(series: Sequence[DataSeries], name: str, is_relative: bool) -> DataSeries:
+    """As many times faster as there are more clients, or as many done as are offered."""
+    levels = [float(point.x) for one in series for point in one.points]
+    least = min(levels) if is_relative else 1.0
+    ends = (Point(one, one / least) for one in (min(levels), max(levels)))
+    return DataSeries(name, tuple(ends), is_reference=True)
+
+
+def _throughput(cell: CellRuns) -> Point | None:
+    return _of(aggregates.THROUGHPUT, 1)(cell)
+
+
+def _of(key: Key, divided_by: float) -> Value:
+    def point(cell: CellRuns) -> Point | None:
+        made = aggregates.number(cell, key)
+        if made is None:
+            return None
+        low, high = (None if one is None else one / divided_by for one in (made.low, made.high))
+        return Point(0, made.value / divided_by, low, high, cell.run_ids)
+
+    return point
+
+
+def _percentile(name: str) -> Value:
+    """Of the middle repetition: percentiles are not averaged."""
+
+    def point(cell: CellRuns) -> Point | None:
+        run = cell_runs.middle_run(cell)
+        if run is None or run.driven.all_ok.count < samples_needed(SHARES[name]):
+            return None
+        value_ns = getattr(run.driven.all_ok.latency, f"{name}_ns")
+        return Point(0, value_ns / 1e6, runs=(run.run.id,))
+
+    return point
+
+
+def _numbers(found: Sequence[CellRuns], factor: str) -> list[float]:
+    levels = cell_runs.levels(found, factor)
+    numbers = [float(one) for one in levels if isinstance(one, int | float)]
+    is_along = len(numbers) == len(levels) and not any(isinstance(one, bool) for one in levels)
+    return numbers if is_along else []
+
+
+def _scale(levels: Sequence[float]) -> str:
+    is_wide = levels[0] > 0 and levels[-1] >= _WIDE * levels[0]
+    return "log" if is_wide else "linear"
+
+
+def _not_log(axis: Axis) -> Axis:
+    return Axis(axis.title)

@@ -1,0 +1,121 @@
+"""Takes the cells of a test; returns the latency of each share of the transactions, from the median
+to the slowest of which there are enough samples.
+
+The counts are read from the recorded histogram (HDR histogram, V2, deflated, in base64): a header
+of 40 bytes, then the count of each cell as a zigzag number of 7 bits per byte, a negative one for so
+many empty cells.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+
+from assay.judge.samples import SHARES, samples_needed
+from assay.observation import Latency
+from assay.report import cell_runs, percentiles
+from assay.report.cell_runs import CellRuns, DrivenRun
+from assay.report.figures.panels import panels
+from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point
+
+_STEPS = (1, 1.12, 1.26, 1.41, 1.58, 1.78, 2, 2.5, 3.16, 4, 5, 6.3, 8)
+"""Within each factor of ten of 1 / (1 - share)."""
+_MOST = 1e5
+_NS_PER = {"µs": 1e3, "ms": 1e6}
+_HEADER = struct.Struct(">IIIIQQd")
+_DEFLATED = struct.Struct(">II")
+_LEAST_COUNT = samples_needed(SHARES["p90"])
+
+
+def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
+    seen = {
+        id(cell): run
+        for cell, run in cell_runs.middle_runs(found)
+        if run.driven.all_ok.count >= _LEAST_COUNT and run.driven.all_ok.latency.histogram
+    }
+    if not seen:
+        return ()
+    unit = percentiles.unit_of(run.driven.all_ok.latency for run in seen.values())
+    made = panels([cell for cell in found if id(cell) in seen], "storage")
+    return tuple(
+        Figure(
+            f"{test}_percentiles_{place}",
+            f"Latency by percentile{f': {panel.title}' if panel.title else ''}",
+            LINES,
+            Axis("share of the transactions that were as fast", "percentiles"),
+            Axis(f"latency, {unit}", "log"),
+            tuple(
+                DataSeries(name, tuple(_points(seen[id(cell)], unit)))
+                for name, (cell, *_) in panel.series
+            ),
+            notes=(*cell_runs.of_middle(found), *made.notes(panel)),
+        )
+        for place, panel in enumerate(made.shown, 1)
+    )
+
+
+def _points(run: DrivenRun, unit: str) -> Iterator[Point]:
+    latency = run.driven.all_ok.latency
+    cells = list(counts(latency))
+    for spread in (step * 10**power for power in range(6) for step in _STEPS):
+        share = 1 - 1 / spread
+        if spread > _MOST or (share and latency.count < samples_needed(share)):
+            return
+        if spread < 2:
+            continue
+        value_ns = _at(cells, share * latency.count)
+        yield Point(spread, value_ns / _NS_PER[unit], runs=(run.run.id,))
+
+
+def _at(cells: Sequence[tuple[int, int]], rank: float) -> int:
+    """The upper edge of the cell with the transaction of that rank."""
+    total = 0
+    for value_ns, count in cells:
+        total += count
+        if total >= rank:
+            return value_ns
+    return cells[-1][0]
+
+
+def counts(latency: Latency) -> Iterator[tuple[int, int]]:
+    """(greatest value in ns, count) of each cell that is not empty, from the fastest."""
+    deflated = base64.b64decode(latency.histogram)
+    _, length = _DEFLATED.unpack_from(deflated)
+    plain = zlib.decompress(deflated[_DEFLATED.size : _DEFLATED.size + length])
+    _, payload, _, significant_digits, lowest, _, _ = _HEADER.unpack_from(plain)
+    exponent = max(0, int(lowest).bit_length() - 1)
+    bits = (2 * 10**significant_digits - 1).bit_length()
+    place = 0
+    for number in _zigzag(plain[_HEADER.size : _HEADER.size + payload]):
+        if number < 0:
+            place -= number
+            continue
+        if number:
+            yield _greatest(place, bits, exponent), number
+        place += 1
+
+
+def _zigzag(data: bytes) -> Iterator[int]:
+    """Little-endian base-128 numbers; the ninth byte of one has 8 bits."""
+    bytes_left = iter(data)
+    for first in bytes_left:
+        value, byte = first & 0x7F, first
+        for place in itertools.count(1):
+            if place > 8 or byte < 0x80:
+                break
+            byte = next(bytes_left)
+            value |= (byte if place == 8 else byte & 0x7F) << (7 * place)
+        yield (value >> 1) ^ -(value & 1)
+
+
+def _greatest(place: int, bits: int, exponent: int) -> int:
+    """The greatest value that is counted in the cell at that place: the first 2^bits cells have the
+    width 2^exponent, then each half of as many has twice the width of the one before."""
+    half = 1 << (bits - 1)
+    bucket = max(0, place // half - 1)
+    within = place if bucket == 0 else place % half + half
+    width = 1 << (exponent + bucket)
+    return within * width + width - 1
