@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +25,7 @@ def specification(figure: Figure, *, with_title: bool = True) -> Spec:
     import altair as alt
 
     layers = _bars(alt, figure) if figure.mark == BARS else _lines(alt, figure)
-    chart = alt.layer(*layers, data=alt.Data(values=_values(figure)))
+    chart = alt.layer(*layers, data={"values": _values(figure)})
     sizes: Spec = {"width": _WIDTH}
     if figure.mark != BARS:
         sizes["height"] = _HEIGHT
@@ -152,7 +153,7 @@ def _position(
         **({"values": ticks} if ticks else {"tickCount": _MOST_TICKS if is_x else 6}),
         **({} if is_x else {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -12}),
     )
-    if is_log:
+    if ticks:
         domain = [min(low / 1.06, ticks[0]), max(high * room**2, ticks[-1])]
         return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}
     return {"scale": alt.Scale(zero=not is_x or base is not None, nice=True), "axis": shown}
@@ -167,7 +168,7 @@ def _ticks(values: Sequence[float], *, is_percentile: bool) -> list[float]:
         return [2.0, *(10.0**power for power in powers if 10 <= 10.0**power <= high)]
     if (
         len(values) <= _MOST_TICKS
-        and all(later / sooner >= 1.5 for sooner, later in zip(values, values[1:], strict=False))
+        and all(later / sooner >= 1.5 for sooner, later in itertools.pairwise(values))
         and all(value == round(value) for value in values)
     ):
         return list(values)

@@ -1,35 +1,64 @@
-"""``assay report``: prints the report of a recorded experiment."""
+"""``assay report``: prints the report of a recorded experiment, or writes it to a file."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
-from assay import registry
 from assay.cli.options import detail_option, records_option, report_format_option
+from assay.cli.outcome import say
+from assay.errors import ArgumentError
+from assay.text.units import counted
 
 
 @click.command("report")
 @click.argument("reference", metavar="[EXPERIMENT]", nargs=-1)
 @report_format_option
+@click.option("--output", "-o", metavar="FILE", help="File to write. [default: standard output]")
+@click.option(
+    "--charts",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder in which each chart is written as SVG and PNG.",
+)
+@click.option("--force", is_flag=True, help="Replace the --output file and charts if they exist.")
 @detail_option
 @records_option
-def command(reference: tuple[str, ...], form: str, detail: bool | None, records: Path) -> None:
+def command(
+    reference: tuple[str, ...],
+    form: str,
+    output: str | None,
+    charts: Path | None,
+    force: bool,
+    detail: bool | None,
+    records: Path,
+) -> None:
     """Print the report of a recorded experiment.
 
     EXPERIMENT is `latest`, a number, or `run N` for a single run. Nothing is run
-    again: the report is made from the record file.
+    again: the report is made from the record file. The format html is one page
+    with charts, the settings, scripts and raw rows of each run, which needs no
+    network; it is written to a file and not to a terminal.
 
     \b
     Example:
       assay report
       assay report 3 --format markdown
+      assay report 3 --format html --output report.html
+      assay report 3 --charts pictures/
     """
+    if force and output is None and charts is None:
+        raise ArgumentError("--force needs --output or --charts", hint="--output FILE")
+    from assay.cli.report_output import insist_on_readable, write, write_charts
     from assay.record import Store
     from assay.report.build import build
 
+    insist_on_readable(form, output)
     with Store(records, must_exist=True) as store:
         report = build(store.find(" ".join(reference) or "latest"))
-    registry.report_form(form)(report, sys.stdout, detail=detail)
+    if charts is not None:
+        say(f"{counted(write_charts(report, charts, force=force), 'chart')} in {charts}")
+    write(report, form, detail, output, force=force)
+    if output is not None:
+        say(f"written to {output}")

@@ -71,11 +71,13 @@ def command(
     from assay import lab
     from assay.cli.passwords import with_passwords
     from assay.cli.progress import progress
+    from assay.cli.report_output import insist_on_readable
     from assay.record import Store
     from assay.report import first_look
     from assay.report.build import build
     from assay.resuming import Request
 
+    insist_on_readable(form)
     experiment = with_passwords(experiment)
     request = Request(command_of(words), is_new, patterns(words))
     try:

@@ -67,11 +67,12 @@ def build(experiment: ExperimentRecord) -> Report:
     for test, runs in cell_runs.tests(experiment).items():
         found = cell_runs.cells(experiment, runs)
         every += found
-        sections.append(_results(experiment, test, found, test not in already))
+        sections.append(shown := _results(experiment, test, found, test not in already))
+        explained = _test_sections(experiment, test, found)
         if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
-            sections.append(probes)  # beside the first results that compare storages
+            explained.insert(0, probes)  # beside the first results that compare storages
             probes = None
-        sections += _test_sections(experiment, test, found)
+        sections += [replace(section, part_of=shown.title) for section in explained]
     noted += [*_cell_warnings(every), *storage_probes.warnings(in_order)]
     sections += [
         section

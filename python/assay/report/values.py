@@ -113,6 +113,8 @@ class Section:
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     """For forms with charts."""
+    part_of: str = ""
+    """The title of the section of results that it explains; empty: it stands for itself."""
 
     def shown_tables(self, with_detail: bool) -> tuple[Table, ...]:
         return tuple(table for table in self.tables if with_detail or not table.is_detail)

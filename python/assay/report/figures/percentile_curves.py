@@ -2,8 +2,8 @@
 to the slowest of which there are enough samples.
 
 The counts are read from the recorded histogram (HDR histogram, V2, deflated, in base64): a header
-of 40 bytes, then the count of each cell as a zigzag number of 7 bits per byte, a negative one for so
-many empty cells.
+of 40 bytes, then the count of each cell as a zigzag number of 7 bits per byte, a negative one for
+so many empty cells.
 """
 
 from __future__ import annotations

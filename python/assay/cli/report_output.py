@@ -1,0 +1,73 @@
+"""Takes a form of a report and where it is to go; writes it there, or says what that needs."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from assay import registry
+from assay.errors import ArgumentError, InputError
+from assay.files import output_file
+from assay.report.values import Report
+
+
+def insist_on_readable(form: str, output: str | None = None) -> None:
+    """Raises `ArgumentError` where a page would be written to a terminal."""
+    is_for_terminals = getattr(registry.report_form(form), "is_for_terminals", True)
+    if output is None and not is_for_terminals and sys.stdout.isatty():
+        raise ArgumentError(
+            f"expected a file for --format {form}, found a terminal",
+            hint=f"assay report --format {form} --output report.{form}",
+        )
+
+
+def write(
+    report: Report, form: str, detail: bool | None, output: str | None, *, force: bool
+) -> None:
+    """``output`` None: to standard output."""
+    render = registry.report_form(form)
+    if output is None:
+        render(report, sys.stdout, detail=detail)
+        return
+    text = io.StringIO()
+    render(report, text, detail=detail)
+    _write_file(output, text.getvalue().encode("utf-8"), force=force)
+
+
+def write_charts(report: Report, folder: Path, *, force: bool) -> int:
+    """Each chart as NAME.svg and NAME.png in ``folder``, which is made where it is not there;
+    returns the number of charts. Nothing is written where a file is there already and not
+    ``force``."""
+    figures = [figure for section in report.sections for figure in section.figures]
+    files = {figure.name: folder / figure.name for figure in figures}
+    if not force:
+        _insist_on_new(path.with_suffix(end) for path in files.values() for end in (".svg", ".png"))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
+    from assay.charts import draw
+
+    for figure in figures:
+        path = files[figure.name]
+        _write_file(path.with_suffix(".svg"), draw.svg(figure).encode("utf-8"), force=force)
+        _write_file(path.with_suffix(".png"), draw.png(figure), force=force)
+    return len(figures)
+
+
+def _insist_on_new(paths: Iterable[Path]) -> None:
+    for path in paths:
+        if path.exists():
+            raise InputError(
+                "already exists and is not overwritten", file=path, hint=output_file.REPLACE_HINT
+            )
+
+
+def _write_file(file: str | Path, content: bytes, *, force: bool) -> None:
+    with output_file.written(file, force=force) as descriptor:
+        left = memoryview(content)
+        while left:
+            left = left[os.write(descriptor, left) :]

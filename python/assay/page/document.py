@@ -1,0 +1,125 @@
+"""Takes a `Report`; writes the page: summary, sections with charts and tables, and every run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import TextIO
+
+from assay.page.figures import figure_html
+from assay.page.links import Links, escaped
+from assay.page.runs import runs_html
+from assay.page.tables import table_html
+from assay.report.for_people import for_people
+from assay.report.values import Report, Section, Table, WarningNote
+
+_NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
+
+
+class Page:
+    """The form ``html`` of a report."""
+
+    is_for_terminals = False
+
+    def __call__(self, report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
+        """Writes the page. ``detail`` False: without tables of details and without the runs."""
+        for part in _page(for_people(report), with_detail=detail is not False):
+            stream.write(part)
+
+
+render = Page()
+
+
+def _page(report: Report, *, with_detail: bool) -> Iterator[str]:
+    sections = [one for one in report.sections if one.is_shown(with_detail)]
+    names = _names(sections)
+    links = Links(report.runs if with_detail else ())
+    title = escaped(report.title)
+    yield (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">"
+        f"<title>{title}</title><style>{_own('style.css')}</style></head>\n<body>\n"
+    )
+    yield '<a class="skip" href="#main">Skip to the results</a>\n'
+    yield f"<header><h1>{title}</h1></header>\n"
+    yield _contents(sections, names, with_runs=with_detail)
+    yield '<main id="main">\n'
+    yield _summary(report, links)
+    for section, name in zip(sections, names, strict=True):
+        yield _section(section, name, links, with_detail=with_detail)
+    if with_detail:
+        command = f"assay report {report.experiment_id} --records {report.record} --format json"
+        yield runs_html(report.runs, report.tidy["tables"], command) + "\n"
+    yield (
+        f"</main>\n<footer>Record: <code>{escaped(str(report.record))}</code>, experiment "
+        f"{report.experiment_id}</footer>\n<script>{_own('script.js')}</script>\n</body></html>\n"
+    )
+
+
+def _own(file: str) -> str:
+    return (files("assay.page") / file).read_text(encoding="utf-8")
+
+
+def _names(sections: Sequence[Section]) -> list[str]:
+    """An id for each, which a link may keep while the sections stay the same."""
+    taken: dict[str, int] = {}
+    names = []
+    for section in sections:
+        words = f"{section.part_of} {section.title}".casefold()
+        name = "section-" + _NOT_IN_A_NAME.sub("-", words).strip("-")
+        taken[name] = taken.get(name, 0) + 1
+        names.append(name if taken[name] == 1 else f"{name}-{taken[name]}")
+    return names
+
+
+def _contents(sections: Sequence[Section], names: Sequence[str], *, with_runs: bool) -> str:
+    items = ['<li><a href="#summary">Summary</a></li>']
+    for section, name in zip(sections, names, strict=True):
+        part = ' class="part"' if section.part_of else ""
+        items.append(f'<li{part}><a href="#{name}">{escaped(section.title)}</a></li>')
+    if with_runs:
+        items.append('<li><a href="#runs">Runs</a></li>')
+    return f'<nav aria-label="Sections"><ul>{"".join(items)}</ul></nav>\n'
+
+
+def _summary(report: Report, links: Links) -> str:
+    """What was asked, what was found, and what limits it."""
+    asked = "".join(
+        f"<dt>{escaped(name)}</dt><dd>{escaped(text)}</dd>" for name, text in report.facts.items()
+    )
+    lines = "".join(f"<p>{escaped(line)}</p>" for line in report.summary.lines)
+    tables = "".join(table_html(table, links) for table in report.summary.tables)
+    warnings = "".join(map(_warning, report.warnings))
+    return (
+        f'<section id="summary"><h2>Summary</h2>{lines}{tables}'
+        + (f'<h3>Warnings</h3><ul class="warnings">{warnings}</ul>' if warnings else "")
+        + f"<h3>What was asked</h3><dl>{asked}</dl></section>\n"
+    )
+
+
+def _warning(warning: WarningNote) -> str:
+    fix = f' <span class="fix">Fix: {escaped(warning.fix)}.</span>' if warning.fix else ""
+    return f"<li><b>{escaped(warning.name)}</b>: {escaped(warning.sentence)}.{fix}</li>"
+
+
+def _section(section: Section, name: str, links: Links, *, with_detail: bool) -> str:
+    heading = "h3" if section.part_of else "h2"
+    lines = "".join(f'<p class="line">{escaped(line)}</p>' for line in section.lines)
+    figures = "".join(figure_html(figure, links) for figure in section.figures)
+    tables = "".join(_table(table, links) for table in section.shown_tables(with_detail))
+    return (
+        f'<section id="{name}"><{heading}>{escaped(section.title)}</{heading}>{lines}'
+        + (f'<div class="figures">{figures}</div>' if figures else "")
+        + f"{tables}</section>\n"
+    )
+
+
+def _table(table: Table, links: Links) -> str:
+    shown = table_html(table, links)
+    if not table.is_detail:
+        return shown
+    return f"<details><summary>{escaped(table.title)}</summary>{shown}</details>"

@@ -1,0 +1,82 @@
+"""Takes a figure of a report; returns it as HTML: the chart, a sentence that describes it, and its
+numbers as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from assay.charts.draw import svg_for_page
+from assay.page.links import Links, escaped
+from assay.page.tables import table_html
+from assay.report.figures.values import BARS, DataSeries, Figure
+from assay.report.values import Cell, Column, Number, Row, Table
+from assay.text import units
+
+
+def figure_html(figure: Figure, links: Links) -> str:
+    name = escaped(figure.name)
+    drawn = svg_for_page(figure, f"{name}-title {name}-text")
+    opening, rest = drawn.split(">", 1)
+    titled = (
+        f'{opening}><title id="{name}-title">{escaped(figure.title)}</title>'
+        f'<desc id="{name}-text">{escaped(description(figure))}</desc>{rest}'
+    )
+    notes = "".join(f"<p>{escaped(note)}</p>" for note in figure.notes)
+    return (
+        f'<figure id="{name}"><figcaption>{escaped(figure.title)}</figcaption>{titled}{notes}'
+        f"<details><summary>Numbers of this chart</summary>"
+        f"{table_html(_table(figure), links)}</details></figure>"
+    )
+
+
+def description(figure: Figure) -> str:
+    """What a person who does not see it is to know: kind, axes, and where each series leads."""
+    kind = "Bars" if figure.mark == BARS else "Lines"
+    axes = f"{figure.y.title} by {figure.x.title}" if figure.x.title else figure.y.title
+    return f"{kind}: {axes}. {'; '.join(map(_course, figure.series))}."
+
+
+def _course(series: DataSeries) -> str:
+    first, last = series.points[0], series.points[-1]
+    ends = f"{units.digits(first.y, 3)} at {_level(first.x)}"
+    if first is not last:
+        ends += f" to {units.digits(last.y, 3)} at {_level(last.x)}"
+    return f"{series.name}: {ends}"
+
+
+def _level(x: float | str) -> str:
+    return x if isinstance(x, str) else f"{x:g}"
+
+
+def _table(figure: Figure) -> Table:
+    has_range = any(
+        point.low is not None and point.low != point.high
+        for one in figure.series
+        for point in one.points
+    )
+    is_share = figure.x.scale == "percentiles"
+    return Table(
+        figure.name,
+        figure.title,
+        (
+            Column("series"),
+            Column("%" if is_share else figure.x.title or "of", is_number=figure.mark != BARS),
+            Column(figure.y.title, is_number=True),
+            *([Column("range")] if has_range else []),
+        ),
+        tuple(_rows(figure, has_range=has_range, is_share=is_share)),
+    )
+
+
+def _rows(figure: Figure, *, has_range: bool, is_share: bool) -> Iterator[Row]:
+    for one in figure.series:
+        for point in one.points:
+            x = point.x
+            if is_share and not isinstance(x, str):
+                x = 100 - 100 / x
+            level = Cell(x) if isinstance(x, str) else Cell(f"{x:.6g}", Number(x, ""))
+            over = ""
+            if point.low is not None and point.high is not None:
+                over = f"{units.digits(point.low)}-{units.digits(point.high)}"
+            value = Cell(units.digits(point.y), Number(point.y, ""), runs=point.runs)
+            yield Row((Cell(one.name), level, value, *([Cell(over)] if has_range else [])))
