@@ -30,7 +30,7 @@ def specification(figure: Figure, *, with_title: bool = True) -> Spec:
     if figure.mark != BARS:
         sizes["height"] = _HEIGHT
     chart = chart.properties(**sizes, **({"title": figure.title} if with_title else {}))
-    made: Spec = chart.configure(**_config()).to_dict()
+    made: Spec = chart.configure(**_style()).to_dict()
     return made
 
 
@@ -150,7 +150,7 @@ def _position(
         title=axis.title or None,
         labelExpr=_SHARE if axis.scale == "percentiles" else _NUMBER,
         grid=True,
-        **({"values": ticks} if ticks else {"tickCount": _MOST_TICKS if is_x else 6}),
+        **({"values": ticks} if ticks else {"tickCount": 5, "labelOverlap": True}),
         **({} if is_x else {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -12}),
     )
     if ticks:
@@ -184,11 +184,12 @@ def _ticks(values: Sequence[float], *, is_percentile: bool) -> list[float]:
     return [low, high] if high > low else [low]
 
 
-def _config() -> Spec:
+def _style() -> Spec:
     labels = {"labelColor": colours.TEXT, "labelFontSize": 11, "titleColor": colours.TEXT}
     return {
         "background": "transparent",
-        "font": "sans-serif",
+        "padding": {"left": 10, "right": 10, "top": 5, "bottom": 5},
+        "font": "Arial",
         "aria": False,
         "view": {"stroke": None, "discreteHeight": {"step": _BAR}},
         "axis": {

@@ -13,6 +13,7 @@ from assay.page.runs import runs_html
 from assay.page.tables import table_html
 from assay.report.for_people import for_people
 from assay.report.values import Report, Section, Table, WarningNote
+from assay.text import units
 
 _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
@@ -93,11 +94,20 @@ def _summary(report: Report, links: Links) -> str:
     )
     lines = "".join(f"<p>{escaped(line)}</p>" for line in report.summary.lines)
     tables = "".join(table_html(table, links) for table in report.summary.tables)
-    warnings = "".join(map(_warning, report.warnings))
     return (
-        f'<section id="summary"><h2>Summary</h2>{lines}{tables}'
-        + (f'<h3>Warnings</h3><ul class="warnings">{warnings}</ul>' if warnings else "")
-        + f"<h3>What was asked</h3><dl>{asked}</dl></section>\n"
+        f'<section id="summary"><h2>Summary</h2><dl>{asked}</dl>{lines}{tables}'
+        f"{_warnings(report.warnings)}</section>\n"
+    )
+
+
+def _warnings(warnings: Sequence[WarningNote]) -> str:
+    if not warnings:
+        return ""
+    names = ", ".join(escaped(warning.name) for warning in warnings)
+    listed = "".join(map(_warning, warnings))
+    return (
+        f'<details class="warnings"><summary>{units.counted(len(warnings), "warning")}: {names}'
+        f"</summary><ul>{listed}</ul></details>"
     )
 
 

@@ -11,6 +11,8 @@ from assay.report.values import Cell, Column, Row, Table
 
 _NOTE_MARK = re.compile(r" ?\[(\d+)\]$")
 _PLAIN_NUMBER = re.compile(r"-?\d+(\.\d+)?$")
+_LONG_TEXT = 45
+"""Characters of a text that may be wrapped."""
 VERDICTS = ("valid", "indicative", "invalid", "refused")
 
 
@@ -82,6 +84,8 @@ def _class(column: Column, cell: Cell) -> str:
         names.append("n")
     if cell.is_absent:
         names.append("absent")
+    if not column.is_number and len(cell.shown) > _LONG_TEXT:
+        names.append("long")
     if column.title == "verdict" and cell.shown in VERDICTS:
         names.append(f"verdict-{cell.shown}")
     return f' class="{" ".join(names)}"' if names else ""

@@ -1,5 +1,5 @@
-"""Takes the cells of a test; returns them in panels, so that one chart has few enough lines to be
-told apart."""
+"""Takes the cells of a test; returns them in panels, so that the lines of a chart are few enough
+to be distinguished."""
 
 from __future__ import annotations
 
