@@ -46,10 +46,10 @@ from assay.report import (
     warnings,
 )
 from assay.report.cell_runs import CellRuns
-from assay.report.histograms import timed_histograms
 from assay.report.figures import bars, by_level, of_series
 from assay.report.figures import timeline as timeline_figures
 from assay.report.figures.values import Figure
+from assay.report.histograms import timed_histograms
 from assay.report.values import Report, Section
 
 

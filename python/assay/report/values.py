@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment import Scalar
-from assay.report.histograms import TimedHistogram
 from assay.report.figures.values import Figure
+from assay.report.histograms import TimedHistogram
 from assay.report.run_details import RunDetail
 
 MEASURED, SPEED_UP = "measured", "speed-up"
