@@ -59,15 +59,32 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
 
 def _points(run: DrivenRun, unit: str) -> Iterator[Point]:
     latency = run.driven.all_ok.latency
-    cells = list(counts(latency))
-    for spread in (step * 10**power for power in range(6) for step in _STEPS):
-        share = 1 - 1 / spread
-        if spread > _MOST or (share and latency.count < samples_needed(share)):
-            return
-        if spread < 2:
-            continue
-        value_ns = _at(cells, share * latency.count)
+    try:
+        found = _curve(latency, list(counts(latency)))
+    except (ValueError, IndexError, struct.error, zlib.error):
+        found = _kept(latency)  # an invented or a damaged histogram
+    for spread, value_ns in found:
         yield Point(spread, value_ns / _NS_PER[unit], runs=(run.run.id,))
+
+
+def _curve(latency: Latency, cells: Sequence[tuple[int, int]]) -> list[tuple[float, int]]:
+    """(1 / (1 - share), latency) as far as there are enough samples."""
+    spreads = (step * 10**power for power in range(6) for step in _STEPS)
+    return [
+        (spread, _at(cells, share * latency.count))
+        for spread in spreads
+        if 2 <= spread <= _MOST
+        if latency.count >= samples_needed(share := 1 - 1 / spread)
+    ]
+
+
+def _kept(latency: Latency) -> list[tuple[float, int]]:
+    """Of the percentiles that are kept beside the histogram."""
+    return [
+        (1 / (1 - share), percentiles.value_of(latency, name))
+        for name, share in SHARES.items()
+        if latency.count >= samples_needed(share)
+    ]
 
 
 def _at(cells: Sequence[tuple[int, int]], rank: float) -> int:
