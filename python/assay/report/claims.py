@@ -8,6 +8,7 @@ A claim compares cells (`assay.report.selection` says how levels and values are 
     source = "Table 3"                     # or a section of the paper
     test   = "insert"
     where  = { system = "mydb" }          # levels that all cells of the claim have
+    processors = 12                       # a claim about a machine with so many or more
 
 It is judged by itself for each level of every other factor that varies, and says one of these
 things about its cells::
@@ -76,6 +77,8 @@ class Claim:
     """The factor by which equal values may differ."""
     tolerance: float = 0.25
     """By which an exponent may differ."""
+    processors: int = 0
+    """The machine must have so many, for the claim to be comparable."""
     names: tuple[str, ...] = field(default=())
     """The levels in which the terms differ, of each term."""
 
@@ -127,6 +130,7 @@ def read(section: Section) -> Claim:
         limit=_limit(section, kind) if kind in BOUNDS else 0.0,
         within=section.number("within", _ANY, 1.25),
         tolerance=section.number("tolerance", _ANY, 0.25),
+        processors=int(section.number("processors", _ANY, 0)),
         names=names,
     )
     section.done()

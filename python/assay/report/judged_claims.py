@@ -19,6 +19,7 @@ from assay.judge import order
 from assay.judge.order import Interval
 from assay.record import ExperimentRecord, RunRecord
 from assay.report import cell_runs, claims, field_path, selection
+from assay.report.aggregates import Key
 from assay.report.cell_runs import CellRuns
 from assay.report.claims import Claim, Term
 from assay.report.selection import Quantity
@@ -105,6 +106,11 @@ def _judged(
     experiment: ExperimentRecord, claim: Claim, found: Sequence[CellRuns]
 ) -> Iterator[Judged]:
     published = _published(claim)
+    here = int(experiment.machine.get("processors_usable") or 0)
+    if here < claim.processors:
+        why = f"{units.counted(here, 'processor')} here, it is about {claim.processors} or more"
+        yield Judged(claim, "", published, "", NOT_COMPARABLE, why)
+        return
     of_terms = [selection.with_levels(found, term.levels) for term in claim.terms]
     for term, cells in zip(claim.terms, of_terms, strict=True):
         if not cells:
@@ -113,13 +119,15 @@ def _judged(
     if claim.kind in claims.BOUNDS:
         yield from _bounds(experiment, claim, of_terms[0])
         return
+    keys = [term.quantity.key(experiment, term.test) for term in claim.terms]
     for levels, groups in _groups(claim, of_terms).items():
         of = ", ".join(
             f"{name} {level}" if name != "system" else f"{level}" for name, level in levels
         )
         together = [tuple(groups[0])] if claim.kind == "growth" else itertools.product(*groups)
         for compared in list(together) or [()]:
-            why = next(filter(None, map(_why_not, compared)), "") or _other_durability(compared)
+            reasons = map(_why_not, compared, itertools.chain(keys, itertools.repeat(keys[0])))
+            why = next(filter(None, reasons), "") or _other_durability(compared)
             if not compared or why:
                 missing = next(
                     (term for term, group in zip(claim.terms, groups, strict=True) if not group),
@@ -283,9 +291,9 @@ def _why_no_ratio(of_cells: Sequence[Sequence[float]]) -> str:
     return "" if all(value > 0 for values in of_cells for value in values) else "a value of 0"
 
 
-def _why_not(cell: CellRuns) -> str:
-    """Why the cell cannot be compared; empty: it can."""
-    if not cell.measured:
+def _why_not(cell: CellRuns, key: Key | None = None) -> str:
+    """Why the cell cannot be compared by this key; empty: it can."""
+    if not (cell.measured if key is None else key.runs(cell)):
         run = cell.runs[0]
         return f"{run.system}: {sentence(run.reason) or run.state}"
     verdict = cell.judged.verdict
@@ -325,8 +333,9 @@ def _why_none(term: Term, found: Sequence[CellRuns]) -> str:
             there = cell_runs.levels(left, name)
             if name == "storage" and len(there) == 1:
                 return f"one storage only ({there[0]})"
-            shown = f"{name} {level}" if name != "system" else str(level)
-            return f"{shown} was not measured"
+            several = level if isinstance(level, tuple | list) else (level,)
+            words = ", ".join(map(str, several))
+            return f"{words if name == 'system' else f'{name} {words}'} was not measured"
         left = kept
     return "it was not measured"
 

@@ -45,6 +45,23 @@ def failures(found: Iterable[CellRuns]) -> list[str]:
     ]
 
 
+def points(published: Published | None) -> tuple[str, ...]:
+    """The published points of a curve, which are no rows of a table of runs."""
+    if published is None:
+        return ()
+    shown = dict.fromkeys(
+        ", ".join(
+            f"{title}: {value:,.10g}"
+            for title, value in zip(published.columns, row["values"], strict=False)
+        )
+        for row in published.rows
+    )
+    return tuple(
+        f"published: {published.source}, {published.unit}: {one} ({published.conditions})"
+        for one in shown
+    )
+
+
 def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:
     """The source of the published numbers, and which published system is beside which of ours."""
     if published is None:

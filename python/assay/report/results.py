@@ -63,7 +63,7 @@ def _table(
     if declared is None:
         return _summary_table(test, found, varying)
     if declared.fields:
-        return _fields_table(test, declared, found, varying)
+        return _fields_table(test, declared, found, varying, published)
     return _factors_table(test, declared, found, published, varying)
 
 
@@ -118,7 +118,11 @@ def percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:
 
 
 def _fields_table(
-    test: str, declared: Declaration, found: Sequence[CellRuns], varying: Sequence[str]
+    test: str,
+    declared: Declaration,
+    found: Sequence[CellRuns],
+    varying: Sequence[str],
+    published: Published | None,
 ) -> Table:
     labels = [*_named(found, varying, "system"), REPETITION]
     columns = [
@@ -136,6 +140,7 @@ def _fields_table(
         title=declared.heading,
         columns=(*(Column(name) for name in labels), *value_columns(columns)),
         rows=tuple(table_row(row, labels) for row in pivot_rows(runs, labels, columns)),
+        notes=notes.points(published),
     )
 
 

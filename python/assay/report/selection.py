@@ -117,6 +117,6 @@ def level_of(cell: CellRuns, factor: str) -> Scalar | None:
 
 
 def values(cell: CellRuns, key: Key) -> list[float]:
-    """Of its repetitions that were measured to their end."""
-    found = (key.value(run) for run in cell.measured)
+    """Of its repetitions that were measured to their end, or loaded where that is what is read."""
+    found = (key.value(run) for run in key.runs(cell))
     return [float(value) for value in found if isinstance(value, int | float)]
