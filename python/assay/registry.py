@@ -212,6 +212,7 @@ _STEPS: Mapping[str, str] = {
     "session_cost": "assay.steps.session_cost:SessionCost",
     "update": "assay.steps.update:Update",
     "limit": "assay.steps.limit:Limit",
+    "backup": "assay.steps.backup:Backup",
 }
 """Kinds of steps: name in a workload file → class. Other packages add theirs as entry points of the
 group ``assay.steps``."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 
 from assay.check.answers import Check
 from assay.errors import RESOURCES, says_disk_is_full
-from assay.observation import Observation, OtherReport, UpdateReport
+from assay.observation import BackupReport, Observation, OtherReport, UpdateReport
 
 _ENDED = {
     "refused": "not every client could connect",
@@ -43,6 +43,8 @@ def why_failed(
     if isinstance(observation, UpdateReport):
         is_right = observation.equals_fresh_load
         return None if is_right else "after the update the tables differ from a fresh load"
+    if isinstance(observation, BackupReport):
+        return _why_backup_failed(observation)
     if not isinstance(observation, Observation):
         return None
     first = _first_error(observation, counted)
@@ -56,6 +58,14 @@ def why_failed(
     bad = outcomes.failed + outcomes.unknown
     if bad and not is_counted:
         return f"{bad} {'transaction' if bad == 1 else 'transactions'} failed{first}"
+    return None
+
+
+def _why_backup_failed(report: BackupReport) -> str | None:
+    if not report.equals_source:
+        return "the restored tables differ from those that were backed up"
+    if report.lost_writes:
+        return f"{report.lost_writes} acknowledged writes are not in the backup"
     return None
 
 

@@ -16,7 +16,13 @@ from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
 from assay.observation.latency import EncodedHistogram, Latency, Resolution
 from assay.observation.observation import VERSION, EngineObservation, Observation
-from assay.observation.other_reports import LimitReport, OtherReport, UpdateReport
+from assay.observation.other_reports import (
+    Answered,
+    BackupReport,
+    LimitReport,
+    OtherReport,
+    UpdateReport,
+)
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
 from assay.observation.results import AnswerSumReport, ResultReport
 from assay.observation.service import LittlesLaw, Outage, Standstill, TransactionsPerClient
@@ -28,7 +34,9 @@ __all__ = [
     "VERSION",
     "AllOk",
     "AnswerSumReport",
+    "Answered",
     "Arrival",
+    "BackupReport",
     "CacheState",
     "ClientCost",
     "ClientEnd",

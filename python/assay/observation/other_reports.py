@@ -1,5 +1,5 @@
-"""What steps report that drive no clients: an update of the rows, and the most sessions there can
-be."""
+"""What steps report that drive no clients: an update of the rows, the most sessions there can be, a
+backup."""
 
 from __future__ import annotations
 
@@ -51,4 +51,40 @@ class LimitReport(Shape, frozen=True, tag_field="kind", tag="limit"):
     raised: SessionsFound
 
 
-OtherReport = UpdateReport | LimitReport
+class Answered(Shape, frozen=True):
+    """Transactions of one client, each sent again until it is answered."""
+
+    transactions: int
+    median_ns: int
+    longest_ns: int
+    """From the first try to the answer: the longest time that nothing was answered."""
+
+
+class BackupReport(Shape, frozen=True, tag_field="kind", tag="backup"):
+    """A backup, what clients noticed of it, and what came back from it."""
+
+    way: str
+    size_bytes: int
+    """Of its files, holes left out."""
+    shares_blocks: bool
+    """Whether it takes no space of its own until the data change."""
+    backup_ns: int
+    """Until it was on the storage."""
+    reads: Answered
+    writes: Answered
+    """Of a client that read, and of one that wrote, while the backup was made."""
+    restore_ns: int
+    """From a system without these data to the first answer of one with them."""
+    equals_source: bool
+    """Whether every table has the rows that it had before the backup."""
+    lost_writes: int
+    """Writes that were acknowledged before the backup began, and are not in it."""
+    tables: dict[str, int]
+    """Rows of each table, restored."""
+
+    @property
+    def elapsed_ns(self) -> int:
+        return self.backup_ns
+
+
+OtherReport = UpdateReport | LimitReport | BackupReport

@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.observation.observation import VERSION, Observation
-from assay.observation.other_reports import LimitReport, OtherReport, UpdateReport
+from assay.observation.other_reports import (
+    BackupReport,
+    LimitReport,
+    OtherReport,
+    UpdateReport,
+)
 from assay.observation.shape import ShapeError, read
 from assay.observation.version_1 import of_version_1
 
@@ -16,9 +21,10 @@ Document = dict[str, Any]
 Observed = Observation | OtherReport
 """What a step may report: of the clients that it drove, or of what it did in their place."""
 
-_OTHER: Mapping[str, type[UpdateReport] | type[LimitReport]] = {
+_OTHER: Mapping[str, type[OtherReport]] = {
     "update": UpdateReport,
     "limit": LimitReport,
+    "backup": BackupReport,
 }
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError, SystemUnderTestError
@@ -33,7 +33,9 @@ from assay.provision.size import allocated_bytes
 from assay.row_sources.request import DataRequest
 from assay.storages.abilities import AccountedSecond
 from assay.systems.abilities import BufferSize
-from assay.systems.protocol import System
+from assay.systems.protocol import ServerDirectory, System
+
+Made = TypeVar("Made")
 
 
 class PooledSystem:
@@ -176,6 +178,27 @@ class PooledSystem:
         self._running.stop()
         kept = sum(map(drop, caches)) if drop is not None else None
         return replace(self._running.start(buffer=self._buffer), page_cache_kept_bytes=kept)
+
+    @property
+    def directory(self) -> ServerDirectory | None:
+        """Where a private server writes; None: it is reached by URL."""
+        return self._running.directory
+
+    def while_stopped(self, work: Callable[[Path], Made]) -> Made:
+        """Stops the system, has ``work`` done with the folder of its data, and starts it again,
+        also after an error. Raises `ArgumentError` where not all of its data are in a folder of
+        ours."""
+        data = self._running.data
+        if data is None:
+            raise ArgumentError(
+                f"{self.deployment.label}: its data are not in a folder of Assay's",
+                hint="name a system that Assay starts, on a storage with a file system",
+            )
+        self._running.stop()
+        try:
+            return work(data)
+        finally:
+            self._running.start(buffer=self._buffer)
 
     def _cached_at(self) -> list[Path]:
         """What is in the page cache of its data: files, a raw device, and the image of a storage

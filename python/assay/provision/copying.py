@@ -14,10 +14,14 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from assay.errors import SystemUnderTestError
 from assay.provision.size import allocated_bytes
 from assay.text.units import size
+
+Sharing = Literal["where possible", "never", "always"]
+"""Whether the copy shares its blocks with the source."""
 
 OnCopied = Callable[[int], None]
 """Called repeatedly with the bytes copied so far."""
@@ -50,24 +54,37 @@ class Copied:
 
 
 def copy_directory(
-    source: Path, target: Path, on_copied: OnCopied | None = None, *, reserve_bytes: int = 0
+    source: Path,
+    target: Path,
+    on_copied: OnCopied | None = None,
+    *,
+    reserve_bytes: int = 0,
+    sharing: Sharing = "where possible",
 ) -> Copied:
     """Makes ``target``, which must not exist, a copy of ``source``. ``reserve_bytes`` stay free on
     the file system.
 
     ``source`` must not be written to meanwhile. Raises `SystemUnderTestError` if a disk is full
-    or something cannot be read or written; the caller then removes what there is of ``target``.
+    or something cannot be read or written, or the blocks cannot be shared although they ``always``
+    should; the caller then removes what there is of ``target``.
     """
     try:
-        if not _can_share(source, target.parent):
+        can_share = sharing != "never" and _can_share(source, target.parent)
+        if sharing == "always" and not can_share:
+            raise SystemUnderTestError(
+                f"{target.parent} cannot hold a snapshot of {source}: their file system does not "
+                "share blocks between files",
+                hint="a storage with btrfs or xfs: --storage 'loop[fs=btrfs]'",
+            )
+        if not can_share:
             _insist_on_room(source, target.parent, reserve_bytes)
-        return _copy_tree(source, target, on_copied)
+        return _copy_tree(source, target, on_copied, can_share)
     except OSError as error:
         raise SystemUnderTestError(f"{source} cannot be copied to {target}: {error}") from error
 
 
-def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None) -> Copied:
-    total, shared = 0, True
+def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None, can_share: bool) -> Copied:
+    total, shared = 0, can_share
     folders = []
     for parent, names, files in os.walk(source):
         here = target / Path(parent).relative_to(source)
@@ -81,7 +98,7 @@ def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None) -> Copied
             if stat.S_ISLNK(kind):
                 _copy_link(found, here / name)
             elif stat.S_ISREG(kind):
-                copied = _copy_file(found, here / name)
+                copied = _copy_file(found, here / name, can_share)
                 total, shared = total + copied.bytes, shared and copied.is_shared
                 if on_copied is not None:
                     on_copied(total)
@@ -90,11 +107,14 @@ def _copy_tree(source: Path, target: Path, on_copied: OnCopied | None) -> Copied
     return Copied(total, shared)
 
 
-def _copy_file(source: Path, target: Path) -> Copied:
+def _copy_file(source: Path, target: Path, can_share: bool) -> Copied:
     with source.open("rb") as reading, target.open("xb") as writing:
-        shared = _share(reading.fileno(), writing.fileno())
+        shared = can_share and _share(reading.fileno(), writing.fileno())
         length = os.fstat(reading.fileno()).st_size
-        copied = length if shared else _copy_content(reading.fileno(), writing.fileno(), length)
+        if shared:
+            copied = sum(end - start for start, end in _pieces(reading.fileno(), length))
+        else:
+            copied = _copy_content(reading.fileno(), writing.fileno(), length)
     _keep_owner(source, target)
     return Copied(copied, shared)
 

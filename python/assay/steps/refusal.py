@@ -41,7 +41,9 @@ def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
     except ArgumentError as error:
         message = error.message if choice.label in error.message else f"{choice.label}: {error}"
         return f"{message}; {error.hint}" if error.hint else message
-    return cache.why_not(compiled, run)
+    steps = compiled.workload.test(run.cell.test).steps
+    refusals = (step.why_refused(run) for step in steps)
+    return next(filter(None, refusals), None) or cache.why_not(compiled, run)
 
 
 def _file_system(storage: StorageChoice) -> str:

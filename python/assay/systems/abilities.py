@@ -208,6 +208,27 @@ class OwnClient(Protocol):
         ...
 
 
+@runtime_checkable
+class OwnDump(Protocol):
+    """It has a program that writes a database as SQL, which its `OwnClient` reads again."""
+
+    def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """The program as (argument list, environment); it writes the tables with their rows to
+        standard output, as of one instant. Raises `SystemMissing`."""
+        ...
+
+
+@runtime_checkable
+class Quiesced(Protocol):
+    """It can be asked to bring its files into a state in which a copy of them, taken at one
+    instant, holds every transaction that was acknowledged."""
+
+    def quiesced(self, deployment: Deployment) -> AbstractContextManager[None]:
+        """While the block runs, its files are in that state. It opens a session of its own, and
+        may let other sessions wait."""
+        ...
+
+
 @dataclass(frozen=True)
 class Found:
     """The programs or the library of a system, as they are here."""
@@ -305,6 +326,8 @@ ABILITIES: tuple[type, ...] = (
     CrashReport,
     WaitsForSpace,
     OwnClient,
+    OwnDump,
+    Quiesced,
     Findable,
     SeveralVersions,
     NeedsLibrary,

@@ -74,6 +74,12 @@ class Step:
         """The step that the section declares; raises `ExperimentError` with the line."""
         return cls(**common(section, names))
 
+    def why_refused(self, run: Any) -> str | None:
+        """Why the run, an `assay.plan.PlannedRun`, cannot take this step, as far as that is known
+        from the plan; None: it can."""
+        del run
+        return None
+
     def take(self, state: Any) -> None:
         """Executes the step; ``state`` is the `assay.steps.context.RunState`. A class that only
         declares, as plans hold them, has its execution in a subclass in `assay.steps`."""

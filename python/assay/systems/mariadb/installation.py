@@ -38,14 +38,23 @@ def find_programs() -> Programs:
 
 def find_client() -> Path:
     """The program mariadb, or mysql of older versions. Raises `SystemMissing`."""
+    return _of_clients("mariadb", "mysql")
+
+
+def find_dump() -> Path:
+    """The program mariadb-dump, or mysqldump of older versions. Raises `SystemMissing`."""
+    return _of_clients("mariadb-dump", "mysqldump")
+
+
+def _of_clients(name: str, older: str) -> Path:
     base = _base()
-    client = _find(base, "mariadb") or _find(base, "mysql")
-    if client is None:
+    found = _find(base, name) or _find(base, older)
+    if found is None:
         raise SystemMissing(
-            f"MariaDB's client mariadb is not {_where(base)}",
+            f"MariaDB's program {name} is not {_where(base)}",
             hint="install it: apt-get install mariadb-client (Debian, Ubuntu)",
         )
-    return client
+    return found
 
 
 def _base() -> Path | None:

@@ -74,6 +74,9 @@ class MariadbProduct(Product):
     def find_client(self) -> Path:
         return installation.find_client()
 
+    def find_dump(self) -> Path:
+        return installation.find_dump()
+
     def make_data_directory(
         self,
         programs: Programs,

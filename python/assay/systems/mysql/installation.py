@@ -29,7 +29,7 @@ RELEASE = "sid"
 PACKAGES = ("mysql-server-core", "mysql-client-core")
 _NOT_NEEDED = ("perl", "debconf")
 """Packages that only unused scripts need."""
-PROGRAMS = ("sbin/mysqld", "bin/mysql", "bin/mysqladmin")
+PROGRAMS = ("sbin/mysqld", "bin/mysql", "bin/mysqladmin", "bin/mysqldump")
 
 _USUAL = ("/usr/local/mysql/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
 _OTHER = "MariaDB"
@@ -58,6 +58,11 @@ def find_programs() -> Programs:
 def find_client() -> Path:
     """Raises `SystemMissing`."""
     return _find("mysql")
+
+
+def find_dump() -> Path:
+    """Raises `SystemMissing`."""
+    return _find("mysqldump")
 
 
 def install(version: str, prefix: Prefix, report: Report) -> None:

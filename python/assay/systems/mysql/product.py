@@ -70,6 +70,8 @@ class MysqlProduct(Product):
     }
     # Its own sizes follow the memory that it finds. Off by default; not every version has it.
     settings_in_a_group: Mapping[str, str] = {"loose_container_aware": "ON"}
+    # The server has the numbers of these transactions already and would refuse them.
+    dump_arguments = ("--set-gtid-purged=OFF",)
     default_table_open_cache = 4000
     changed_query = """
     SELECT variable_name FROM performance_schema.variables_info WHERE variable_source <> 'COMPILED'
@@ -85,6 +87,9 @@ class MysqlProduct(Product):
 
     def find_client(self) -> Path:
         return installation.find_client()
+
+    def find_dump(self) -> Path:
+        return installation.find_dump()
 
     def make_data_directory(
         self,

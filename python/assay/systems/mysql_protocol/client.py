@@ -1,4 +1,4 @@
-"""Takes an address; returns the command of the product's own client for it."""
+"""Takes an address; returns the commands of the product's own client and dump program for it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,21 @@ def command(product: Product, address: Address) -> tuple[list[str], Mapping[str,
     binary mode it makes ``\n`` of ``\r\n`` also within texts. The password goes by the environment:
     arguments are there for everybody to see. Raises `SystemMissing`.
     """
+    own = [str(product.find_client()), "--no-defaults", "--binary-mode"]
+    database = [address.database] if address.database else []
+    return [*own, *_connection(product, address), *database], _environment(address)
+
+
+def dump_command(product: Product, address: Address) -> tuple[list[str], Mapping[str, str]]:
+    """The dump program, which writes SQL for `command` to standard output: the tables as of one
+    instant where their engine has transactions, else locked. Raises `SystemMissing`."""
+    own = [str(product.find_dump()), "--no-defaults", "--single-transaction", "--no-tablespaces"]
+    arguments = [*own, *product.dump_arguments, *_connection(product, address)]
+    return [*arguments, address.database], _environment(address)
+
+
+def _connection(product: Product, address: Address) -> list[str]:
     arguments = [
-        str(product.find_client()),
-        "--no-defaults",
-        "--binary-mode",
         "--default-character-set=utf8mb4",
         *_place(address),
         *([f"--user={address.user}"] if address.user else []),
@@ -30,10 +41,11 @@ def command(product: Product, address: Address) -> tuple[list[str], Mapping[str,
         arguments.append(f"--ssl-ca={address.ca_file}")
     if address.cert_file is not None:
         arguments += [f"--ssl-cert={address.cert_file}", f"--ssl-key={address.key_file}"]
-    if address.database:
-        arguments.append(address.database)
-    environment = {"MYSQL_PWD": address.password} if address.password is not None else {}
-    return arguments, environment
+    return arguments
+
+
+def _environment(address: Address) -> Mapping[str, str]:
+    return {"MYSQL_PWD": address.password} if address.password is not None else {}
 
 
 def _place(address: Address) -> list[str]:

@@ -53,6 +53,8 @@ class Product(ABC):
     """Gives the names of the variables that are not at their default."""
     sessions_query: str
     """Gives the number of sessions that are open."""
+    dump_arguments: tuple[str, ...] = ()
+    """Of its dump program, so that its client can read the dump into the same server."""
     least_directory_bytes: int = 0
     """Of a data directory that is made with the default settings; 0: not known."""
     statistics_statements: tuple[str, ...] = ()
@@ -65,6 +67,10 @@ class Product(ABC):
     @abstractmethod
     def find_client(self) -> Path:
         """Its command-line client. Raises `SystemMissing`."""
+
+    @abstractmethod
+    def find_dump(self) -> Path:
+        """Its program that writes a database as SQL. Raises `SystemMissing`."""
 
     @abstractmethod
     def make_data_directory(

@@ -14,7 +14,7 @@ from assay.errors import Bug, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import process, sampling
 from assay.provision.deployment import RAW, Address, Deployment, Node, StorageFacts
-from assay.provision.session import brief_session
+from assay.provision.session import brief_session, session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
@@ -224,6 +224,18 @@ class ProductSystem:
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(self.product, address)
+
+    def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        return client.dump_command(self.product, address)
+
+    @contextlib.contextmanager
+    def quiesced(self, deployment: Deployment) -> Iterator[None]:
+        """Every table is flushed and locked against changes; the redo log has what was committed
+        before."""
+        with session(deployment.address) as opened:
+            opened.execute("FLUSH TABLES WITH READ LOCK")
+            yield
+            opened.execute("UNLOCK TABLES")
 
     def _engine(self, deployment: Deployment) -> str:
         """That the tables live in, in lower case; empty where it is not known."""

@@ -1,4 +1,4 @@
-"""Takes an address; returns the command of PostgreSQL's own client for it."""
+"""Takes an address; returns the commands of PostgreSQL's own programs for it: psql, pg_dump."""
 
 from __future__ import annotations
 
@@ -24,19 +24,26 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     goes by the environment: arguments are there for everybody to see. It stops at the first error,
     which it would else end with status 0. Raises `SystemMissing`.
     """
+    own = [str(find_client()), "--no-psqlrc", "--set=ON_ERROR_STOP=1"]
+    return [*own, *_connection(address)], _environment(address)
+
+
+def dump_command(address: Address) -> tuple[list[str], Mapping[str, str]]:
+    """pg_dump, which writes SQL for `command` to standard output. Raises `SystemMissing`."""
+    return [str(find_client("pg_dump")), *_connection(address)], _environment(address)
+
+
+def _connection(address: Address) -> list[str]:
     if address.unix is not None:
         socket = Path(address.unix)
         host, port = str(socket.parent), socket.name.rpartition(".")[2]
     else:
         host, port = address.host or "", str(address.port or "")
-    arguments = [
-        str(find_client()),
-        "--no-psqlrc",
-        "--no-password",
-        "--set=ON_ERROR_STOP=1",
-        *_given(host=host, port=port, username=address.user),
-        f"--dbname={address.database}",
-    ]
+    given = _given(host=host, port=port, username=address.user)
+    return ["--no-password", *given, f"--dbname={address.database}"]
+
+
+def _environment(address: Address) -> Mapping[str, str]:
     environment = {"PGSSLMODE": _SSLMODE_OF_TLS[address.tls], "PGCLIENTENCODING": "UTF8"}
     if address.password is not None:
         environment["PGPASSWORD"] = address.password
@@ -46,7 +53,7 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
         environment["PGSSLROOTCERT"] = address.ca_file
     if address.cert_file is not None and address.key_file is not None:
         environment |= {"PGSSLCERT": address.cert_file, "PGSSLKEY": address.key_file}
-    return arguments, environment
+    return environment
 
 
 def _given(**options: str) -> list[str]:

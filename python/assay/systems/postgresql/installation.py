@@ -50,14 +50,14 @@ def find_server() -> Installation:
     )
 
 
-def find_client() -> Path:
-    """The program psql. Raises `SystemMissing`."""
+def find_client(name: str = "psql") -> Path:
+    """The program of that name. Raises `SystemMissing`."""
     chosen = PROGRAMS_FOLDER.get()
     for folder in [*([Path(chosen)] if chosen else []), *_folders()]:
-        if os.access(folder / "psql", os.X_OK):
-            return folder / "psql"
+        if os.access(folder / name, os.X_OK):
+            return folder / name
     raise SystemMissing(
-        f"PostgreSQL's client psql is not in $PATH or in {PACKAGED}/*/bin",
+        f"PostgreSQL's program {name} is not in $PATH or in {PACKAGED}/*/bin",
         hint="install it: apt-get install postgresql-client (Debian, Ubuntu)",
     )
 

@@ -197,6 +197,16 @@ class Postgresql:
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(address)
 
+    def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        return client.dump_command(address)
+
+    @contextlib.contextmanager
+    def quiesced(self, deployment: Deployment) -> Iterator[None]:
+        """After a checkpoint; what is committed later is in the write-ahead log beside it."""
+        with session(deployment.address) as opened:
+            opened.execute("CHECKPOINT")
+        yield
+
 
 def _set_password(running: server.RunningServer) -> None:
     """A cluster keeps the password that it was made with; the socket asks for none."""

@@ -135,20 +135,41 @@ class Sqlite:
 
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         """The sqlite3 shell, without ``~/.sqliterc``, which could change its output."""
-        program = shutil.which("sqlite3")
-        if program is None:
-            raise SystemMissing(
-                "there is no program 'sqlite3' on this machine",
-                hint="install your system's package sqlite3",
-            )
         mode = ["-readonly"] if address.options.get("mode") == "read-only" else []
-        return [program, "-batch", "-init", os.devnull, *mode, str(address.file)], {}
+        return [*_shell(), *mode, str(address.file)], {}
+
+    def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """The same with its command for a dump, which reads in one transaction, and waits for locks
+        as long as other sessions do."""
+        patience_s = float(address.options.get(BUSY_TIMEOUT.name, BUSY_TIMEOUT.default))
+        waiting = ["-cmd", f".timeout {patience_s * 1000:.0f}"]
+        return [*_shell(), *waiting, "-readonly", str(address.file), ".dump"], {}
+
+    @contextlib.contextmanager
+    def quiesced(self, deployment: Deployment) -> Iterator[None]:
+        """A transaction beside which no other session can write. What reads the files meanwhile
+        does so from this process, whose sessions exclude one another without locks of files."""
+        with session(deployment.address) as opened:
+            opened.execute("BEGIN IMMEDIATE")
+            yield
+            opened.execute("ROLLBACK")
 
 
 @dataclass(frozen=True)
 class _Found:
     version: str
     settings: Mapping[str, str]
+
+
+def _shell() -> list[str]:
+    """Raises `SystemMissing`."""
+    program = shutil.which("sqlite3")
+    if program is None:
+        raise SystemMissing(
+            "there is no program 'sqlite3' on this machine",
+            hint="install your system's package sqlite3",
+        )
+    return [program, "-batch", "-init", os.devnull]
 
 
 def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:

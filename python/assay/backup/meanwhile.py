@@ -1,0 +1,173 @@
+"""Two clients that work while a backup is made: one reads, one writes. Each sends a small
+transaction every few milliseconds, and sends it again until it is answered: the longest time that
+takes is the outage.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import Self
+
+from assay import _engine
+from assay.dialects.protocol import Column, Dialect, SingleRows, Table
+from assay.errors import AssayError, SystemDied
+from assay.observation import Answered
+from assay.provision.deployment import Address, Deployment
+from assay.provision.engine_calls import Session
+from assay.provision.session import session
+
+TABLE = Table(
+    name="assay_backup",
+    columns=(Column("id", "int", not_null=True), Column("n", "int")),
+    primary_key=("id",),
+)
+_PAUSE_S = 0.005
+_PATIENCE_S = 120.0
+
+
+def create(deployment: Deployment, dialect: Dialect, rows: SingleRows) -> None:
+    """The table of the clients, with its one row."""
+    with session(deployment.address) as opened:
+        statements = [*dialect.create_table(TABLE, deployment.options)]
+        statements += [*dialect.create_indexes(TABLE), rows.insert_row(TABLE, ["1", "0"])]
+        for statement in statements:
+            opened.execute(statement)
+
+
+def last_written(deployment: Deployment, dialect: Dialect) -> int:
+    """The number of the last write that the table has."""
+    with session(deployment.address) as opened:
+        found = opened.execute(dialect.read_by_key(TABLE.name, ["n"], "id", "1")).rows
+    return int(found[0][-1] or 0) if found else 0
+
+
+class Client:
+    """One client, in a thread of its own."""
+
+    def __init__(self, name: str, statement: Callable[[int], str], where: Callable[[], Address]):
+        self._statement = statement
+        self._where = where
+        self._ending = threading.Event()
+        self._pausing = threading.Event()
+        self._is_closed = threading.Event()
+        self._session: contextlib.ExitStack = contextlib.ExitStack()
+        self._opened: Session | None = None
+        self._took_ns: list[int] = []
+        self._last_error = ""
+        self.number = 0
+        """Of the last transaction that was acknowledged."""
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
+        self._thread.start()
+
+    def forget(self) -> None:
+        """What was answered up to now does not count."""
+        self.wait_for_answer()
+        self._took_ns = []
+
+    def wait_for_answer(self) -> None:
+        """Until a transaction has been answered that was sent after this call. Raises `SystemDied`
+        where none is."""
+        before, deadline_s = self.number, time.monotonic() + _PATIENCE_S
+        while self.number < before + 2:  # the first may have been sent before
+            if time.monotonic() > deadline_s or not self._thread.is_alive():
+                raise SystemDied(f"no transaction is answered any more: {self._last_error}")
+            time.sleep(_PAUSE_S)
+
+    def pause(self) -> None:
+        """Closes its session; a transaction that is due waits until `go_on`."""
+        self._is_closed.clear()
+        self._pausing.set()
+        self._is_closed.wait(_PATIENCE_S)
+
+    def go_on(self) -> None:
+        self._pausing.clear()
+
+    def end(self) -> None:
+        self._ending.set()
+        self._pausing.clear()
+        self._thread.join(_PATIENCE_S)
+
+    def answered(self) -> Answered:
+        took_ns = self._took_ns or [0]
+        return Answered(len(self._took_ns), int(statistics.median(took_ns)), max(took_ns))
+
+    def _work(self) -> None:
+        with contextlib.suppress(AssayError, _engine.EngineError):
+            while not self._ending.is_set():
+                began_ns = time.monotonic_ns()
+                while not self._ending.is_set() and not self._is_answered():
+                    time.sleep(_PAUSE_S)
+                self._took_ns.append(time.monotonic_ns() - began_ns)
+                time.sleep(_PAUSE_S)
+            self._close()
+
+    def _is_answered(self) -> bool:
+        if self._pausing.is_set():
+            self._close()
+            self._is_closed.set()
+            return False
+        try:
+            if self._opened is None:
+                self._opened = self._session.enter_context(session(self._where()))
+            self._opened.execute(self._statement(self.number + 1))
+        except (AssayError, _engine.EngineError) as error:
+            self._last_error = str(error)
+            self._close()
+            return False
+        self.number += 1
+        return True
+
+    def _close(self) -> None:
+        self._opened = None
+        with contextlib.suppress(AssayError, _engine.EngineError):
+            self._session.close()
+
+
+class Meanwhile:
+    """The clients, while the block runs."""
+
+    def __init__(self, where: Callable[[], Address], dialect: Dialect, rows: SingleRows) -> None:
+        def write(number: int) -> str:
+            return rows.update_row(TABLE, "n", str(number), "id", "1")
+
+        read = dialect.read_by_key(TABLE.name, ["n"], "id", "1")
+        self.writer = Client("backup writer", write, where)
+        self.reader = Client("backup reader", lambda _: read, where)
+        self._both = (self.writer, self.reader)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for client in self._both:
+            client.end()
+
+    def forget(self) -> None:
+        """From here on it counts."""
+        for client in self._both:
+            client.forget()
+
+    def wait_for_answers(self) -> None:
+        for client in self._both:
+            client.wait_for_answer()
+
+    @contextlib.contextmanager
+    def without_sessions(self) -> Iterator[None]:
+        """While the block runs, no session is open; the clients' time goes on."""
+        for client in self._both:
+            client.pause()
+        try:
+            yield
+        finally:
+            for client in self._both:
+                client.go_on()

@@ -1,0 +1,73 @@
+"""A snapshot: the system flushes, and its files are copied by reference, which takes no time and no
+space until they change. It goes on running.
+
+All of its processes stand still while that is done. A snapshot of a whole volume would be of one
+instant by itself; a file system that shares blocks between files does it file by file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+
+from assay import registry
+from assay.backup import files
+from assay.backup.meanwhile import Meanwhile
+from assay.backup.way import Made, Subject
+from assay.errors import ArgumentError, Bug
+from assay.experiment import StorageChoice, SystemChoice
+from assay.option_spec import option_values
+from assay.provision.copying import copy_directory
+from assay.provision.paused import paused
+from assay.storages.abilities import FileSystemKnown
+from assay.systems.abilities import Quiesced
+from assay.systems.protocol import System
+
+_SHARING = ("btrfs", "xfs", "bcachefs", "ocfs2", "overlay")
+"""File systems that can share blocks between files; whether this one does, the copy finds out."""
+
+
+class Snapshot:
+    def why_refused(
+        self, system: System, choice: SystemChoice, storage: StorageChoice
+    ) -> str | None:
+        if not isinstance(system, Quiesced):
+            return f"{choice.label} cannot be asked to flush its files for a snapshot"
+        found = _file_system(storage)
+        if found and found not in _SHARING:
+            return (
+                f"{storage.name} has {found}, which cannot share blocks between files; a snapshot "
+                "needs btrfs or xfs: --storage 'loop[fs=btrfs]'"
+            )
+        return files.why_refused(choice, storage)
+
+    def make(self, subject: Subject, meanwhile: Meanwhile) -> Made:
+        del meanwhile
+        pooled = subject.pooled
+        if not isinstance(pooled.system, Quiesced):
+            raise Bug(f"{pooled.system.name} cannot flush for a snapshot")
+        directory, deployment = subject.directory, pooled.deployment
+        with contextlib.ExitStack() as still:
+            still.enter_context(pooled.system.quiesced(deployment))
+            if not deployment.is_embedded:
+                still.enter_context(paused(directory))
+            copied = copy_directory(directory.data, subject.folder, sharing="always")
+        return Made(copied.bytes, shares_blocks=copied.is_shared)
+
+    def restore(self, subject: Subject) -> int:
+        return files.restore(subject, "always")
+
+
+def _file_system(storage: StorageChoice) -> str:
+    """Its name; empty where it is not known before the storage is made."""
+    kind = registry.storage(storage.kind)
+    if isinstance(kind, FileSystemKnown):
+        return kind.file_system_of(storage)
+    if not any(spec.name == "fs" for spec in kind.option_specs):
+        return ""
+    try:
+        return option_values(kind.option_specs, storage.options, kind.name).get("fs", "")
+    except ArgumentError:
+        return ""
+
+
+SNAPSHOT = Snapshot()

@@ -1,0 +1,86 @@
+"""Takes a loaded system and a way; makes a backup of it while clients work, restores it, and
+compares what came back with what was there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from assay.backup import meanwhile
+from assay.backup.meanwhile import Meanwhile
+from assay.backup.way import Subject, Way
+from assay.dialects.protocol import SingleRows, Table
+from assay.errors import Bug, RunFailed, SystemRefused
+from assay.load.digest import table_digest
+from assay.load.tables import drop
+from assay.observation import BackupReport
+from assay.pool import PooledSystem
+from assay.provision.tools import tool
+
+_FOLDER = "backup"
+
+
+def observe(
+    name: str,
+    way: Way,
+    pooled: PooledSystem,
+    tables: Sequence[Table],
+    on_stage: Callable[[str], None],
+) -> BackupReport:
+    """The system holds ``tables``; it is left with what was restored. Raises `RunFailed` where a
+    program fails, and `SystemUnderTestError` where there is no room or the system does not come
+    back."""
+    dialect = pooled.system.dialect
+    if pooled.directory is None or not isinstance(dialect, SingleRows):
+        raise Bug(f"{pooled.deployment.label} cannot be backed up")
+    subject = Subject(pooled, (*tables, meanwhile.TABLE), pooled.directory.root / _FOLDER)
+    source = _digests(pooled, tables)
+    meanwhile.create(pooled.deployment, dialect, dialect)
+    try:
+        with Meanwhile(lambda: pooled.deployment.address, dialect, dialect) as clients:
+            clients.forget()
+            before = clients.writer.number
+            on_stage(f"back up ({name})")
+            began_ns = time.monotonic_ns()
+            made = way.make(subject, clients)
+            _flush(subject.folder)
+            backup_ns = time.monotonic_ns() - began_ns
+            clients.wait_for_answers()
+        on_stage(f"restore ({name})")
+        began_ns = way.restore(subject)
+        try:
+            restored = meanwhile.last_written(pooled.deployment, dialect)
+            restore_ns = time.monotonic_ns() - began_ns
+            on_stage("compare")
+            found = _digests(pooled, tables)
+        except (SystemRefused, RunFailed) as error:
+            raise RunFailed(f"what was restored cannot be read: {error.message}") from error
+        drop(pooled.deployment, dialect, (meanwhile.TABLE,))
+    finally:
+        shutil.rmtree(subject.folder, ignore_errors=True)
+    return BackupReport(
+        way=name,
+        size_bytes=made.size_bytes,
+        shares_blocks=made.shares_blocks,
+        backup_ns=backup_ns,
+        reads=clients.reader.answered(),
+        writes=clients.writer.answered(),
+        restore_ns=restore_ns,
+        equals_source=found == source,
+        lost_writes=max(0, before - restored),
+        tables={table: rows for table, (rows, _) in found.items()},
+    )
+
+
+def _digests(pooled: PooledSystem, tables: Sequence[Table]) -> dict[str, tuple[int, str]]:
+    dialect = pooled.system.dialect
+    return {table.name: table_digest(pooled.deployment, dialect, table) for table in tables}
+
+
+def _flush(folder: Path) -> None:
+    """A backup that is still in memory is none. Of the whole file system: its journal has the
+    names."""
+    subprocess.run([tool("sync"), "--file-system", str(folder)], check=False)

@@ -1,0 +1,87 @@
+"""Backups of real systems: they are made while clients work, restored, and compared."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from assay.observation import BackupReport
+from block_devices import skip_without_devices
+from commands import IN_MEMORY, Assay, Ended, need
+
+
+def reports(ended: Ended) -> dict[str, BackupReport]:
+    found = {}
+    for run in ended.runs:
+        assert isinstance(run.observation, BackupReport), run.reason
+        found[run.observation.way] = run.observation
+    return found
+
+
+def test_a_dump_brings_back_what_was_there(assay: Assay, beebe: Path) -> None:
+    need("mysql")
+    ended = assay(
+        "run", "bibsql.backup", "--on", "mysql", "--bib", beebe / "texbook1.bib",
+        "--set", "way=dump", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert reports(ended)["dump"].equals_source is True
+
+
+@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb"])
+def test_every_way_brings_back_what_was_there(assay: Assay, beebe: Path, system: str) -> None:
+    need(system)
+    skip_without_devices("btrfs")
+    ended = assay(
+        "run", "bibsql.backup", "--on", system, "--storage", "loop[fs=btrfs,size=1G]",
+        "--bib", beebe / "texbook1.bib",
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    found = reports(ended)
+    assert list(found) == ["dump", "cold", "snapshot"]
+    for report in found.values():
+        assert report.equals_source is True
+        assert report.lost_writes == 0
+        assert report.tables["bibtab"] == 386
+        assert min(report.reads.transactions, report.writes.transactions) > 0
+        assert report.size_bytes > 300_000
+    assert [one.shares_blocks for one in found.values()] == [False, False, True]
+
+
+def test_a_snapshot_is_refused_where_files_cannot_share_blocks(assay: Assay, beebe: Path) -> None:
+    ended = assay(
+        "run", "bibsql.backup", "--on", "sqlite", "--bib", beebe / "texbook1.bib",
+        "--set", "way=cold,snapshot", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    cold, snapshot = ended.runs
+    assert isinstance(cold.observation, BackupReport)
+    assert snapshot.state == "refused"
+    assert "has tmpfs, which cannot share blocks between files" in snapshot.reason
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo no such luck >&2; exit 3", "mariadb-dump ended with status 3"),
+        ("echo 'SELECT 1;'", "what was restored cannot be read: Table"),
+    ],
+)
+def test_a_bad_dump_fails_the_run(
+    assay: Assay, beebe: Path, tmp_path: Path, script: str, reason: str
+) -> None:
+    need("mariadb")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "mariadb-dump"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    ended = assay(
+        "run", "bibsql.backup", "--on", "mariadb", "--bib", beebe / "texbook1.bib",
+        "--set", "way=dump", *IN_MEMORY, PATH=f"{folder}:{os.environ['PATH']}",
+    )  # fmt: skip
+    assert ended.status == 1, ended.err
+    (run,) = ended.runs
+    assert reason in run.reason
