@@ -38,7 +38,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         workload=workload.name if is_ad_hoc else _workload_name(top),
         tests=_tests(top, workload),
         systems=_systems(top, workload),
-        storages=_storages(top),
+        storages=_storages(top, is_quick=is_quick),
         order=top.choice("order", settings.ORDERS, "interleaved"),
         seed=top.whole("seed", quantities.SEED, 1),
         threads=top.whole("threads", quantities.THREADS, 0),
@@ -69,6 +69,7 @@ def _quick(top: Section, experiment: Experiment, workload: Workload) -> dict[str
     ``[quick.test.NAME]``: of single tests."""
     section = top.section("quick")
     said = levels.read(section, workload)
+    section.section("storage")  # read with the storages of the file
     if alone := of_tests.read(section, experiment, workload):
         said["of_tests"] = alone
     section.done()
@@ -163,13 +164,21 @@ def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
     return tuple(choices)
 
 
-def _storages(top: Section) -> tuple[StorageChoice, ...]:
+def _storages(top: Section, *, is_quick: bool) -> tuple[StorageChoice, ...]:
+    """``[quick.storage.NAME]`` has what the quick version has otherwise."""
     declared = top.section("storage")
+    quickly = top.section("quick").section("storage")
+    for name in quickly.names():
+        if name not in declared:
+            raise quickly.error(f"storage {name} is not declared in this file", name)
     sections = {name: declared.section(name) for name in declared.names()}
     chosen = []
     for name in top.texts("storages", ("here",)):
         if name in sections:
-            chosen.append(_declared_storage(name, sections.pop(name)))
+            changed = [quickly.section(name)] if name in quickly else []
+            own = _declared_storage(name, [sections[name]])
+            quick_one = _declared_storage(name, [sections.pop(name), *changed])
+            chosen.append(quick_one if is_quick else own)
             continue
         with Placed(top, "storages"):
             try:
@@ -188,7 +197,9 @@ def _storages(top: Section) -> tuple[StorageChoice, ...]:
     return tuple(chosen)
 
 
-def _declared_storage(name: str, section: Section) -> StorageChoice:
+def _declared_storage(name: str, sections: list[Section]) -> StorageChoice:
+    """Keys of a later section win."""
+    section = sections[0]
     if "kind" not in section:
         raise section.error(
             f"[storage.{name}] has no kind", hint=f'kind = "here", or another: {_kinds()}'
@@ -196,11 +207,12 @@ def _declared_storage(name: str, section: Section) -> StorageChoice:
     kind = section.choice("kind", registry.storages())
     directory = section.text("directory", "") or None
     options = {}
-    for key in section.names():
-        if key not in ("kind", "directory"):
-            section.scalar(key)  # a single value
-            with Placed(section, key):
-                options[key] = storage_words.option_value(kind, key, section.words(key)[0])
+    for one in sections:
+        for key in one.names():
+            if key not in ("kind", "directory"):
+                one.scalar(key)  # a single value
+                with Placed(one, key):
+                    options[key] = storage_words.option_value(kind, key, one.words(key)[0])
     return storage_words.declared_choice(name, kind, directory, options)
 
 

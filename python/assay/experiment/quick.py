@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.errors import ArgumentError
-from assay.experiment.values import Experiment, Scaled, settings_with
+from assay.experiment.values import Experiment, Scaled, StorageChoice, settings_with
 from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
 
@@ -112,9 +112,14 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
         "memory": _listed(memory),
         "cache": _listed(asked.caches or test.caches),
         "repetitions": str(asked.repetitions),
+        **{f"storage {one.name}": _options(one) for one in asked.storages},
     }
     return {name: words for name, words in found.items() if words}
 
 
 def _listed(levels: Any) -> str:
     return ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in levels)
+
+
+def _options(storage: StorageChoice) -> str:
+    return ", ".join(f"{name}={level}" for name, level in storage.options.items())
