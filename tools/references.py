@@ -25,6 +25,7 @@ from assay.report import comparison_document, tidy_schema
 from assay.systems.abilities import (
     NOT_VERIFIED,
     CompletesUrls,
+    HasProfiles,
     Installable,
     SeveralVersions,
     Verified,
@@ -91,6 +92,10 @@ def systems() -> str:
                 f"| {', '.join(filter(None, one.levels)) or 'any'} | {one.help} |"
                 for one in system.option_specs
             ]
+            parts.append("")
+        if isinstance(system, HasProfiles) and (profiles := system.profiles()):
+            parts += ["| profile of settings | meaning |", "|---|---|"]
+            parts += [f"| `{one.name}` | {one.title} |" for one in profiles.values()]
             parts.append("")
     for name in registry.families():
         family = registry.family(name)

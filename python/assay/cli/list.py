@@ -23,7 +23,8 @@ from assay.workload.values import Test, Workload
 WHAT = ("systems", "workloads", "storages", "runs", "datasets")
 SYSTEM_COLUMNS = ("system", "available", "version", "driver", "urls", "verified")
 SYSTEM_DETAIL = (
-    *SYSTEM_COLUMNS, "place", "why_not_found", "dialect", "capabilities", "options", "installed",
+    *SYSTEM_COLUMNS, "place", "why_not_found", "dialect", "capabilities", "options", "profiles",
+    "installed",
     "install",
 )  # fmt: skip
 WORKLOAD_COLUMNS = ("test", "clients", "title", "reproduces")

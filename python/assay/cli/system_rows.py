@@ -6,7 +6,7 @@ from assay import registry
 from assay.cli.rows import Row
 from assay.errors import SystemUnderTestError
 from assay.install import cache
-from assay.systems.abilities import Findable, Found, Installable, Verified
+from assay.systems.abilities import Findable, Found, HasProfiles, Installable, Verified
 from assay.systems.protocol import System
 
 
@@ -46,6 +46,7 @@ def _row(name: str, system: System) -> Row:
             f"{option.name}={'|'.join(filter(None, option.levels)) or option.default or '…'}"
             for option in system.option_specs
         ],
+        "profiles": sorted(system.profiles()) if isinstance(system, HasProfiles) else [],
         "installed": [one.version for one in cache.installed(name)],
         "install": f"{system.installable_version}: {system.install_source}"
         if isinstance(system, Installable)

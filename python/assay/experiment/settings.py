@@ -16,6 +16,8 @@ from dataclasses import replace
 
 from assay import registry
 from assay.errors import ArgumentError
+from assay.experiment import profiles
+from assay.experiment.profiles import PROFILE
 from assay.experiment.system_words import split_systems
 from assay.experiment.values import CACHES, Scalar, SystemChoice
 from assay.server_url import is_url
@@ -148,6 +150,10 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
     """The choice with these keys added: as options where the system declares them, else as server
     settings."""
     specs = {spec.name: spec for spec in registry.system(choice.name).option_specs}
+    if PROFILE in given and PROFILE not in specs:
+        choice = profiles.applied(choice, given[PROFILE])
+        given = {key: value for key, value in given.items() if key != PROFILE}
+    choice = profiles.without(choice, given)
     options, settings = dict(choice.options), dict(choice.settings)
     for key, value in given.items():
         if key not in specs:

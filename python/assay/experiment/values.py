@@ -62,13 +62,23 @@ class SystemChoice:
     """Where each value of the server's address comes from (``URL``, a variable of the environment,
     a file), by name; not compared."""
     machine: ServerMachine = field(default_factory=ServerMachine)
+    profile: str = ""
+    """The profile of settings that was asked for (`assay.systems.abilities.Profile`)."""
+    of_profile: Mapping[str, str] = field(default_factory=dict)
+    """Those of the options and settings that it gave."""
 
     @property
     def label(self) -> str:
         """Distinguishes choices of the same system in a report: ``name option=level``."""
+        own = {
+            key: value
+            for key, value in {**self.options, **self.settings}.items()
+            if self.of_profile.get(key) != value
+        }
+        if self.profile:
+            own["profile"] = self.profile
         words = [
-            f"{key}={HIDDEN if is_secret(key) else value}"
-            for key, value in sorted({**self.options, **self.settings}.items())
+            f"{key}={HIDDEN if is_secret(key) else value}" for key, value in sorted(own.items())
         ]
         place = [f"at {server_url.place(self.url)}"] if self.url else []
         return " ".join([self.name, *place, *words, *self.machine.words])
@@ -239,6 +249,17 @@ def shown_scripts(files: Iterable[ScriptFile]) -> str:
 
 
 @dataclass(frozen=True)
+class UsedProfile:
+    """A profile of settings that an experiment uses, as it was then."""
+
+    system: str
+    name: str
+    title: str
+    became: Mapping[str, str]
+    """Settings of a paper as printed → what became of them."""
+
+
+@dataclass(frozen=True)
 class Scaled:
     """One thing that the quick version, or an option of the command line, has otherwise than the
     experiment file or the workload."""
@@ -303,6 +324,7 @@ class Experiment:
     reproduces: str = ""
     is_quick: bool = False
     """Parameters have the quick values that the workload or the file declares for them."""
+    profiles: tuple[UsedProfile, ...] = ()
     scaled: tuple[Scaled, ...] = ()
     """What differs from the full size, in a quick version or in a file that reproduces a paper."""
 

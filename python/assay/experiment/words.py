@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment import clients, machines, of_tests, quick, settings, storage_words
+from assay.experiment import clients, machines, of_tests, profiles, quick, settings, storage_words
 from assay.experiment import file as experiment_file
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
@@ -84,6 +84,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         result = replace(result, storages=storages)
     if not result.is_ad_hoc and (result.is_quick or result.reproduces):
         result = replace(result, scaled=quick.scaled(*full, result, workload))
+    result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
     storage_words.check_choices(result.systems, result.storages)
     storage_words.refuse_too_little_room(result)

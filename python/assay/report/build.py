@@ -79,7 +79,7 @@ def build(experiment: ExperimentRecord) -> Report:
         for section in (
             probes,
             loads.section(experiment.runs),
-            conditions.section(in_order),
+            conditions.section(experiment, in_order),
         )
         if section is not None
     ]

@@ -10,7 +10,7 @@ from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import ContinuationRecord
-from assay.report import durability, headroom
+from assay.report import durability, headroom, profiles
 from assay.report.values import Column, Row, Section, Table, text
 from assay.text import units
 from assay.text.sizes import size_word
@@ -87,12 +87,13 @@ def _continuation(one: ContinuationRecord, waiting: Collection[int]) -> str:
     return f"{words}, where {', '.join(changes)}" if changes else words
 
 
-def section(runs: Iterable[RunRecord]) -> Section | None:
+def section(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> Section | None:
     brought_up = [run for run in runs if run.deployment]
     if not brought_up:
         return None
     tables = (
         _systems_table(brought_up),
+        profiles.table(experiment),
         _storages_table(brought_up),
         durability.table(brought_up),
         _driving_table(brought_up),

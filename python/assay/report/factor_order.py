@@ -47,7 +47,12 @@ def _systems(asked: Mapping[str, Any]) -> Callable[[RunRecord], tuple[Place, ...
     """A system, and what it was given of the machine."""
     systems = [
         SystemChoice(
-            one["name"], one.get("url"), one.get("options") or {}, one.get("settings") or {}
+            one["name"],
+            one.get("url"),
+            one.get("options") or {},
+            one.get("settings") or {},
+            profile=one.get("profile") or "",
+            of_profile=one.get("of_profile") or {},
         ).label
         for one in asked.get("systems", ())
     ]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -54,6 +54,33 @@ class VaryingCapabilities(Protocol):
 
     def capabilities_with(self, choice: SystemChoice) -> frozenset[str]:
         """The subset of `System.capabilities` with these options. Opens no connection."""
+        ...
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Settings of a private server that have a name together (``durable``)."""
+
+    name: str
+    title: str
+    """One line: what they are for, or where they are from."""
+    settings: Mapping[str, str]
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Of the plugin."""
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """Option → the server's own setting for the same: where that is asked for, the option is left
+    out."""
+    became: Mapping[str, str] = field(default_factory=dict)
+    """Settings of a paper that have another name today, or are gone: as printed → what became of
+    them."""
+
+
+@runtime_checkable
+class HasProfiles(Protocol):
+    """It has profiles of settings: ``--set SYSTEM.profile=NAME``."""
+
+    def profiles(self) -> Mapping[str, Profile]:
+        """By name."""
         ...
 
 

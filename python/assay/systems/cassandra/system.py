@@ -19,7 +19,7 @@ from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import urls
-from assay.systems.abilities import IN_THE_TESTS, Found
+from assay.systems.abilities import IN_THE_TESTS, Found, Profile
 from assay.systems.answers import rows_of
 from assay.systems.cassandra import (
     agreement,
@@ -40,6 +40,7 @@ from assay.systems.options import (
     rounded_up,
     values,
 )
+from assay.systems.profiles import profiles_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.text.sizes import size_word
 
@@ -120,6 +121,9 @@ class Cassandra:
         "no Java 17, the Python package client brings a runtime of 58 MB"
     )
     install_bytes = 400 << 20
+
+    def profiles(self) -> Mapping[str, Profile]:
+        return profiles_of(Path(__file__).parent)
 
     def find(self) -> Found:
         found = installation.find()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from assay.capabilities import CAPABILITIES
 from assay.dialects.cubrid import CUBRID as DIALECT
@@ -15,7 +16,7 @@ from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
-from assay.systems.abilities import IN_THE_TESTS, Found
+from assay.systems.abilities import IN_THE_TESTS, Found, Profile
 from assay.systems.cubrid import home, installation, server, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
@@ -27,6 +28,7 @@ from assay.systems.options import (
     rounded_up,
     values,
 )
+from assay.systems.profiles import profiles_of
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
@@ -60,6 +62,9 @@ class Cubrid:
     def __init__(self) -> None:
         self._broker_sessions: dict[int, int] = {}
         """Of each private server, by its process number."""
+
+    def profiles(self) -> Mapping[str, Profile]:
+        return profiles_of(Path(__file__).parent)
 
     def find(self) -> Found:
         programs = installation.find_server()

@@ -29,6 +29,7 @@ _TLS = {
 
 class MariadbProduct(Product):
     name = "mariadb"
+    folder = Path(__file__).parent
     title = "MariaDB"
     base_folder = installation.BASE_FOLDER
     option_groups = ("client", "client-server", "client-mariadb", "mysql", "mariadb-client")

@@ -40,6 +40,7 @@ class _ChunkedPool(Buffer):
 
 class MysqlProduct(Product):
     name = "mysql"
+    folder = Path(__file__).parent
     title = "MySQL"
     base_folder = installation.BASE_FOLDER
     option_groups = ("client", "mysql")

@@ -31,6 +31,8 @@ class Product(ABC):
     """As in ``--on``, and before ``://``."""
     title: str
     """As people write it."""
+    folder: Path
+    """Where its profiles of settings are."""
     base_folder: EnvVar
     """Names the folder of the programs to use."""
     option_groups: tuple[str, ...]

@@ -18,7 +18,7 @@ from assay.provision.session import brief_session, session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
-from assay.systems.abilities import IN_THE_TESTS, Found
+from assay.systems.abilities import IN_THE_TESTS, Found, Profile
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
 from assay.systems.mysql_protocol import buffer, client, raw_device, server, settings, url
@@ -28,6 +28,7 @@ from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.mysql_protocol.product import Product
 from assay.systems.mysql_protocol.size import databases_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
+from assay.systems.profiles import profiles_of
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
@@ -74,6 +75,9 @@ class ProductSystem:
         self.url_schemes: tuple[str, ...] = (product.name,)
 
         self.chosen_by = product.base_folder
+
+    def profiles(self) -> Mapping[str, Profile]:
+        return profiles_of(self.product.folder)
 
     def find(self) -> Found:
         program = self.product.find_programs().server

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from assay.capabilities import CAPABILITIES
 from assay.dialects.postgresql import POSTGRESQL as DIALECT
@@ -18,7 +19,7 @@ from assay.provision.session import brief_session, session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
-from assay.systems.abilities import IN_THE_TESTS, Found
+from assay.systems.abilities import IN_THE_TESTS, Found, Profile
 from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
@@ -29,6 +30,7 @@ from assay.systems.options import (
     values,
 )
 from assay.systems.postgresql import buffer, client, installation, server, settings, url
+from assay.systems.profiles import profiles_of
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 
@@ -76,6 +78,9 @@ class Postgresql:
     chosen_by = installation.PROGRAMS_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
+
+    def profiles(self) -> Mapping[str, Profile]:
+        return profiles_of(Path(__file__).parent)
 
     def find(self) -> Found:
         postgres = installation.find_server().program("postgres")

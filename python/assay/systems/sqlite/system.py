@@ -22,8 +22,9 @@ from assay.experiment.values import SystemChoice
 from assay.provision import sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
-from assay.systems.abilities import Found
+from assay.systems.abilities import Found, Profile
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
+from assay.systems.profiles import profiles_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.systems.sqlite import settings, url
 from assay.text.quantities import Real
@@ -56,6 +57,9 @@ class Sqlite:
     option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
     url_schemes: tuple[str, ...] = url.SCHEMES
     verified = "in the tests"
+
+    def profiles(self) -> Mapping[str, Profile]:
+        return profiles_of(Path(__file__).parent)
 
     def find(self) -> Found:
         with session(Address(driver=self.driver, file=":memory:")) as opened:

@@ -1,0 +1,84 @@
+"""Takes a system choice and the name of a profile of settings; returns the choice with the options
+and settings of the profile, which anything else that is asked for wins over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from assay import registry
+from assay.errors import ArgumentError
+from assay.experiment.values import SystemChoice, UsedProfile
+from assay.systems.abilities import HasProfiles, Profile
+
+PROFILE = "profile"
+"""The key of ``--set SYSTEM.profile=NAME``."""
+
+
+def applied(choice: SystemChoice, name: str) -> SystemChoice:
+    """Raises `ArgumentError` where the system has no such profile, or is not ours to configure."""
+    known = _known(choice.name)
+    if not known:
+        raise ArgumentError(
+            f"{choice.name} has no profiles of settings",
+            hint=f"--set {choice.name}.SETTING=VALUE for each of its settings",
+        )
+    if name not in known:
+        raise registry.unknown(f"profile of {choice.name}", name, known)
+    if choice.url is not None:
+        raise ArgumentError(
+            f"{choice.label}: a profile is for a server that Assay starts",
+            hint=f"--on {choice.name}, or leave the profile out",
+        )
+    choice = _plain(choice)
+    found = known[name]
+    options = {
+        key: value
+        for key, value in found.options.items()
+        if found.instead.get(key) not in choice.settings
+    }
+    return replace(
+        choice,
+        options={**options, **choice.options},
+        settings={**found.settings, **choice.settings},
+        profile=name,
+        of_profile={**options, **found.settings},
+    )
+
+
+def without(choice: SystemChoice, given: Iterable[str]) -> SystemChoice:
+    """The choice without the options of its profile that a setting in ``given`` is instead of."""
+    if not choice.profile:
+        return choice
+    instead = _known(choice.name)[choice.profile].instead
+    gone = {option for option, setting in instead.items() if setting in set(given)}
+    return replace(
+        choice,
+        options={key: value for key, value in choice.options.items() if key not in gone},
+    )
+
+
+def used(choices: Iterable[SystemChoice]) -> Iterator[UsedProfile]:
+    """Each profile once."""
+    for name, profile in dict.fromkeys((choice.name, choice.profile) for choice in choices):
+        if profile:
+            found = _known(name)[profile]
+            yield UsedProfile(name, profile, found.title, found.became)
+
+
+def _plain(choice: SystemChoice) -> SystemChoice:
+    """Without the profile that it had before."""
+    old = choice.of_profile
+    return replace(
+        choice,
+        options={key: value for key, value in choice.options.items() if old.get(key) != value},
+        settings={key: value for key, value in choice.settings.items() if old.get(key) != value},
+        profile="",
+        of_profile={},
+    )
+
+
+def _known(name: str) -> Mapping[str, Profile]:
+    system = registry.system(name)
+    return system.profiles() if isinstance(system, HasProfiles) else {}

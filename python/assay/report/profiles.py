@@ -1,0 +1,32 @@
+"""Takes an experiment's record; returns the table of the profiles of settings that it used, with
+what became of each setting that a paper printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from assay.record import ExperimentRecord
+from assay.report.values import Column, Row, Table, text
+
+
+def table(experiment: ExperimentRecord) -> Table | None:
+    """None where none was used."""
+    used: Sequence[Mapping[str, Any]] = experiment.experiment.get("profiles", ())
+    if not used:
+        return None
+    return Table(
+        name="profiles",
+        title="Profiles of settings",
+        columns=(Column("profile"), Column("printed"), Column("today")),
+        rows=tuple(row for profile in used for row in _rows(profile)),
+        notes=("all settings that a system was given stand in the column settings asked",),
+        label_columns=2,
+    )
+
+
+def _rows(profile: Mapping[str, Any]) -> Iterator[Row]:
+    name = text(f"{profile['system']} {profile['name']}")
+    yield Row((name, text(""), text(profile["title"])))
+    for printed, today in profile["became"].items():
+        yield Row((name, text(printed), text(today)))

@@ -1,0 +1,59 @@
+"""Takes the folder of a system; returns its profiles of settings, which are data in its file
+``profiles.toml``::
+
+    [paper]
+    title = "my.cnf of a paper"
+
+    [paper.options]                 # options of the plugin
+    buffer = "4GB"
+
+    [paper.instead]                 # such an option is left out where this setting is asked for
+    buffer = "pool_size"
+
+    [paper.settings]                # settings of the server
+    flush_at_commit = "0"
+
+    [paper.became]                  # settings that a paper printed, and what they are today
+    "pool_pages = 100" = "pool_size"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from assay.files import toml_file
+from assay.files.toml_file import Section
+from assay.systems.abilities import Profile
+
+FILE = "profiles.toml"
+
+
+@cache
+def profiles_of(folder: Path) -> Mapping[str, Profile]:
+    """By name; none where the system has no such file. Raises `ExperimentError` with the line."""
+    file = folder / FILE
+    if not file.is_file():
+        return {}
+    top = toml_file.read(file)
+    found = {name: _profile(name, top.section(name)) for name in top.names()}
+    top.done()
+    return found
+
+
+def _profile(name: str, section: Section) -> Profile:
+    profile = Profile(
+        name,
+        section.text("title"),
+        settings=_texts(section.section("settings")),
+        options=_texts(section.section("options")),
+        instead=_texts(section.section("instead")),
+        became=_texts(section.section("became")),
+    )
+    section.done()
+    return profile
+
+
+def _texts(section: Section) -> dict[str, str]:
+    return {name: section.text(name) for name in section.names()}
