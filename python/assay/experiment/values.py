@@ -256,7 +256,7 @@ class UsedProfile:
     name: str
     title: str
     became: Mapping[str, str]
-    """Settings of a paper as printed → what became of them."""
+    """Settings of a paper as printed → what they are today."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """Takes an experiment's record; returns the table of the profiles of settings that it used, with
-what became of each setting that a paper printed."""
+what each setting that a paper printed is today."""
 
 from __future__ import annotations
 

@@ -71,8 +71,8 @@ class Profile:
     """Option → the server's own setting for the same: where that is asked for, the option is left
     out."""
     became: Mapping[str, str] = field(default_factory=dict)
-    """Settings of a paper that have another name today, or are gone: as printed → what became of
-    them."""
+    """Settings of a paper that have another name today, or are gone: as printed → what they are
+    today."""
 
 
 @runtime_checkable
