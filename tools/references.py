@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+import key_schema
 import man_pages
 import plugin_contracts
 
@@ -188,7 +189,8 @@ def files() -> dict[Path, str]:
         for name, page in PAGES.items()
     }
     data = ROOT / "packaging" / "wheel" / "data"
-    return of_reference | {data / path: text for path, text in man_pages.pages().items()}
+    of_wheel = {data / path: text for path, text in man_pages.pages().items()}
+    return of_reference | of_wheel | key_schema.pages()
 
 
 def main(arguments: list[str]) -> int:

@@ -34,6 +34,7 @@ COMMANDS = (
     "null-server",
     "delay-proxy",
     "completion",
+    "schema",
 )
 """In the order of `assay --help`; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
 

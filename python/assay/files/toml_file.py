@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def read(file: Path) -> Section:
         raise ExperimentError("values are nested too deeply", file=file) from error
     except ValueError as error:  # of a whole number longer than Python reads
         raise ExperimentError("a number has too many digits", file=file) from error
-    return Section(file, text, (), data)
+    return SECTION.get()(file, text, (), data)
 
 
 _AT_THE_END = " (at end of document)"
@@ -184,7 +185,7 @@ class Section:
     def section(self, key: str) -> Section:
         """The table under ``key``; an empty one where there is none."""
         data = self._take(key, {}, f"a table [{key}]", lambda value: isinstance(value, dict))
-        return Section(self.file, self._text, (*self.path, key), data)
+        return type(self)(self.file, self._text, (*self.path, key), data)
 
     def sections(self, key: str) -> list[Section]:
         """The array of tables ``[[key]]``."""
@@ -197,7 +198,7 @@ class Section:
             ),
         )
         return [
-            Section(self.file, self._text, (*self.path, key, number), table)
+            type(self)(self.file, self._text, (*self.path, key, number), table)
             for number, table in enumerate(data)
         ]
 
@@ -213,7 +214,7 @@ class Section:
         return [
             entry
             if isinstance(entry, str)
-            else Section(self.file, self._text, (*self.path, key), entry)
+            else type(self)(self.file, self._text, (*self.path, key), entry)
             for entry in listed
         ]
 
@@ -287,6 +288,10 @@ class Section:
                 f"{key} = []: expected at least one", key, hint="leave the key out for its default"
             )
         return value
+
+
+SECTION: ContextVar[type[Section]] = ContextVar("SECTION", default=Section)
+"""The class of the sections of files that are read: another one sees what a reader asks for."""
 
 
 def _is_scalar(value: object) -> bool:

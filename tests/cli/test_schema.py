@@ -1,0 +1,166 @@
+"""The JSON Schemas of experiment and workload files accept and refuse the keys that the readers do."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from assay import registry
+from assay.cli import schema as schema_command
+from assay.errors import AssayError, ExperimentError
+from assay.experiment import file as experiment_file
+from assay.files import toml_file
+from assay.report import check_declarations
+from assay.workload import reader
+from commands import Assay
+
+PACKAGE = Path(schema_command.__file__).parents[1]
+EXPERIMENTS = sorted((PACKAGE / "experiments").glob("*.toml"))
+UNKNOWN = "not_a_key"
+READERS = ("experiment", "workload", "steps", "row_sources", "bibsql/source.py",
+           "report/declaration.py", "report/series.py")  # fmt: skip
+OF_OTHER_FILES = {"answers.py", "published.py", "step_keys.py", "keys.py", "driving.py"}
+"""Readers of other files, and those whose keys come as arguments."""
+ASKED = {name for name in vars(toml_file.Section) if not name.startswith("_")} - {"error"}
+
+
+def _validator(kind: str) -> jsonschema.Draft7Validator:
+    schema = json.loads((PACKAGE / kind / f"{kind}.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft7Validator.check_schema(schema)
+    return jsonschema.Draft7Validator(schema)
+
+
+def _workload(name: str) -> None:
+    check_declarations(reader.read(name))
+
+
+def _files() -> Iterator[tuple[str, Path, Callable[[], object]]]:
+    """(kind, file, what reads it) of every file that is shipped."""
+    for name in registry.workloads():
+        file = registry.workload_folder(name) / registry.WORKLOAD_FILE
+        yield "workload", file, lambda name=name: _workload(name)  # type: ignore[misc]
+    for file in EXPERIMENTS:
+        yield "experiment", file, lambda file=file: experiment_file.read(file)  # type: ignore[misc]
+
+
+def test_every_shipped_file_is_valid() -> None:
+    for kind, file, _ in _files():
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        errors = [error.message for error in _validator(kind).iter_errors(data)]
+        assert errors == [], file
+
+
+def _tables(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every table of a file; of a list of tables the first two."""
+    if isinstance(data, dict):
+        yield path
+        for key, below in data.items():
+            yield from _tables(below, (*path, key))
+    elif isinstance(data, list):
+        for number, below in enumerate(data[:2]):
+            yield from _tables(below, (*path, number))
+
+
+def test_a_key_that_the_reader_does_not_know_is_refused_by_the_schema(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At each table of each shipped file."""
+    accepted, refused = [], 0
+    plain = tomllib.loads
+    for kind, file, read in _files():
+        validator = _validator(kind)
+        text = file.read_text(encoding="utf-8")
+        for path in [*_tables(plain(text))]:
+            data = plain(text)
+            table = data
+            for part in path:
+                table = table[part]
+            table[UNKNOWN] = 1
+
+            def loads(found: str, text: str = text, data: Any = data) -> Any:
+                return copy.deepcopy(data) if found == text else plain(found)
+
+            monkeypatch.setattr(toml_file.tomllib, "loads", loads)
+            try:
+                read()
+            except ExperimentError as error:
+                if f"unknown key {UNKNOWN!r}" in error.message:
+                    refused += 1
+                    if validator.is_valid(data):
+                        accepted.append((file.parent.name, path))
+            except AssayError:
+                pass
+            monkeypatch.setattr(toml_file.tomllib, "loads", plain)
+    assert accepted == []
+    assert refused > 100
+
+
+def _names(schema: Any) -> Iterator[str]:
+    """Every key that a schema knows."""
+    if isinstance(schema, dict):
+        yield from schema.get("properties", {})
+        for below in schema.values():
+            yield from _names(below)
+    elif isinstance(schema, list):
+        for below in schema:
+            yield from _names(below)
+
+
+def _asked_for() -> Iterator[tuple[str, str]]:
+    """(key, place) of every key that stands in the text of the readers."""
+    for name in READERS:
+        path = PACKAGE / name
+        for file in [path] if path.is_file() else sorted(path.glob("*.py")):
+            if file.name in OF_OTHER_FILES:
+                continue
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if (
+                    isinstance(node, ast.Call)
+                    and isinstance(node.func, ast.Attribute)
+                    and node.func.attr in ASKED
+                    and node.args
+                    and isinstance(node.args[0], ast.Constant)
+                    and isinstance(node.args[0].value, str)
+                ):
+                    yield node.args[0].value, f"{file.name}:{node.lineno}"
+
+
+def test_the_schemas_have_every_key_that_is_in_the_text_of_the_readers() -> None:
+    """A file that has it, in `tests/data/every_key.md`, brings a missing one into the schema."""
+    known = {
+        name for kind in ("experiment", "workload") for name in _names(_validator(kind).schema)
+    }
+    asked = [*_asked_for()]
+    assert len(asked) > 100
+    assert [(key, place) for key, place in asked if key not in known] == []
+
+
+def _undescribed(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        for name, below in schema.get("properties", {}).items():
+            if "description" not in below:
+                yield name
+        for below in schema.values():
+            yield from _undescribed(below)
+    elif isinstance(schema, list):
+        for below in schema:
+            yield from _undescribed(below)
+
+
+@pytest.mark.parametrize("kind", ["experiment", "workload"])
+def test_every_key_is_described(kind: str) -> None:
+    """`tools/key_help.toml` has what no option of `assay run` says."""
+    assert sorted(set(_undescribed(_validator(kind).schema))) == []
+
+
+@pytest.mark.parametrize("kind", ["experiment", "workload"])
+def test_the_command_prints_the_schema(assay: Assay, kind: str) -> None:
+    assert assay("schema", kind).document == _validator(kind).schema

@@ -1,0 +1,408 @@
+"""Makes the JSON Schemas of experiment and workload files out of their readers.
+
+The readers are the only list of keys: they ask a `Section` for each key once, with its type. Here
+they read every file that is shipped, and every example of the guides, through sections that note
+what they are asked for. What a reader asks for in none of these files would be missing;
+`tests/cli/test_schema.py` looks for such keys.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay import registry
+from assay.cli.run import command as run_command
+from assay.experiment import file as experiment_file
+from assay.experiment.option_names import OPTIONS
+from assay.files.toml_file import SECTION, Section
+from assay.report import check_declarations
+from assay.text.quantities import Duration, Real, Whole
+from assay.workload import answers, reader
+
+ROOT = Path(__file__).parents[1]
+SHIPPED = ROOT / "python" / "assay"
+KINDS = ("experiment", "workload")
+VARIANT = "do"
+"""The key that decides which others a step has."""
+
+Schema = dict[str, Any]
+SCALAR: Schema = {"type": ["string", "number", "boolean"]}
+TEXT: Schema = {"type": "string"}
+
+
+@dataclass
+class Table:
+    """What readers asked of the tables at one place of the files."""
+
+    shapes: dict[str, list[Schema | Table]] = field(default_factory=dict)
+    """Key → what may stand there."""
+    choices: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
+    of_any_name: list[Schema | Table] = field(default_factory=list)
+    has_any_name: bool = False
+    required: set[str] | None = None
+    below: dict[str, Table] = field(default_factory=dict)
+    lists: set[str] = field(default_factory=set)
+    """Keys of ``below`` that are lists of tables."""
+    variants: dict[str, Table] = field(default_factory=dict)
+
+
+class Noting(Section):
+    """A section that notes what it is asked for."""
+
+    top = Table()
+
+    def __init__(self, file: Path, text: str, path: tuple[str | int, ...], data: Any) -> None:
+        super().__init__(file, text, path, data)
+        is_beside = file.name in (answers.EXPECTED_FILE, answers.PUBLISHED_FILE)
+        self.table = Table() if is_beside else Noting.top
+        self._is_within = False
+        self._has_given_names = False
+        self._fixed: set[str] = set()
+        self._may_be_missing: set[str] = set()
+        self._must_be_there: set[str] = set()
+
+    def __contains__(self, key: str) -> bool:
+        self._note(key, None)
+        self._may_be_missing.add(key)
+        return super().__contains__(key)
+
+    def names(self) -> list[str]:
+        self._has_given_names = self.table.has_any_name = True
+        return super().names()
+
+    def is_table(self, key: str) -> bool:
+        self._note(key, {"type": "object"})
+        return super().is_table(key)
+
+    def is_text(self, key: str) -> bool:
+        self._note(key, TEXT)
+        return super().is_text(key)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        self._note(key, TEXT, default)
+        return super().text(key, default)
+
+    def whole(self, key: str, quantity: Whole, default: int | None = None) -> int:
+        self._note(key, _number(quantity), default)
+        return super().whole(key, quantity, default)
+
+    def number(self, key: str, quantity: Real, default: float | None = None) -> float:
+        self._note(key, _number(quantity), default)
+        return super().number(key, quantity, default)
+
+    def boolean(self, key: str, default: bool | None = None) -> bool:
+        self._note(key, {"type": "boolean"}, default)
+        return super().boolean(key, default)
+
+    def scalar(self, key: str, default: Any = None) -> str | int | float | bool:
+        self._note(key, SCALAR, default)
+        return super().scalar(key, default)
+
+    def choice(self, key: str, levels: Iterable[str], default: str | None = None) -> str:
+        levels = tuple(levels)
+        if not self._is_dynamic(key):
+            self.table.choices.setdefault(key, []).append(levels)
+        self._note(key, TEXT, default)
+        return super().choice(key, levels, default)
+
+    def texts(
+        self, key: str, default: tuple[str, ...] | None = None, *, may_be_empty: bool = False
+    ) -> tuple[str, ...]:
+        self._note(key, _one_or_more(TEXT, may_be_empty), default)
+        return super().texts(key, default, may_be_empty=may_be_empty)
+
+    def wholes(
+        self, key: str, quantity: Whole, default: tuple[int, ...] | None = None
+    ) -> tuple[int, ...]:
+        self._note(key, _one_or_more(_number(quantity)), default)
+        return super().wholes(key, quantity, default)
+
+    def numbers(
+        self, key: str, quantity: Real, default: tuple[float, ...] | None = None
+    ) -> tuple[float, ...]:
+        self._note(key, _one_or_more(_number(quantity)), default)
+        return super().numbers(key, quantity, default)
+
+    def scalars(self, key: str, *, may_be_empty: bool = False) -> tuple[Any, ...]:
+        self._note(key, _one_or_more(SCALAR, may_be_empty), None, is_asked=True)
+        return super().scalars(key, may_be_empty=may_be_empty)
+
+    def words(self, key: str) -> tuple[str, ...]:
+        self._note(key, _one_or_more(SCALAR), None, is_asked=True)
+        return super().words(key)
+
+    def section(self, key: str) -> Section:
+        return self._placed(super().section(key), key)
+
+    def sections(self, key: str) -> list[Section]:
+        found = super().sections(key)
+        self._below(key).lists.add("")
+        return [self._placed(one, key, is_in_a_list=True) for one in found]
+
+    def texts_or_tables(self, key: str) -> list[str | Section]:
+        self._note(key, _one_or_more(TEXT, may_be_empty=True), ())
+        found = super().texts_or_tables(key)
+        return [
+            self._placed(one, key, is_in_a_list=True) if isinstance(one, Section) else one
+            for one in found
+        ]
+
+    def done(self) -> None:
+        super().done()
+        required = self._must_be_there - self._may_be_missing
+        known = self.table.required
+        self.table.required = required if known is None else known & required
+
+    def _placed(self, below: Section, key: str, *, is_in_a_list: bool = False) -> Section:
+        table = self._below(key)
+        if is_in_a_list:
+            table.lists.add("")
+        assert isinstance(below, Noting)
+        kind = below._data.get(VARIANT) if is_in_a_list else None
+        below.table = table.variants.setdefault(kind, Table()) if isinstance(kind, str) else table
+        return below
+
+    def _below(self, key: str) -> Table:
+        """The table of the tables below the key; all keys of any name have one."""
+        name = "*" if self._is_dynamic(key) else key
+        table = self.table.below.setdefault(name, Table())
+        self._note(key, table, ())
+        return table
+
+    def _is_dynamic(self, key: str) -> bool:
+        """Whether the file names the key: it was asked for after the names were."""
+        return self._has_given_names and key in self._data and key not in self._fixed
+
+    def _note(
+        self, key: str, shape: Schema | Table | None, default: Any = (), *, is_asked: bool = False
+    ) -> None:
+        if self._is_dynamic(key):
+            shapes = self.table.of_any_name
+        else:
+            self._fixed.add(key)
+            shapes = self.table.shapes.setdefault(key, [])
+            if default is None and (shape is not None or is_asked):
+                self._must_be_there.add(key)
+        if shape is not None and not any(shape is one or shape == one for one in shapes):
+            shapes.append(shape)
+
+
+def _number(quantity: Whole | Real) -> Schema:
+    is_whole = isinstance(quantity, Whole)
+    found: Schema = {"type": "integer" if is_whole else "number"}
+    if abs(quantity.least) < 2**53:
+        found["minimum"] = 0 if getattr(quantity, "may_be_none", False) else quantity.least
+    if abs(quantity.most) < 2**53:
+        found["maximum"] = quantity.most
+    return {"anyOf": [found, TEXT]} if isinstance(quantity, Duration) else found
+
+
+def _one_or_more(shape: Schema, may_be_empty: bool = False) -> Schema:
+    listed: Schema = {"type": "array", "items": shape}
+    if not may_be_empty:
+        listed["minItems"] = 1
+    return {"anyOf": [shape, listed]}
+
+
+def schema_of(kind: str) -> Schema:
+    """The JSON Schema of that kind of file."""
+    top = noted(kind)
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": f"A {kind} file of Assay",
+        **_table(top, (), _helps(kind)),
+    }
+
+
+def pages() -> dict[Path, str]:
+    """File → text: where `assay schema` finds it, and in the references."""
+    found = {}
+    for kind in KINDS:
+        text = json.dumps(schema_of(kind), indent=2, ensure_ascii=False) + "\n"
+        found[SHIPPED / kind / f"{kind}.schema.json"] = text
+        found[ROOT / "docs" / "reference" / f"{kind}.schema.json"] = text
+    return found
+
+
+def noted(kind: str) -> Table:
+    """What the reader of that kind of file asked for, over all files."""
+    top = Noting.top = Table()
+    token = SECTION.set(Noting)
+    try:
+        for read in readings(kind):
+            read()
+    finally:
+        SECTION.reset(token)
+    return top
+
+
+def readings(kind: str) -> Iterator[Callable[[], object]]:
+    """A function that reads a file, for each file of that kind: the shipped ones, and the examples
+    of the guides."""
+    with tempfile.TemporaryDirectory(prefix="assay-schema-") as folder:
+        examples = [*_examples(Path(folder))]
+        if kind == "workload":
+            for name in registry.workloads():
+                yield lambda name=name: _workload(name)  # type: ignore[misc]
+            for file in examples:
+                if file.name == registry.WORKLOAD_FILE:
+                    yield lambda file=file: _workload(str(file.parent))  # type: ignore[misc]
+            return
+        for file in [*sorted((SHIPPED / "experiments").glob("*.toml")), *examples]:
+            if file.name != registry.WORKLOAD_FILE and "workload" in tomllib.loads(
+                file.read_text()
+            ):
+                yield lambda file=file: _experiment(file)  # type: ignore[misc]
+
+
+def _workload(name: str) -> None:
+    check_declarations(reader.read(name))
+
+
+def _experiment(file: Path) -> None:
+    """Only the sections of the experiment file itself are noted."""
+    whole, plain = reader.read, SECTION
+
+    def unnoted(name: str) -> Any:
+        token = plain.set(Section)
+        try:
+            return whole(name)
+        finally:
+            plain.reset(token)
+
+    reader.read = unnoted
+    try:
+        experiment_file.read(file)
+    finally:
+        reader.read = whole
+
+
+def _examples(folder: Path) -> Iterator[Path]:
+    """The files that the guides show, written down; those in TOML."""
+    guides = sorted((ROOT / "docs" / "guides").glob("*.md"))
+    for page in [*guides, ROOT / "README.md", ROOT / "tests" / "data" / "every_key.md"]:
+        text = page.read_text(encoding="utf-8")
+        shown = re.findall(r"```\w+\n(?:#|--) (\S+\.(?:toml|sql|cql|json))\n(.*?)```", text, re.S)
+        for name, content in shown:
+            file = folder / page.stem / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(content, encoding="utf-8")
+        yield from (folder / page.stem / name for name, _ in shown if name.endswith(".toml"))
+
+
+def _table(table: Table, path: tuple[str, ...], helps: Mapping[str, str]) -> Schema:
+    """The schema of a table, whose unknown keys are mistakes."""
+    if table.variants:
+        known = [_variant(name, one, path, helps) for name, one in sorted(table.variants.items())]
+        said = _described((*path, VARIANT), helps)
+        other = {"properties": {VARIANT: {**said, "not": {"enum": sorted(table.variants)}}}}
+        return {"oneOf": [*known, {"type": "object", "required": [VARIANT], **other}]}
+    found: Schema = {"type": "object", "properties": {}}
+    for key, shapes in table.shapes.items():
+        said = _described((*path, key), helps)
+        found["properties"][key] = {**said, **_value(table, key, shapes, (*path, key), helps)}
+    if table.has_any_name:
+        of_any = _merged([_shape(one, path, helps) for one in table.of_any_name])
+        found["additionalProperties"] = of_any or True
+    else:
+        found["additionalProperties"] = False
+    if table.required:
+        found["required"] = sorted(table.required)
+    return found
+
+
+def _variant(name: str, table: Table, path: tuple[str, ...], helps: Mapping[str, str]) -> Schema:
+    found = _table(table, path, helps)
+    found["properties"][VARIANT] = {**found["properties"].get(VARIANT, {}), "const": name}
+    found["properties"][VARIANT].pop("enum", None)
+    return {**found, "title": f'{VARIANT} = "{name}"', "required": [VARIANT]}
+
+
+def _value(
+    table: Table, key: str, shapes: list[Schema | Table], path: tuple[str, ...],
+    helps: Mapping[str, str],
+) -> Schema:  # fmt: skip
+    found = _merged([_shape(one, path, helps) for one in shapes])
+    offered = table.choices.get(key, [])
+    if offered and len(set(offered)) == 1 and _is_of_the_program(offered):
+        levels = list(offered[0])
+        if set(levels) & _extensible():
+            return {"anyOf": [{"enum": levels}, TEXT]}
+        return {"enum": levels} if found == TEXT else {"anyOf": [{"enum": levels}, found]}
+    return found
+
+
+def _is_of_the_program(offered: list[tuple[str, ...]]) -> bool:
+    """Whether the levels are the same for every file, as far as can be seen."""
+    return len(offered) > 1 or bool(set(offered[0]) & _extensible())
+
+
+def _extensible() -> set[str]:
+    """Names that other packages can add to."""
+    names = (registry.systems(), registry.storages(), registry.row_sources(), registry.steps())
+    return {name for some in names for name in some}
+
+
+def _shape(shape: Schema | Table, path: tuple[str, ...], helps: Mapping[str, str]) -> Schema:
+    if not isinstance(shape, Table):
+        return shape
+    below = _table(shape, path, helps)
+    return {"type": "array", "items": below} if "" in shape.lists else below
+
+
+def _merged(shapes: list[Schema]) -> Schema:
+    """What may be any of these; a table whose keys are known replaces one of which nothing is."""
+    flat: list[Schema] = []
+    for shape in shapes:
+        flat += shape["anyOf"] if set(shape) == {"anyOf"} else [shape]
+    has_tables = any("properties" in shape or "oneOf" in shape for shape in flat)
+    unique: list[Schema] = []
+    for shape in flat:
+        if shape not in unique and not (has_tables and shape == {"type": "object"}):
+            unique.append(shape)
+    if not unique:
+        return {}
+    return unique[0] if len(unique) == 1 else {"anyOf": unique}
+
+
+def _helps(kind: str) -> dict[str, str]:
+    """Key, or the end of its path → its description: the help of the option that says the same, or
+    what `tools/key_help.toml` has."""
+    helps = {}
+    options = {str(one.name): one for one in run_command.params}
+    for name, option in OPTIONS.items():
+        if option.key is not None and (said := getattr(options.get(name), "help", None)):
+            sentence = re.sub(r" \[default: .*\]$", "", " ".join(said.split()))
+            # A workload has the keys of [drive] in its tests and steps.
+            of_drive = option.key.removeprefix("drive.")
+            if kind == "experiment" or of_drive != option.key:
+                helps[option.key if kind == "experiment" else of_drive] = sentence
+    written = tomllib.loads((ROOT / "tools" / "key_help.toml").read_text(encoding="utf-8"))
+    return helps | written["both"] | written[kind]
+
+
+def _described(path: tuple[str, ...], helps: Mapping[str, str]) -> Schema:
+    for start in range(len(path)):
+        if said := helps.get(".".join(path[start:])):
+            return {"description": said}
+    return {}
+
+
+def undescribed(schema: Schema, path: str = "") -> Iterator[str]:
+    """The keys of a schema that have no description."""
+    for name, below in schema.get("properties", {}).items():
+        if "description" not in below:
+            yield f"{path}{name}"
+        yield from undescribed(below, f"{path}{name}.")
+    for below in [*schema.get("anyOf", []), *schema.get("oneOf", [])]:
+        yield from undescribed(below, path)
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            yield from undescribed(schema[key], path)
