@@ -1,4 +1,4 @@
-"""The JSON Schemas of experiment and workload files accept and refuse the keys that the readers do."""
+"""The JSON Schemas of experiment and workload files accept and refuse the keys that readers do."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("python", "crates", "tests", "docs", "fuzz", "packaging", "proofs", "benches")
+FOLDERS = ("python", "crates", "tests", "docs", "fuzz", "packaging", "proofs", "benches", "tools")
 
 
 @pytest.mark.parametrize("page", ["ARCHITECTURE.md", "CONTRIBUTING.md"])
