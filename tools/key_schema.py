@@ -186,8 +186,9 @@ class Noting(Section):
         if self._is_dynamic(key):
             shapes = self.table.of_any_name
         else:
-            self._fixed.add(key)
             shapes = self.table.shapes.setdefault(key, [])
+            if shape is not None:
+                self._fixed.add(key)
             if default is None and (shape is not None or is_asked):
                 self._must_be_there.add(key)
         if shape is not None and not any(shape is one or shape == one for one in shapes):
@@ -306,6 +307,8 @@ def _table(table: Table, path: tuple[str, ...], helps: Mapping[str, str]) -> Sch
         return {"oneOf": [*known, {"type": "object", "required": [VARIANT], **other}]}
     found: Schema = {"type": "object", "properties": {}}
     for key, shapes in table.shapes.items():
+        if table.has_any_name and not shapes:
+            continue  # Only looked for, by a name that the file has given.
         said = _described((*path, key), helps)
         found["properties"][key] = {**said, **_value(table, key, shapes, (*path, key), helps)}
     if table.has_any_name:
@@ -393,16 +396,3 @@ def _described(path: tuple[str, ...], helps: Mapping[str, str]) -> Schema:
         if said := helps.get(".".join(path[start:])):
             return {"description": said}
     return {}
-
-
-def undescribed(schema: Schema, path: str = "") -> Iterator[str]:
-    """The keys of a schema that have no description."""
-    for name, below in schema.get("properties", {}).items():
-        if "description" not in below:
-            yield f"{path}{name}"
-        yield from undescribed(below, f"{path}{name}.")
-    for below in [*schema.get("anyOf", []), *schema.get("oneOf", [])]:
-        yield from undescribed(below, path)
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            yield from undescribed(schema[key], path)
