@@ -122,3 +122,15 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="unknown storage 'fats'") as caught:
         experiment(Words(str(file)))
     assert caught.value.hint == "did you mean 'fast', which is declared in this file?"
+
+
+def test_the_quick_version_may_have_smaller_storages(tmp_path: Path) -> None:
+    quick = '\n[quick.storage.fast]\nsize = "64M"\n'
+    file = written(tmp_path, TABLE_2 + quick)
+    full, small = (experiment(Words(str(file), quick=one))[0].storages for one in (False, True))
+    assert [one.options.get("size") for one in full] == [None, "2G"]
+    assert [one.options.get("size") for one in small] == [None, "64M"]
+    assert [one.name for one in small] == [one.name for one in full]
+    file = written(tmp_path, TABLE_2 + quick.replace("fast", "slow"))
+    with pytest.raises(ExperimentError, match="storage slow is not declared"):
+        experiment(Words(str(file)))
