@@ -28,6 +28,9 @@ $(ENGINE): $(STAMP) $(ENGINE_SOURCES)
 # Without it each start of assay takes about twice the CPU time, where PYTHONDONTWRITEBYTECODE is set.
 BYTECODE = $(BIN)/python -m compileall -q python
 
+# Adds what only one target needs.
+SYNC = UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project
+
 setup: $(ENGINE) ## prepare .venv with everything a run needs
 
 run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28 checks, report
@@ -39,6 +42,7 @@ test: $(ENGINE) ## install the servers, then run all tests
 	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/program.py duckdb)" \
 	$(RUST_TESTS) --quiet
 	$(BYTECODE)
+	-$(SYNC) --group site
 	$(BIN)/pytest -m "not alone" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone
 
@@ -60,7 +64,7 @@ check: $(ENGINE) ## formatters, linters and types, for both languages
 
 bench: $(ENGINE) ## compare Assay with other tools, alternately on this machine
 	tools/servers $(BIN) --peers
-	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group bench
+	$(SYNC) --group bench
 	$(BIN)/python -m benches
 
 prove: $(ENGINE) ## try properties with thousands of inputs; results in docs/proofs
@@ -71,13 +75,13 @@ docs: $(ENGINE) ## generate docs/reference from the program
 
 # Written for reading in a browser; no page asks another site for anything.
 site: $(ENGINE) ## make the documentation as a site, in site/
-	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group site
+	$(SYNC) --group site
 	$(BIN)/python tools/make_site.py site
 
 # From the source distribution, so that it has all that a build needs. Its compiled dependencies stay in target/ for the next time.
 # zig links against an old glibc: the wheel works on every Linux since 2014.
 wheel: $(STAMP) ## build a wheel and a source distribution in dist/, and try the wheel in clean environments
-	UV_PROJECT_ENVIRONMENT=$(VENV) $(BIN)/uv sync --frozen --quiet --inexact --no-install-project --group package
+	$(SYNC) --group package
 	rm -rf dist
 	PATH="$(CURDIR)/$(BIN):$$PATH" CARGO_TARGET_DIR="$(CURDIR)/target" \
 	$(BIN)/maturin build --quiet --sdist --profile dist --zig --compatibility manylinux2014 --out dist

@@ -23,9 +23,9 @@ def command(ctx: click.Context, shell: str, line: str | None, word_breaks: str) 
 
     \b
     Example:
+      assay completion fish > ~/.config/fish/completions/assay.fish
       echo 'eval "$(assay completion bash)"' >> ~/.bashrc
       echo 'eval "$(assay completion zsh)"' >> ~/.zshrc
-      assay completion fish > ~/.config/fish/completions/assay.fish
     """
     if line is None:
         sys.stdout.write(SCRIPTS[shell])
