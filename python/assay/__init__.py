@@ -1,6 +1,7 @@
 """Assay: which database, on which storage, with which settings, is fast enough for your work?
 
-`run` runs an experiment and returns its `Result`; `open` returns the `Records` of a record file.
+`run` runs an experiment and returns its `Result`; `open` returns the `Records` of a record file;
+`compare` says whether two of them differ.
 Errors are raised as exceptions of `assay.errors`.
 
 >>> import assay
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay import errors
+    from assay.api.comparing import Comparison, Ratio, compare
     from assay.api.records import Records
     from assay.api.records import open_records as open  # noqa: A004  (it is called assay.open)
     from assay.api.results import Cell, Check, Percentiles, Result, Run, Spread, WarningNote
@@ -26,19 +28,23 @@ if TYPE_CHECKING:
 __all__ = [
     "Cell",
     "Check",
+    "Comparison",
     "Percentiles",
+    "Ratio",
     "Records",
     "Result",
     "Run",
     "Spread",
     "WarningNote",
     "__version__",
+    "compare",
     "errors",
     "open",
     "run",
 ]
 
 _HOMES = {
+    **dict.fromkeys(("Comparison", "Ratio", "compare"), "comparing"),
     "Records": "records",
     "open": "records",
     "run": "running",

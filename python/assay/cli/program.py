@@ -19,6 +19,7 @@ COMMANDS = (
     "plan",
     "report",
     "compare",
+    "trend",
     "explain",
     "list",
     "show",

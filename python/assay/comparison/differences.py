@@ -41,6 +41,19 @@ def of_machines(a: Side, b: Side) -> tuple[Difference, ...]:
     )
 
 
+def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
+    """Machine and version of the system, of a run and one of later."""
+    names = dict.fromkeys((*_HARDWARE, *a.machine, *b.machine))
+    found = [
+        Difference(
+            "machine", name, _shown(name, a.machine.get(name)), _shown(name, b.machine.get(name))
+        )
+        for name in names
+        if not _is_same(name, a.machine.get(name), b.machine.get(name))
+    ]
+    return (*found, *_one("system", "version of the system", _version(a), _version(b)))
+
+
 def are_other_machines(differences: Iterable[Difference]) -> bool:
     """Whether processors or memory are not the same."""
     return any(one.what == "machine" and one.name in _HARDWARE for one in differences)

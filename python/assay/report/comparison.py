@@ -102,15 +102,15 @@ def _cells(
     if not is_one_metric:
         yield text(one.metric.name)
     for value in (one.a, one.b):
-        yield absent("none") if value is None else _value(value, one.metric)
+        yield absent("none") if value is None else value_cell(value, one.metric)
     if estimate is None:
         yield absent("none")
     else:
-        yield Cell(_ratio(estimate.ratio), Number(estimate.ratio, "ratio"))
+        yield Cell(ratio_text(estimate.ratio), Number(estimate.ratio, "ratio"))
     yield (
         absent("none")
         if interval is None
-        else text(f"{_ratio(interval[0])} to {_ratio(interval[1])}")
+        else text(f"{ratio_text(interval[0])} to {ratio_text(interval[1])}")
     )
     least = estimate.smallest_seen if estimate else None
     yield absent("none") if least is None else text(percent(least))
@@ -210,7 +210,7 @@ def _in_what(differences: Sequence[Difference]) -> str:
     return "; ".join(one.sentence for one in differences) or "another test"
 
 
-def _value(value: float, metric: Metric) -> Cell:
+def value_cell(value: float, metric: Metric) -> Cell:
     if metric.unit == "ns":
         shown = units.latency(value)
     elif metric.unit == "bytes":
@@ -220,7 +220,7 @@ def _value(value: float, metric: Metric) -> Cell:
     return Cell(shown, Number(value, metric.unit))
 
 
-def _ratio(value: float) -> str:
+def ratio_text(value: float) -> str:
     """Three places near 1, where they count."""
     if not 0.1 <= value < 10:
         return units.digits(value, 3) if value < 1e6 else "unbounded"

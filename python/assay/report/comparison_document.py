@@ -137,6 +137,11 @@ class ComparisonDocument:
     conditions: list[ConditionDocument]
 
 
+def ratios(comparison: Comparison) -> list[RatioDocument]:
+    """Of every metric of every cell."""
+    return [_ratio(cell, one) for cell in comparison.cells for one in cell.metrics]
+
+
 def document(comparison: Comparison, judged: Sequence[Judged] = ()) -> dict[str, Any]:
     """As JSON has it."""
     return asdict(
@@ -147,7 +152,7 @@ def document(comparison: Comparison, judged: Sequence[Judged] = ()) -> dict[str,
             between=comparison.between or None,
             is_other_machine=comparison.is_other_machine,
             machine_differences=_differences(None, comparison.machines),
-            ratios=[_ratio(cell, one) for cell in comparison.cells for one in cell.metrics],
+            ratios=ratios(comparison),
             differences=[
                 one
                 for cell in comparison.cells

@@ -1,0 +1,111 @@
+"""``assay trend``: shows how a cell changed over the experiments of record files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from assay import env_vars
+from assay.cli.options import format_option
+from assay.errors import ArgumentError
+from assay.record import DEFAULT_FILE_NAME
+from assay.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from assay.record import RunRecord, RunSummary
+
+_LEAST_OF_A_FINGERPRINT = 6
+"""Characters by which a cell may be named."""
+
+
+@click.command("trend")
+@click.argument("cells", metavar="[TEST|CELL]...", nargs=-1)
+@click.option(
+    "--metric", metavar="NAME", help="Metric that is shown. [default: the primary one of the test]"
+)
+@format_option(("table", "json", "csv", "markdown"))
+@click.option(
+    "--records",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="PATH",
+    multiple=True,
+    default=[DEFAULT_FILE_NAME],
+    envvar=env_vars.RECORDS.name,
+    help="Record file; may be repeated: the experiments of all of them, in the order of time.",
+)
+def command(
+    cells: tuple[str, ...], metric: str | None, form: str, records: tuple[Path, ...]
+) -> None:
+    """Show how the numbers of a cell changed from experiment to experiment.
+
+    TEST is a test as reports name it (`tpcb.simple-update`) or a workload, whose
+    cells are all shown; CELL the first characters of a fingerprint. Without any,
+    every cell that several experiments have. A change point is where a permutation
+    test finds that the values are others from there on.
+
+    \b
+    Example:
+      assay trend tpcb.simple-update
+      assay trend --records monday.sqlite --records tuesday.sqlite --format csv
+    """
+    from assay import registry
+    from assay.comparison.trend import trends
+    from assay.report import trend as report
+
+    found = trends(_runs(cells, records), metric)
+    found = [one for one in found if one.points and (cells or len(one.points) > 1)]
+    if not found:
+        raise ArgumentError(
+            "there is no cell with a number"
+            if cells
+            else "there is no cell that several experiments measured",
+            hint="`assay list runs` shows what is recorded",
+        )
+    if form == "json":
+        report.write_json(found, sys.stdout)
+    elif form == "csv":
+        report.write_csv(found, sys.stdout)
+    else:
+        registry.report_form(form)(report.build(found, records), sys.stdout, detail=True)
+
+
+def _runs(cells: Sequence[str], records: Sequence[Path]) -> list[tuple[str, RunRecord]]:
+    """Those of the cells that are asked for, each with its record file."""
+    from assay.record import Store
+
+    found = []
+    known: dict[str, None] = {}
+    missing = dict.fromkeys(cells)
+    for path in records:
+        with Store(path, must_exist=True) as store:
+            summaries = [
+                run
+                for run in store.runs()
+                if run.begun_unix_ns is not None and not run.is_superseded
+            ]
+            known |= dict.fromkeys(run.full_test_name for run in summaries)
+            for run in summaries:
+                words = [word for word in cells if _is_named(run, word)]
+                for word in words:
+                    missing.pop(word, None)
+                if words or not cells:
+                    found.append((str(path), store.run(run.id)))
+    for word in missing:
+        raise ArgumentError(
+            f"no test and no cell of these records is {word!r}", hint=did_you_mean(word, known)
+        )
+    return found
+
+
+def _is_named(run: RunSummary, word: str) -> bool:
+    is_cell = len(word) >= _LEAST_OF_A_FINGERPRINT and run.cell_fingerprint.startswith(word)
+    return is_cell or word in _names(run)
+
+
+def _names(run: RunSummary) -> Iterator[str]:
+    yield run.full_test_name
+    yield Path(run.workload).name

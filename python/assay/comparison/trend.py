@@ -1,0 +1,137 @@
+"""Takes runs of many experiments; gives of each cell its `Trend`: a point for each experiment, in
+the order of time, with ratios to the first and to the one before, and change points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from assay.comparison import differences, factors, metrics
+from assay.comparison.change_points import LEAST_VALUES, change_points
+from assay.comparison.estimate import Estimate, center, independent
+from assay.comparison.metrics import Metric
+from assay.comparison.values import Difference
+from assay.record import RunRecord
+
+
+@dataclass(frozen=True)
+class Point:
+    """A cell in one experiment."""
+
+    record: str
+    """The record file."""
+    experiment: int
+    begun_unix_ns: int
+    """Of its first run."""
+    values: tuple[float, ...]
+    """Of its repetitions."""
+    value: float
+    """Their geometric mean."""
+    to_first: Estimate | None
+    """None: of the first point, and where a value is 0."""
+    to_previous: Estimate | None
+    change_p: float | None
+    """Of a change point here: the probability of a false one; None: it is none."""
+    differs: tuple[Difference, ...]
+    """From the point before: machine and version of the system."""
+
+
+@dataclass(frozen=True)
+class Trend:
+    name: str
+    fingerprint: str
+    workload: str
+    test: str
+    metric: Metric
+    points: tuple[Point, ...]
+    left_out: int
+    """Runs without a value that counts: failed, interrupted, invalid."""
+
+    @property
+    def is_long_enough(self) -> bool:
+        """Whether there can be a change point."""
+        return len(self.points) >= LEAST_VALUES
+
+
+Found = Sequence[tuple[str, RunRecord]]
+"""Runs, each with its record file."""
+
+
+def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) -> list[Trend]:
+    """Of each cell, in the order of its first run."""
+    main = None if metric is None else metrics.metric(metric)
+    cells: dict[str, list[tuple[str, RunRecord]]] = {}
+    for record, run in sorted(found, key=lambda one: one[1].begun_unix_ns or 0):
+        cells.setdefault(run.cell_fingerprint, []).append((record, run))
+    first = [runs[0][1] for runs in cells.values()]
+    named = factors.names(
+        [factors.levels(run) for run in first], [run.full_test_name for run in first], ""
+    )
+    return [_trend(name, runs, main) for name, runs in zip(named, cells.values(), strict=True)]
+
+
+def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
+    counted = [one for one in runs if one[1].evidence.is_measured and one[1].verdict != "invalid"]
+    chosen = main or metrics.primary([run for _, run in counted])
+    together: dict[tuple[int, int], list[tuple[str, RunRecord]]] = {}
+    seen: set[tuple[int | None, int, int]] = set()
+    own: dict[tuple[str, int], int] = {}
+    for record, run in counted:
+        # A file that was merged into another has the same runs again.
+        identity = (run.begun_unix_ns, run.repetition, run.seed)
+        if chosen.value(run) is None or identity in seen:
+            continue
+        seen.add(identity)
+        place = own.setdefault((record, run.experiment_id), len(own))
+        together.setdefault((place, run.experiment_id), []).append((record, run))
+    points: list[Point] = []
+    for several in together.values():
+        points.append(_point(several, chosen, points, together))
+    first = runs[0][1]
+    return Trend(
+        name,
+        first.cell_fingerprint,
+        first.workload,
+        first.test_name,
+        chosen,
+        _with_changes(points),
+        len(runs) - len(counted),
+    )
+
+
+def _point(
+    several: Found,
+    metric: Metric,
+    before: Sequence[Point],
+    together: dict[tuple[int, int], list[tuple[str, RunRecord]]],
+) -> Point:
+    runs = [run for _, run in several]
+    values = tuple(float(value) for run in runs if (value := metric.value(run)) is not None)
+    previous = list(together.values())[len(before) - 1] if before else None
+    return Point(
+        record=several[0][0],
+        experiment=runs[0].experiment_id,
+        begun_unix_ns=min(run.begun_unix_ns or 0 for run in runs),
+        values=values,
+        value=center(values),
+        to_first=_ratio(before[0].values, values) if before else None,
+        to_previous=_ratio(before[-1].values, values) if before else None,
+        change_p=None,
+        differs=differences.of_following_runs(previous[-1][1], runs[0]) if previous else (),
+    )
+
+
+def _ratio(a: Sequence[float], b: Sequence[float]) -> Estimate | None:
+    return independent(a, b) if min(*a, *b) > 0 else None
+
+
+def _with_changes(points: Sequence[Point]) -> tuple[Point, ...]:
+    """Changes are looked for in logarithms, as ratios are."""
+    if any(point.value <= 0 for point in points):
+        return tuple(points)
+    found = dict(change_points([math.log(point.value) for point in points]))
+    return tuple(
+        Point(**{**vars(point), "change_p": found.get(place)}) for place, point in enumerate(points)
+    )

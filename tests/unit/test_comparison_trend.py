@@ -1,0 +1,96 @@
+"""Cells over many records: in the order of time, with changes where there are any."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+from pathlib import Path
+
+import invented_records as invented
+import pytest
+
+from assay.comparison.change_points import change_points
+from assay.comparison.trend import Trend, trends
+from assay.record import RunRecord
+from assay.report import table
+from assay.report import trend as report
+
+
+def measured(path: Path, seconds: float, **changes: object) -> list[tuple[str, RunRecord]]:
+    planned = invented.plan([invented.SQLITE], repetitions=2)
+    elapsed = {("sqlite", "here", 8): (seconds, seconds * 1.01)}
+    found = invented.experiment(path, planned, elapsed, **changes)  # type: ignore[arg-type]
+    return [(str(path), run) for run in found.runs]
+
+
+def of_times(folder: Path, *seconds: float) -> Trend:
+    """An experiment for each, by turns in two files."""
+    paths = (folder / "a.sqlite", folder / "b.sqlite")
+    runs = [one for place, s in enumerate(seconds) for one in measured(paths[place % 2], s)]
+    (found,) = trends(runs[::-1])
+    return found
+
+
+def test_points_are_in_the_order_of_time_with_ratios(tmp_path: Path) -> None:
+    found = of_times(tmp_path, 1.0, 1.1, 2.0)
+    assert [Path(point.record).name for point in found.points] == [
+        "a.sqlite", "b.sqlite", "a.sqlite",
+    ]  # fmt: skip
+    assert [point.experiment for point in found.points] == [1, 1, 2]
+    to_first, to_previous = found.points[2].to_first, found.points[2].to_previous
+    assert to_first and to_first.ratio == pytest.approx(0.5)
+    assert to_previous and to_previous.ratio == pytest.approx(0.55)
+    assert found.points[0].to_first is None
+    assert not found.is_long_enough
+
+
+def test_a_change_is_found_where_it_began_and_is_said(tmp_path: Path) -> None:
+    found = of_times(tmp_path, 1.0, 1.02, 0.99, 1.01, 1.0, 1.2, 1.21, 1.19, 1.22, 1.2)
+    assert [place for place, one in enumerate(found.points) if one.change_p is not None] == [5]
+    stream = io.StringIO()
+    table.render(report.build([found], [tmp_path]), stream, detail=True)
+    assert "slower" in stream.getvalue() and "0.834 of those before" in stream.getvalue()
+    rows = report.rows([found])
+    assert [row["is_change_point"] for row in rows].count(True) == 1
+    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+
+
+def test_a_file_and_the_one_it_was_merged_into_count_once(tmp_path: Path) -> None:
+    runs = measured(tmp_path / "a.sqlite", 1.0)
+    again = [("other.sqlite", run) for _, run in runs]
+    (found,) = trends([*runs, *again])
+    assert [len(point.values) for point in found.points] == [2]
+
+
+def test_another_machine_and_invalid_runs_are_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    first = measured(path, 1.0)
+    wrong = measured(path, 1.0, verdict=("invalid", "wrong answers: S01"))
+    last = measured(path, 1.0, machine={"cpu_model": "Invented 7000"})
+    (found,) = trends([*first, *wrong, *last])
+    assert [point.experiment for point in found.points] == [1, 3]
+    assert found.left_out == 2
+    assert [one.name for one in found.points[1].differs] == ["cpu_model"]
+
+
+def test_noise_has_a_change_in_at_most_five_of_a_hundred() -> None:
+    chance = random.Random(3)
+    found = sum(bool(change_points([chance.gauss(0, 1) for _ in range(20)])) for _ in range(200))
+    assert found <= 18  # exceeded by chance in less than 1 of 100 such tests
+
+
+def test_two_changes_are_found_at_their_places() -> None:
+    chance = random.Random(4)
+    levels = [1.0] * 12 + [1.3] * 10 + [0.9] * 14
+    hits = 0
+    for _ in range(50):
+        found = change_points([level + chance.gauss(0, 0.05) for level in levels])
+        hits += {one.place for one in found} >= {12, 22}
+    assert hits >= 45
+
+
+def test_a_few_values_have_no_change() -> None:
+    assert change_points([1, 1, 1, 9, 9, 9, 9]) == []
+    assert [one.place for one in change_points([1, 1, 1, 1, 9, 9, 9, 9])] == [4]
+    assert change_points([5.0] * 12) == []
