@@ -4,10 +4,10 @@ comparisons; where they are not, it calls it.
 Each case is an experiment of its own: tpcb on the null server, or on SQLite (in memory, as far as
 this machine has a directory there), with two storages that are the same directory under two names,
 5 repetitions of each, interleaved. The verdict is that of `assay compare --between storage` on the
-throughput. If each case is called with a probability of 5 %, so many of them are called by chance:
-the cases fail together where there are more than that in all but 1 of 100 such proofs (the bound of
-the binomial distribution). Further cases, one in each twenty, are of two null servers that wait
-before each answer, one of them three times as long: each must be called slower.
+throughput, which allows for 2 % of false ones: by the binomial distribution, more than 5 % of 200
+cases are then called in 1 of 400 such proofs. (Of fewer cases, the proof allows for the number that
+is exceeded in at most 1 of 100.) Further cases, one in each twenty, are of two null servers that
+wait before each answer, one of them ten times as long: each must be called slower.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from scipy import special
 
 import assay
 from assay import comparison
+from assay.comparison.estimate import LEVEL
 from assay.comparison.stage import NO_DIFFERENCE
 from assay.record import Store
 from proofs._proof import Found
@@ -33,11 +34,12 @@ SHORT = 4
 
 _CALLED = 0.05
 """The share of equal sides that may be called different."""
+_FEW_CASES = 100
 _BY_CHANCE = 0.01
 _REPETITIONS = 5
 _TRANSACTIONS = {"null": 30_000, "sqlite": 1_000}
 """About a tenth of a second of each system."""
-_UNEQUAL = ["null[delay=constant:200us]", "null[delay=constant:600us]"]
+_UNEQUAL = ["null[delay=constant:1ms]", "null[delay=constant:10ms]"]
 _ONE_UNEQUAL_IN = 20
 _MEMORY = Path("/dev/shm")
 
@@ -65,7 +67,7 @@ def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
                 faults.append(
                     f"{_command(number, seed)}\n{_UNEQUAL[1]}: expected slower, found {verdict}"
                 )
-    most = most_by_chance(cases)
+    most = int(_CALLED * cases) if cases > _FEW_CASES else most_by_chance(cases)
     outcomes[f"the same: called different, of at most {most}"] = len(called)
     if len(called) > most:
         faults.append("\n".join([f"{len(called)} of {cases} called different", *called]))
@@ -75,7 +77,7 @@ def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
 def most_by_chance(cases: int) -> int:
     """Of so many cases, the number of calls that is exceeded in at most 1 of 100 proofs."""
     return next(
-        most for most in range(cases + 1) if special.bdtrc(most, cases, _CALLED) <= _BY_CHANCE
+        most for most in range(cases + 1) if special.bdtrc(most, cases, LEVEL) <= _BY_CHANCE
     )
 
 
@@ -87,7 +89,7 @@ def _verdict(system: str, seed: int) -> str:
 
 def _verdict_on_unequal(seed: int) -> str:
     with _folder() as folder:
-        return _compared(_experiment(_UNEQUAL, ["a"], 100, folder), "system", folder, seed)
+        return _compared(_experiment(_UNEQUAL, ["a"], 10, folder), "system", folder, seed)
 
 
 def _experiment(systems: list[str], storages: list[str], transactions: int, folder: Path) -> str:

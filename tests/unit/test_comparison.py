@@ -163,10 +163,10 @@ def test_an_invalid_run_is_not_compared(folder: Path) -> None:
 
 
 def test_one_of_many_cells_is_not_called_for_what_is_chance(folder: Path) -> None:
-    """The same two sides alone differ by p = 0.03."""
+    """The same two sides alone differ by p = 0.01."""
     clients = tuple(range(1, 11))
     seconds = (1.00, 1.10, 1.00, 1.10, 1.05)
-    other = tuple(one * 1.085 for one in seconds)
+    other = tuple(one * 1.11 for one in seconds)
     alone = compared(measured(folder / "a", seconds), measured(folder / "b", other))
     assert alone.cells[0].primary.verdict == "slower"
     a = measured(folder / "c", seconds, clients=clients)

@@ -11,6 +11,8 @@ import pytest
 from scipy import stats
 
 from assay.comparison.estimate import (
+    CONFIDENCE,
+    LEVEL,
     Design,
     Estimate,
     benjamini_hochberg,
@@ -30,7 +32,7 @@ def logs(values: Sequence[float]) -> list[float]:
 def test_pairs_have_the_interval_of_the_paired_t_test() -> None:
     found = paired(A, B)
     known = stats.ttest_rel(logs(B), logs(A))
-    low, high = known.confidence_interval(0.95)
+    low, high = known.confidence_interval(CONFIDENCE)
     assert found.interval() == pytest.approx((math.exp(low), math.exp(high)))
     assert found.p_value == pytest.approx(known.pvalue)
     assert found.ratio == pytest.approx(stats.gmean(B) / stats.gmean(A))
@@ -39,7 +41,7 @@ def test_pairs_have_the_interval_of_the_paired_t_test() -> None:
 def test_independent_sides_have_the_interval_of_welchs_test() -> None:
     found = independent(A, B[:3])
     known = stats.ttest_ind(logs(B[:3]), logs(A), equal_var=False)
-    low, high = known.confidence_interval(0.95)
+    low, high = known.confidence_interval(CONFIDENCE)
     assert found.interval() == pytest.approx((math.exp(low), math.exp(high)))
     assert found.p_value == pytest.approx(known.pvalue)
 
@@ -85,7 +87,7 @@ def test_the_smallest_difference_is_seen_four_times_of_five() -> None:
     for _ in range(2000):
         a = [math.exp(chance.gauss(0, spread)) for _ in range(n)]
         b = [(1 + size) * math.exp(chance.gauss(0, spread)) for _ in range(n)]
-        seen += (paired(a, b).p_value or 0.0) < 0.05
+        seen += (paired(a, b).p_value or 0.0) < LEVEL
     assert 0.76 < seen / 2000 < 0.86
 
 

@@ -3,7 +3,7 @@ that meet it, and those on which it cannot be judged.
 
 With ``x`` the limit is a ratio to A. Such a condition is met where the ratio is beyond the limit
 and its whole confidence interval is beyond the limit, or at least beyond 1: the difference is more
-than noise. The intervals of all cells and conditions hold together with 95 % (Bonferroni). Where
+than noise. The intervals of all cells and conditions hold together with 98 % (Bonferroni). Where
 there is one run each and so no interval, the ratio alone decides, and the answer says so. Without
 ``x`` the limit is a value of B.
 """
@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 from assay.comparison import metrics
+from assay.comparison.estimate import LEVEL
 from assay.comparison.metrics import Metric
-from assay.comparison.values import LEVEL, Compared, ComparedCell, Comparison
+from assay.comparison.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
 from assay.text import units
 

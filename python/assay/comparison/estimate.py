@@ -18,7 +18,12 @@ from enum import Enum
 
 from scipy import special
 
-CONFIDENCE = 0.95
+LEVEL = 0.02
+"""The share of false differences that verdicts allow. It is not the usual 5 %: with that, every
+second series of 200 comparisons of equal sides would have more than 5 % of them called different;
+with 2 % one series of 400 has."""
+CONFIDENCE = 1 - LEVEL
+"""Of intervals, so that one which excludes 1 and a verdict say the same."""
 POWER = 0.8
 """The probability with which the smallest difference would have been seen."""
 

@@ -1,7 +1,7 @@
 """Takes two sides; gives their `Comparison`: cells that are equal, each with its metrics, ratios
 and verdicts, and what differs.
 
-The false differences are limited to 5 %: over the primary metrics of all cells together (Holm's
+The false differences are limited to 2 %: over the primary metrics of all cells together (Holm's
 method, which bounds the probability of a single one), and among the other metrics that are called
 different (Benjamini and Hochberg's).
 """
@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from assay.comparison import differences, factors, metrics, pairs, sides
 from assay.comparison.estimate import (
+    LEVEL,
     Design,
     Estimate,
     benjamini_hochberg,
@@ -23,7 +24,6 @@ from assay.comparison.estimate import (
 )
 from assay.comparison.metrics import METRICS, Metric
 from assay.comparison.values import (
-    LEVEL,
     Compared,
     ComparedCell,
     Comparison,

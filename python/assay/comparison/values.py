@@ -11,9 +11,6 @@ from assay.comparison.estimate import Estimate
 from assay.comparison.metrics import Metric
 from assay.record import ExperimentRecord, RunRecord
 
-LEVEL = 0.05
-"""The share of false differences that verdicts allow."""
-
 
 @dataclass(frozen=True)
 class Side:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.comparison.conditions import Answer, Judged
-from assay.comparison.estimate import Design
+from assay.comparison.estimate import CONFIDENCE, Design
 from assay.comparison.metrics import Metric
 from assay.comparison.stage import designs
 from assay.comparison.values import Compared, ComparedCell, Comparison, Difference
@@ -88,7 +88,7 @@ def _table(
     what = "all metrics" if is_detail else shown[0][1].metric.name if is_one_metric else ""
     notes = _notes(comparison) if not is_detail else ()
     title = f"{what}, ratios of B to A" if what else "ratios of B to A"
-    title += " with 95 % intervals"
+    title += f" with {units.share(CONFIDENCE)} intervals"
     labels = 1 if is_one_metric else 2
     return Table(name, title, tuple(columns), tuple(rows), notes, labels, is_detail)
 

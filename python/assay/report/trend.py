@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from assay.comparison.change_points import LEAST_VALUES
-from assay.comparison.estimate import Estimate
+from assay.comparison.estimate import CONFIDENCE, Estimate
 from assay.comparison.trend import Point, Trend
 from assay.report.comparison import ratio_text, value_cell
 from assay.report.values import Cell, Column, Report, Row, Section, Table, absent, text
@@ -97,7 +97,7 @@ def _section(one: Trend) -> Section:
     labels = (*(["record"] if is_of_several else []), "experiment", "begun")
     table = Table(
         f"trend_{one.fingerprint[:12]}",
-        f"{one.metric.name}, with 95 % intervals of the ratios",
+        f"{one.metric.name}, with {units.share(CONFIDENCE)} intervals of the ratios",
         (
             *(Column(name) for name in labels),
             Column(one.metric.unit if one.metric.unit == "count" else "value", is_number=True),

@@ -1,0 +1,104 @@
+"""`assay compare` and `assay trend` on real runs: a real difference is called, conditions set the
+exit status, and two record files are compared."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commands import Assay
+
+QUICK, SLOW = "null[delay=constant:100us]", "null[delay=constant:5ms]"
+RUN = (
+    "run", "tpcb", "--transactions", "20", "--warm-up", "0", "--clients", "1", "--no-probe",
+    "--no-durability", "--set", "scale=1",
+)  # fmt: skip
+
+
+@pytest.fixture
+def both(assay: Assay) -> Assay:
+    """One experiment: a null server and a slower one, 3 repetitions of each, interleaved."""
+    ended = assay(*RUN, "--on", f"{QUICK},{SLOW}", "--repetitions", "3")
+    assert ended.status == 0, ended.err
+    return assay
+
+
+def test_a_real_difference_is_called_and_conditions_set_the_exit_status(both: Assay) -> None:
+    words = ("compare", "latest", "--between", "system")
+    shown = both(*words)
+    assert shown.status == 0 and "slower" in shown.out, shown.out + shown.err
+    assert "interleaved" in shown.out
+
+    met = both(*words, "--fail-if", "throughput_per_s < 0.95x", "--format", "json")
+    assert met.status == 1
+    assert "condition met: throughput_per_s < 0.95x" in met.err
+    document: dict[str, Any] = met.document
+    assert [one["answer"] for one in document["conditions"]] == ["met"]
+    primary = next(one for one in document["ratios"] if one["is_primary"])
+    assert primary["direction"] == "worse" and primary["design"] == "paired"
+    assert primary["ratio_low"] < primary["ratio"] < primary["ratio_high"] < 1
+
+    held = both(*words, "--fail-if", "throughput_per_s < 0.001x", "--fail-if", "failed > 0")
+    assert held.status == 0, held.err
+    limit = both(*words, "--fail-if", "latency_mean_ns > 10000000")
+    assert limit.status == 1
+    table = list(csv.DictReader(io.StringIO(both(*words, "--format", "csv").out)))
+    assert table[0]["metric"] == "throughput_per_s" and float(table[0]["ratio"]) < 1
+    assert both(*words, "--format", "markdown").out.startswith("# B compared with A")
+
+
+def test_mistakes_end_with_status_2_and_say_what_is_right(both: Assay, tmp_path: Path) -> None:
+    for words, said in (
+        (("latest",), "expected two sides"),
+        (("1", "7"), "there is no experiment 7"),
+        (("latest-1", "1"), "there is no latest-1"),
+        (("nothing.sqlite", "1"), "expected an experiment or a record file"),
+        (("1", "nothing.sqlite:3"), "there are no records"),
+        (("1,1", "1"), "twice"),
+        (("1", "--between", "systm"), "did you mean 'system'"),
+        (("1", "--between", "clients"), "expected two levels of clients, found 1: 1"),
+        (("1", "--between", "system", "--metric", "speed"), "no metric 'speed'"),
+        (("1", "--between", "system", "--fail-if", "throughput < 1x"), "throughput_per_s"),
+        (("1", "--between", "system", "--fail-if", "throughput_per_s"), "a ratio to A"),
+        (
+            ("1", "--between", "system", "--fail-if", "server_memory_bytes < 1x"),
+            "condition not known",
+        ),
+    ):
+        ended = both("compare", *words)
+        assert ended.status == 2, (words, ended.out, ended.err)
+        assert said in ended.err, (words, ended.err)
+    (tmp_path / "text.txt").write_text("no record", "utf-8")
+    assert both("compare", "text.txt", "1").status == 2
+
+
+def test_record_files_are_compared_and_make_a_trend(both: Assay, tmp_path: Path) -> None:
+    shutil.copy(tmp_path / "assay-records.sqlite", tmp_path / "first.sqlite")
+    ended = both(*RUN, "--on", f"{QUICK},{SLOW}", "--repetitions", "3", "--seed", "2")
+    assert ended.status == 0, ended.err
+    compared = both("compare", "first.sqlite", "assay-records.sqlite:latest", "--format", "json")
+    assert compared.status == 0, compared.err
+    document: dict[str, Any] = compared.document
+    assert len({one["cell"] for one in document["ratios"]}) == 2
+    assert {one["name"] for one in document["differences"]} == {"seed"}
+    alone = both("compare", "first.sqlite:run:1", "latest", "--format", "json")
+    assert {one["design"] for one in alone.document["ratios"]} == {"single"}
+
+    nothing = both("compare", "run:1", "run:2")
+    assert nothing.status == 2 and "system" in nothing.err, nothing.err
+
+    trend = both(
+        "trend", "tpcb", "--records", "first.sqlite", "--records", "assay-records.sqlite",
+        "--format", "csv",
+    )  # fmt: skip
+    assert trend.status == 0, trend.err
+    points = list(csv.DictReader(io.StringIO(trend.out)))
+    assert [one["experiment"] for one in points] == ["1", "2"] * 2
+    assert "too short for change points" in both("trend").out
+    wrong = both("trend", "tpcbb")
+    assert wrong.status == 2 and "did you mean" in wrong.err
