@@ -100,5 +100,5 @@ def test_record_files_are_compared_and_make_a_trend(both: Assay, tmp_path: Path)
     points = list(csv.DictReader(io.StringIO(trend.out)))
     assert [one["experiment"] for one in points] == ["1", "2"] * 2
     assert "too short for change points" in both("trend").out
-    wrong = both("trend", "tpcbb")
+    wrong = both("trend", "tpcb.tpcb-lik")
     assert wrong.status == 2 and "did you mean" in wrong.err

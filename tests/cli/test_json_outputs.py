@@ -22,6 +22,7 @@ OUTPUTS: dict[str, tuple[tuple[str, ...], ...]] = {
     "plan": (RUN[1:], ("tpcb", "--on", "null", "--set", "scale=2", "--duration", "2.5")),
     "report": ((),),
     "compare": (("latest", "--between", "system"),),
+    "trend": (("one.sql",),),
     "explain": (("tpcb", "--on", "null"),),
     "list": (
         ("systems",), ("workloads",), ("storages",), ("storages", "--detail"), ("runs",),
