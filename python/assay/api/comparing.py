@@ -46,7 +46,7 @@ def compare(
     ['paired']
 
     ``a`` and ``b`` are results, numbers of experiments in the record file ``records``, or words as
-    the command takes them (``"latest-1"``, ``"other.sqlite:3"``). With ``between`` two levels of a
+    the command takes them (``"latest-1"``, ``"FILE:3"``). With ``between`` two levels of a
     factor are compared, and ``b`` may be left out. Raises `assay.errors.ArgumentError` where there
     is nothing to compare.
     """
