@@ -312,13 +312,12 @@ def _other_durability(cells: Sequence[CellRuns]) -> str:
 
 
 def _modelled(cells: Sequence[CellRuns]) -> str:
-    names = dict.fromkeys(
-        run.storage
+    is_modelled = any(
+        run.deployment and run.deployment.storage and run.deployment.storage.kind == "modelled"
         for cell in cells
         for run in cell.runs
-        if run.deployment and run.deployment.storage and run.deployment.storage.kind == "modelled"
     )
-    return f"{', '.join(names)} is modelled, not measured" if names else ""
+    return "on a modelled storage" if is_modelled else ""
 
 
 def _why_none(term: Term, found: Sequence[CellRuns]) -> str:

@@ -11,7 +11,10 @@ The values (disk, Fusion-io, speed-up; median, 95 %) stand side by side within e
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from assay.experiment import Scalar
 from assay.judge.order import Interval
@@ -45,6 +48,8 @@ _NOT_DIVIDED = (
 def section(experiment: ExperimentRecord) -> Section | None:
     """None for an experiment that repeats no paper, or one whose tables have no layout."""
     tables = [*_of_series(experiment), *_of_tests(experiment)] if experiment.reproduces else []
+    printed = list(experiment.workload.get("published", {}))
+    tables.sort(key=lambda one: printed.index(one.name.removesuffix(_SUFFIX)))  # as in the paper
     return Section(_TITLE, (), tuple(tables)) if tables else None
 
 
@@ -124,7 +129,8 @@ def table(
         origins = dict.fromkeys(one.origin for one in (*theirs, *ours) if _row(layout, one) == row)
         for origin in origins:
             cells = [points.get((row, origin, column), absent("")) for column in columns]
-            rows.append(Row((*map(_label, row), Cell(origin), *cells)))
+            shown = [replace(cell, note=_note(cell)) for cell in cells]
+            rows.append(Row((*map(_label, row), Cell(origin), *shown)))
             divided = [
                 _ratio(points.get((row, PUBLISHED, column)), cell)
                 for column, cell in zip(columns, cells, strict=True)
@@ -156,6 +162,14 @@ def table(
         rows=tuple(rows),
         notes=tuple(_notes(published, ours, names, found)),
     )
+
+
+def _note(cell: Cell) -> str:
+    """The verdict alone: its reasons, which differ from cell to cell, stand in the tables of the
+    test."""
+    if cell.number is None or cell.number.verdict in ("", "valid"):
+        return cell.note
+    return f"{cell.number.verdict}: the reasons stand in the tables of each test below"
 
 
 def _unit(published: Published) -> str:
@@ -200,10 +214,28 @@ def _in_order(
 
 
 def _rows(layout: Layout, points: Sequence[Point]) -> list[tuple[Scalar, ...]]:
+    """In the order in which the paper has its own, whichever of its factors comes first in that;
+    numbers by size."""
     rows = list(dict.fromkeys(_row(layout, point) for point in points))
-    if all(isinstance(level, int | float) for row in rows for level in row):
-        return sorted(rows)
+    theirs = [row for row in rows if any(_is_row(layout, row, point) for point in points)]
+    places = [list(dict.fromkeys(row[place] for row in rows)) for place in range(len(layout.rows))]
+
+    def key(order: Sequence[int], row: Sequence[Scalar]) -> list[float]:
+        levels = [(row[place], places[place]) for place in order]
+        return [
+            level if isinstance(level, int | float) else known.index(level)
+            for level, known in levels
+        ]
+
+    for order in itertools.permutations(range(len(layout.rows))):
+        by_order = functools.partial(key, order)
+        if theirs == sorted(theirs, key=by_order):
+            return sorted(rows, key=by_order)
     return rows
+
+
+def _is_row(layout: Layout, row: tuple[Scalar, ...], point: Point) -> bool:
+    return point.origin == PUBLISHED and _row(layout, point) == row
 
 
 def _label(level: Scalar) -> Cell:
@@ -226,7 +258,8 @@ def _notes(
             yield f"{title}: {roles.get(str(level), f'no storage here is a {level}')}"
     for label, name in names.items():
         if label.casefold() != name.casefold():
-            yield f"{name}: measured with {label} in its place"
+            is_other = label.partition(" ")[0].casefold() != name.casefold()
+            yield f"{name}: measured with {label}{' in its place' if is_other else ''}"
     yield from _other_levels(published, found)
     if not any(point.origin.startswith(MEASURED) for point in ours):
         yield "nothing was measured that stands in this table"
