@@ -14,6 +14,7 @@ _NOT_NEEDED = re.compile(
     r" (?:pointer-events|aria-hidden|stroke-miterlimit|font-family|opacity|version|"
     r'xmlns:xlink)="[^"]*"'
 )
+_ATTRIBUTE = re.compile(r'="[^"]*"')
 _LONG = re.compile(r"(\d\.\d{2})\d+")
 _COLOUR = re.compile(r'(fill|stroke)="(#[0-9a-f]{6})"')
 _ROOT = re.compile(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"[^>]*>')
@@ -42,7 +43,8 @@ def svg_for_page(figure: Figure, label: str) -> str:
     drawn: str = vl_convert.vegalite_to_svg(specification(figure, with_title=False))
     for unwanted in (_EMPTY, _NOT_NEEDED):
         drawn = unwanted.sub("", drawn)
-    drawn = _COLOUR.sub(_variable, _LONG.sub(r"\1", drawn))
+    drawn = _ATTRIBUTE.sub(lambda found: _LONG.sub(r"\1", found[0]), drawn)
+    drawn = _COLOUR.sub(_variable, drawn)
     return _ROOT.sub(
         lambda root: (
             f'<svg role="img" aria-labelledby="{label}" viewBox="0 0 {root[1]} {root[2]}" '

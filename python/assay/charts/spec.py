@@ -10,7 +10,7 @@ from typing import Any
 from assay.charts import colours
 from assay.report.figures.values import BARS, Axis, DataSeries, Figure
 
-_WIDTH, _HEIGHT = 400, 230
+_WIDTH, _HEIGHT = 460, 230
 _BAR = 14
 """Height of a bar."""
 _MOST_TICKS = 8
@@ -26,7 +26,7 @@ def specification(figure: Figure, *, with_title: bool = True) -> Spec:
 
     layers = _bars(alt, figure) if figure.mark == BARS else _lines(alt, figure)
     chart = alt.layer(*layers, data={"values": _values(figure)})
-    sizes: Spec = {"width": _WIDTH}
+    sizes: Spec = {"width": _WIDTH, "autosize": {"type": "fit-x", "contains": "padding"}}
     if figure.mark != BARS:
         sizes["height"] = _HEIGHT
     chart = chart.properties(**sizes, **({"title": figure.title} if with_title else {}))
@@ -42,6 +42,7 @@ def _values(figure: Figure) -> list[Spec]:
             "y": point.y,
             "low": point.y if point.low is None else point.low,
             "high": point.y if point.high is None else point.high,
+            "isBeyond": point.y >= (figure.base or 0),
             "shown": f"{point.y:.3g}" if point.y < 1000 else f"{point.y:,.0f}".replace(",", " "),
         }
         for one in figure.series
@@ -55,7 +56,7 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
     colour = alt.Color("series:N", sort=None, legend=legend).scale(
         domain=names, range=_by_series(figure.series, colours.SERIES, colours.REFERENCE)
     )
-    dash = alt.StrokeDash("series:N", sort=None, legend=legend).scale(
+    dash = alt.StrokeDash("series:N", sort=None, legend=None).scale(
         domain=names, range=_by_series(figure.series, colours.DASHES, colours.REFERENCE_DASH)
     )
     shape = alt.Shape("series:N", sort=None, legend=legend).scale(
@@ -86,13 +87,13 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
     names = [one.name for one in figure.series]
     legend = alt.Legend(title=None) if len(names) > 1 else None
     colour = alt.Color("series:N", sort=None, legend=legend).scale(
-        domain=names, range=list(colours.SERIES[: len(names)])
+        domain=names, range=_by_series(figure.series, colours.SERIES, colours.REFERENCE)
     )
     axis = alt.Axis(title=None, labelLimit=_LABEL_WIDTH, ticks=False, grid=False, domain=False)
     y = alt.Y("x:N", sort=None, axis=axis)
     across = {"yOffset": alt.YOffset("series:N", sort=names)} if len(names) > 1 else {}
     base = alt.Chart().encode(y=y, color=colour, **across)
-    position = _position(alt, figure.y, _ys(figure), is_x=True, base=figure.base)
+    position = _position(alt, figure.y, _ys(figure), is_x=True, is_bar=True, base=figure.base)
     x = alt.X("y:Q", **position)
     start = {"x2": alt.datum(figure.base)} if figure.base is not None else {}
     layers = [base.mark_bar(height={"band": 0.85}).encode(x=x, **start)]
@@ -106,11 +107,15 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
                 x="low:Q", x2="high:Q", color=alt.value(colours.TEXT)
             )
         )
-    layers.append(
-        base.mark_text(align="left", dx=5, fontSize=10).encode(
-            x="high:Q", text="shown:N", color=alt.value(colours.TEXT)
+    for is_beyond in (True, False):
+        text = base.mark_text(align="left" if is_beyond else "right", dx=5 if is_beyond else -5)
+        layers.append(
+            text.transform_filter(f"datum.isBeyond == {str(is_beyond).lower()}").encode(
+                x="high:Q" if is_beyond else "low:Q",
+                text="shown:N",
+                color=alt.value(colours.TEXT),
+            )
         )
-    )
     return layers
 
 
@@ -138,14 +143,20 @@ def _ys(figure: Figure) -> list[float]:
 
 
 def _position(
-    alt: Any, axis: Axis, values: Sequence[float], *, is_x: bool, base: float | None = None
+    alt: Any,
+    axis: Axis,
+    values: Sequence[float],
+    *,
+    is_x: bool,
+    is_bar: bool = False,
+    base: float | None = None,
 ) -> Spec:
     """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels."""
-    found = sorted({*values, *([] if base is None else [base])})
+    found = sorted({*values, *([] if base is None else [base]), *(axis.span or ())})
     is_log = axis.scale != "linear" and found[0] > 0
     ticks = _ticks(found, is_percentile=axis.scale == "percentiles") if is_log else None
     low, high = found[0], found[-1]
-    room = 1.25 if is_x and base is not None else 1.06
+    room = 1.25 if is_bar else 1.06
     shown = alt.Axis(
         title=axis.title or None,
         labelExpr=_SHARE if axis.scale == "percentiles" else _NUMBER,
@@ -154,9 +165,16 @@ def _position(
         **({} if is_x else {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -12}),
     )
     if ticks:
-        domain = [min(low / 1.06, ticks[0]), max(high * room**2, ticks[-1])]
+        has_left = base is not None and low < base
+        domain = [
+            min(low / (room**2 if has_left else 1.06), ticks[0]),
+            max(high * room**2, ticks[-1]),
+        ]
         return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}
-    return {"scale": alt.Scale(zero=not is_x or base is not None, nice=True), "axis": shown}
+    if is_x and not is_bar:
+        return {"scale": alt.Scale(zero=False, nice=False, domain=[low, high]), "axis": shown}
+    domain = [min(0.0, low), high * (1.18 if is_bar else 1.02)]
+    return {"scale": alt.Scale(domain=domain, nice=not is_bar), "axis": shown}
 
 
 def _ticks(values: Sequence[float], *, is_percentile: bool) -> list[float]:
@@ -217,5 +235,5 @@ def _style() -> Spec:
             "limit": 520,
             "offset": 18,
         },
-        "text": {"color": colours.TEXT},
+        "text": {"color": colours.TEXT, "fontSize": 10},
     }

@@ -47,6 +47,7 @@ from assay.report import (
 )
 from assay.report.cell_runs import CellRuns
 from assay.report.figures import bars, by_level, of_series
+from assay.report.figures import published as published_figures
 from assay.report.figures import timeline as timeline_figures
 from assay.report.figures.values import Figure
 from assay.report.histograms import timed_histograms
@@ -125,10 +126,12 @@ def _results(
     declared = declaration.of_record(experiment.workload, test)
     beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, found, beside)
+    along = by_level.figures(test, declared, found)
     figures = (
         *bars.of_tables(tables),
-        *bars.throughput(test, declared, found),
-        *by_level.figures(test, declared, found),
+        *published_figures.of_results(tables),
+        *bars.throughput(test, declared, found, has_lines=bool(along)),
+        *along,
     )
     return Section(_title(found[0]), durability.lines(found), tables, figures)
 

@@ -31,6 +31,7 @@ from assay.report import (
 from assay.report import published as publications
 from assay.report.cell_runs import CACHE, CellRuns
 from assay.report.declaration import Declaration
+from assay.report.figures import published as published_figures
 from assay.report.judged_claims import Judged
 from assay.report.paper_points import JUDGED, MEASURED, PUBLISHED, RATIO, VALUE, Point, ValueColumn
 from assay.report.published import HARDWARE, Layout, Published
@@ -50,7 +51,10 @@ def section(experiment: ExperimentRecord) -> Section | None:
     tables = [*_of_series(experiment), *_of_tests(experiment)] if experiment.reproduces else []
     printed = list(experiment.workload.get("published", {}))
     tables.sort(key=lambda one: printed.index(one.name.removesuffix(_SUFFIX)))  # as in the paper
-    return Section(_TITLE, (), tuple(tables)) if tables else None
+    if not tables:
+        return None
+    figures = tuple(figure for one in tables for figure in published_figures.of_paper(one))
+    return Section(_TITLE, (), tuple(tables), figures)
 
 
 def shown(found: Section | None) -> set[str]:

@@ -1,5 +1,5 @@
 """Takes the cells of a test, or the tables of its results; returns bars: throughput of systems and
-storages, speed-ups, published numbers against measured ones, storages by their probe.
+storages, speed-ups, storages by their probe.
 """
 
 from __future__ import annotations
@@ -12,11 +12,8 @@ from assay.report.declaration import Declaration
 from assay.report.figures.panels import MOST_SERIES
 from assay.report.figures.values import BARS, Axis, DataSeries, Figure, Point
 from assay.report.values import (
-    MEASURED,
-    PUBLISHED,
     PUBLISHED_SPEED_UP,
     SPEED_UP,
-    Cell,
     Row,
     Table,
 )
@@ -27,13 +24,15 @@ MOST_BARS = 24
 
 
 def throughput(
-    test: str, declared: Declaration | None, found: Sequence[CellRuns]
+    test: str, declared: Declaration | None, found: Sequence[CellRuns], *, has_lines: bool
 ) -> tuple[Figure, ...]:
-    """By system, a colour for each storage; none of a single cell, or where the test measures
-    something else."""
+    """By system, a colour for each storage; none of a single cell, where the test measures
+    something else, or where lines have it (``has_lines``) and no storages are compared."""
     if (declared and declared.fields) or len(found) < 2:
         return ()
     storages = cell_runs.levels(found, "storage")
+    if has_lines and len(storages) < 2:
+        return ()
     others = [name for name in cell_runs.varying(found, "system") if name != "storage"]
     bars: dict[str, list[Point]] = {}
     for cell in found:
@@ -50,16 +49,12 @@ def throughput(
             Point(category, made.value, made.low, made.high, cell.run_ids)
         )
     title = "Throughput of each storage" if len(storages) > 1 else "Throughput of each cell"
-    return _figure(f"{test}_throughput", title, Axis("transactions per second"), bars)
+    return figure(f"{test}_throughput", title, Axis("transactions per second"), bars)
 
 
 def of_tables(tables: Sequence[Table]) -> tuple[Figure, ...]:
-    """Speed-ups, and measured numbers divided by the published ones."""
-    found: list[Figure] = []
-    for table in tables:
-        found += _speed_ups(table)
-        found += _published(table)
-    return tuple(found)
+    """Speed-ups of each table of results, the published ones beside ours."""
+    return tuple(figure for table in tables for figure in _speed_ups(table))
 
 
 def storages(table: Table) -> tuple[Figure, ...]:
@@ -73,7 +68,7 @@ def storages(table: Table) -> tuple[Figure, ...]:
                 if cell.number and cell.number.unit == unit and cell.number.value > 0:
                     value = cell.number.value / (1e6 if unit == "bytes_per_s" else 1)
                     bars.setdefault(name, []).append(Point(column.title, value))
-        found += _figure(f"{table.name}_{unit}", "Storages by probe", Axis(title, "log"), bars)
+        found += figure(f"{table.name}_{unit}", "Storages by probe", Axis(title, "log"), bars)
     return tuple(found)
 
 
@@ -87,66 +82,31 @@ def _speed_ups(table: Table) -> tuple[Figure, ...]:
             if number is not None and number.value > 0:
                 name = column.title.replace("\n", " ")
                 bars.setdefault(name, []).append(
-                    Point(_category(table, row), number.value, number.low, number.high, row.runs)
+                    Point(category(table, row), number.value, number.low, number.high, row.runs)
                 )
-    return _figure(
+    return figure(
         f"{table.name}_speed_up", f"Speed-up: {table.title}", Axis("speed-up", "log"), bars, 1
     )
 
 
-def _published(table: Table) -> tuple[Figure, ...]:
-    """Of the tables of a test, whose published columns stand beside the measured ones in the same
-    order."""
-    ours, printed, ratios, printed_ratios = (
-        [place for place, column in enumerate(table.columns) if column.role == role]
-        for role in (MEASURED, PUBLISHED, SPEED_UP, PUBLISHED_SPEED_UP)
-    )
-    bars: dict[str, list[Point]] = {}
-    for pairs in (zip(ours, printed, strict=False), zip(ratios, printed_ratios, strict=False)):
-        for place, beside in pairs:
-            name = " / ".join(
-                table.columns[one].title.replace("\n", " ") for one in (place, beside)
-            )
-            for row in table.rows:
-                ratio = _ratio(row.cells[place], row.cells[beside])
-                if ratio is not None:
-                    bars.setdefault(name, []).append(
-                        Point(_category(table, row), ratio, runs=row.runs)
-                    )
-    return ratio_bars(table, bars)
-
-
-def ratio_bars(table: Table, bars: Mapping[str, Sequence[Point]]) -> tuple[Figure, ...]:
-    """Of measured numbers divided by published ones."""
-    title = f"Measured ÷ published: {table.title}"
-    return _figure(f"{table.name}_published", title, Axis("measured ÷ published", "log"), bars, 1)
-
-
-def _ratio(measured: Cell, printed: Cell) -> float | None:
-    if measured.number is None or printed.number is None:
-        return None
-    ours = units.comparable(measured.number.value, measured.number.unit)
-    theirs = units.comparable(printed.number.value, printed.number.unit)
-    return ours / theirs if ours > 0 and theirs > 0 else None
-
-
-def _category(table: Table, row: Row) -> str:
+def category(table: Table, row: Row) -> str:
     """The labels of a row, and those of its block."""
     labels = [cell.shown for cell in row.cells[: table.label_columns] if cell.shown]
     return ", ".join([*labels, *(f"{name} {level}" for name, level in row.block.items())])
 
 
-def _figure(
+def figure(
     name: str,
     title: str,
     axis: Axis,
     bars: Mapping[str, Sequence[Point]],
     base: float | None = None,
+    references: Sequence[str] = (),
 ) -> tuple[Figure, ...]:
     """None without two bars to compare."""
     if sum(map(len, bars.values())) < 2:
         return ()
-    kept = tuple(_kept(bars))
+    kept = tuple(_kept(bars, references))
     left_out = sum(map(len, bars.values())) - sum(len(one.points) for one in kept)
     notes = (f"{units.counted(left_out, 'bar')} left out; the table has all",) if left_out else ()
     if axis.scale == "log" and base is None:
@@ -155,9 +115,10 @@ def _figure(
     return (Figure(name, title, BARS, Axis(""), axis, kept, base, notes),)
 
 
-def _kept(bars: Mapping[str, Sequence[Point]]) -> Iterator[DataSeries]:
+def _kept(bars: Mapping[str, Sequence[Point]], references: Sequence[str]) -> Iterator[DataSeries]:
     series = list(bars.items())[:MOST_SERIES]
     categories = list(dict.fromkeys(point.x for _, points in series for point in points))
     shown = set(categories[: max(1, MOST_BARS // len(series))])
     for name, points in series:
-        yield DataSeries(name, tuple(point for point in points if point.x in shown))
+        kept = tuple(point for point in points if point.x in shown)
+        yield DataSeries(name, kept, is_reference=name in references)

@@ -12,7 +12,7 @@ from assay.report.aggregates import Key
 from assay.report.cell_runs import OFFERED_RATE, CellRuns
 from assay.report.declaration import Declaration
 from assay.report.figures.panels import Panel, panels
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point
+from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 from assay.text import units
 
 _CLIENTS = "clients"
@@ -133,10 +133,11 @@ def _lines(
     *,
     is_relative: bool = False,
     ideal: str = "",
-) -> Iterator[Figure]:
+) -> tuple[Figure, ...]:
     """A chart for each panel with a line of two points at least; ``ideal``: the name of the line on
     which y is x."""
     made = panels(found, "system", (factor, *_NOT_ALONG))
+    shown = []
     for place, panel in enumerate(made.shown, 1):
         series = [
             DataSeries(name, points) for name, points in _points(panel, factor, value, is_relative)
@@ -145,15 +146,19 @@ def _lines(
             continue
         if is_relative or ideal:
             series.append(_ideal(series, ideal or "ideal", is_relative))
-        yield Figure(
-            f"{name}_{place}",
-            f"{title}: {panel.title}" if panel.title else title,
-            LINES,
-            x,
-            _not_log(y) if any(point.y <= 0 for one in series for point in one.points) else y,
-            tuple(series),
-            notes=made.notes(panel),
+        is_log = all(point.y > 0 for one in series for point in one.points)
+        shown.append(
+            Figure(
+                f"{name}_{place}",
+                f"{title}: {panel.title}" if panel.title else title,
+                LINES,
+                x,
+                y if is_log else Axis(y.title),
+                tuple(series),
+                notes=made.notes(panel),
+            )
         )
+    return on_one_scale(shown)
 
 
 def _points(
@@ -179,10 +184,9 @@ def _at(level: float, point: Point, first: float) -> Point:
 
 def _ideal(series: Sequence[DataSeries], name: str, is_relative: bool) -> DataSeries:
     """As many times faster as there are more clients, or as many done as are offered."""
-    levels = [float(point.x) for one in series for point in one.points]
-    least = min(levels) if is_relative else 1.0
-    ends = (Point(one, one / least) for one in (min(levels), max(levels)))
-    return DataSeries(name, tuple(ends), is_reference=True)
+    levels = sorted({float(point.x) for one in series for point in one.points})
+    least = levels[0] if is_relative else 1.0
+    return DataSeries(name, tuple(Point(one, one / least) for one in levels), is_reference=True)
 
 
 def _throughput(cell: CellRuns) -> Point | None:
@@ -223,7 +227,3 @@ def _numbers(found: Sequence[CellRuns], factor: str) -> list[float]:
 def _scale(levels: Sequence[float]) -> str:
     is_wide = levels[0] > 0 and levels[-1] >= _WIDE * levels[0]
     return "log" if is_wide else "linear"
-
-
-def _not_log(axis: Axis) -> Axis:
-    return Axis(axis.title)

@@ -1,13 +1,13 @@
 """Takes the table of a series of tests, a row per size and a column per task; returns the time of
-each task against the size, published rows as lines of their own, and the ratio to these."""
+each task against the size, published rows as lines of their own; bars, where no size varies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.report.figures.bars import ratio_bars
+from assay.report.figures.bars import figure
 from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point
-from assay.report.values import Cell, Row, Table
+from assay.report.values import Cell, Table
 from assay.text import units
 
 _TIMES = ("ns", "min", "s", "ms", "µs")
@@ -15,7 +15,7 @@ _SIZES = ("bytes", "MB")
 
 
 def figures(table: Table) -> tuple[Figure, ...]:
-    return (*_lines(table), *_ratios(table))
+    return tuple(_lines(table)) or tuple(_without_sizes(table))
 
 
 def _lines(table: Table) -> Iterator[Figure]:
@@ -53,46 +53,25 @@ def _cells(table: Table, place: int) -> list[Cell]:
     return [row.cells[place] for row in table.rows]
 
 
-def _ratios(table: Table) -> tuple[Figure, ...]:
-    """Beside the published row of the same size; of several published systems, those whose name
-    begins with that of ours."""
-    printed = [row for row in table.rows if row.is_published]
-    names = {_system(row) for row in printed}
-    bars: dict[str, list[Point]] = {}
-    for row in table.rows:
-        for beside in printed if not row.is_published else ():
-            if beside.cells[0].level not in (None, row.cells[0].level) or not (
-                len(names) == 1 or _system(beside).casefold().startswith(_system(row).casefold())
-            ):
-                continue
-            for place in range(table.label_columns, len(table.columns)):
-                ours, theirs = row.cells[place].number, beside.cells[place].number
-                if ours is None or theirs is None or ours.value <= 0 or theirs.value <= 0:
-                    continue
-                ratio = units.comparable(ours.value, ours.unit) / units.comparable(
-                    theirs.value, theirs.unit
+def _without_sizes(table: Table) -> Iterator[Figure]:
+    """Where no size varies: bars of each column, of published systems and ours."""
+    for place, column in enumerate(table.columns[table.label_columns :], table.label_columns):
+        bars: dict[str, list[Point]] = {"published": [], "measured": []}
+        for row in table.rows:
+            number = row.cells[place].number
+            if number is not None and number.value > 0 and number.unit in (*_TIMES, *_SIZES):
+                named = ", ".join(
+                    cell.shown for cell in row.cells[: table.label_columns] if cell.shown
+                ).removesuffix(", published")
+                value = units.comparable(number.value, number.unit)
+                bars["published" if row.is_published else "measured"].append(
+                    Point(named, value, runs=row.cells[place].runs)
                 )
-                category = ", ".join(
-                    filter(
-                        None,
-                        (
-                            table.columns[place].title,
-                            row.cells[0].shown if beside.cells[0].shown else "",
-                            _system(beside) if len(names) > 1 else "",
-                        ),
-                    )
-                )
-                bars.setdefault(_labels(row), []).append(
-                    Point(category, ratio, runs=row.cells[place].runs)
-                )
-    return ratio_bars(table, bars)
-
-
-def _system(row: Row) -> str:
-    """The one text among the labels, or all of them."""
-    named = [str(cell.level) for cell in row.cells if isinstance(cell.level, str)]
-    return named[0].split("[")[0] if named else ""
-
-
-def _labels(row: Row) -> str:
-    return ", ".join(str(cell.level) for cell in row.cells if isinstance(cell.level, str))
+        if bars["published"] and bars["measured"]:
+            yield from figure(
+                f"{table.name}_published_{place}",
+                f"Published and measured: {column.title}",
+                Axis("s, or MB", "log"),
+                bars,
+                references=("published",),
+            )

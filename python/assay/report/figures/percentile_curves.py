@@ -19,7 +19,7 @@ from assay.observation import Latency
 from assay.report import cell_runs, percentiles
 from assay.report.cell_runs import CellRuns, DrivenRun
 from assay.report.figures.panels import panels
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point
+from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 
 _STEPS = (1, 1.12, 1.26, 1.41, 1.58, 1.78, 2, 2.5, 3.16, 4, 5, 6.3, 8)
 """Within each factor of ten of 1 / (1 - share)."""
@@ -40,7 +40,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
         return ()
     unit = percentiles.unit_of(run.driven.all_ok.latency for run in seen.values())
     made = panels([cell for cell in found if id(cell) in seen], "storage")
-    return tuple(
+    return on_one_scale(
         Figure(
             f"{test}_percentiles_{place}",
             f"Latency by percentile{f': {panel.title}' if panel.title else ''}",

@@ -9,7 +9,7 @@ from assay.observation import Observation
 from assay.report import cell_runs, timeline
 from assay.report.cell_runs import CellRuns
 from assay.report.figures.panels import panels
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point
+from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 
 _MOST_POINTS = 150
 """Of a line; a point is the mean of as many seconds as that takes."""
@@ -46,7 +46,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
                 notes=(*notes, *cell_runs.of_middle(found), *made.notes(panel)),
             )
         )
-    return tuple(shown)
+    return on_one_scale(shown)
 
 
 def _points(observation: Observation, run: int) -> tuple[tuple[Point, ...], int]:

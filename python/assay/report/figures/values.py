@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 LINES, BARS = "lines", "bars"
 
@@ -17,6 +18,8 @@ class Axis:
     scale: str = "linear"
     """``linear``; ``log``; ``percentiles``: in values of 1 / (1 - share), which a logarithm spreads
     evenly over 90 %, 99 %, 99.9 % …"""
+    span: tuple[float, float] | None = None
+    """Least and greatest value, where several charts have the same; None: those of this chart."""
 
 
 @dataclass(frozen=True)
@@ -52,3 +55,27 @@ class Figure:
     base: float | None = None
     """Where bars begin on a logarithmic scale: 1 for ratios."""
     notes: tuple[str, ...] = ()
+
+
+def on_one_scale(figures: Iterable[Figure]) -> tuple[Figure, ...]:
+    """Charts that stand side by side, with the same values on their y axes."""
+    found = tuple(figures)
+    values = [
+        value
+        for figure in found
+        for one in figure.series
+        for point in one.points
+        for value in (point.y, point.low, point.high)
+        if value is not None
+    ]
+    if not values:
+        return found
+    span = (min(values), max(values))
+    is_linear = any(figure.y.scale == "linear" for figure in found)
+    return tuple(
+        replace(
+            figure,
+            y=replace(figure.y, span=span, scale="linear" if is_linear else figure.y.scale),
+        )
+        for figure in found
+    )

@@ -1,0 +1,114 @@
+"""Takes tables with published numbers; returns bars of the published and the measured ones, and of
+the ratios where the paper printed ratios: times of other machines stand beside ours, not divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from assay.report import paper_points
+from assay.report.figures.bars import MOST_BARS, category, figure
+from assay.report.figures.values import Axis, Figure, Point
+from assay.report.values import MEASURED, PUBLISHED, Cell, Table
+from assay.text import units
+
+_OURS, _THEIRS = "measured", "published"
+_RATIO_UNITS = ("ratio", "", "scalability in %")
+_TITLE = "Published and measured"
+
+
+def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
+    """Of tables whose published columns stand beside the measured ones, in the same order."""
+    for table in tables:
+        ours, theirs = (
+            [place for place, column in enumerate(table.columns) if column.role == role]
+            for role in (MEASURED, PUBLISHED)
+        )
+        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
+        for row in table.rows:
+            for place, beside in zip(ours, theirs, strict=False):
+                titles = (table.columns[one].title.split("\n")[-1] for one in (place, beside))
+                named = f"{category(table, row)}: {' | '.join(titles)}"
+                _add(bars, named, row.cells[place], row.cells[beside])
+        yield from _charts(f"{table.name}_published", _TITLE, bars)
+
+
+def of_paper(table: Table) -> Iterator[Figure]:
+    """Of a table in the paper's own shape, whose last label says where a row's numbers are from."""
+    origin = table.label_columns - 1
+    places = range(table.label_columns, len(table.columns))
+    for number, (group, found) in enumerate(
+        groupby(places, key=lambda place: table.columns[place].group), 1
+    ):
+        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
+        for place in found:
+            for row in table.rows:
+                labels = [cell.shown for cell in row.cells[:origin]]
+                beside = next(
+                    (
+                        other.cells[place]
+                        for other in table.rows
+                        if [cell.shown for cell in other.cells[:origin]] == labels
+                        and other.cells[origin].shown == paper_points.PUBLISHED
+                    ),
+                    None,
+                )
+                if beside and row.cells[origin].shown.startswith(paper_points.MEASURED):
+                    title = table.columns[place].title.split("\n")[-1]
+                    named = ", ".join([title, *labels])
+                    if row.cells[origin].shown != paper_points.MEASURED:
+                        named += row.cells[origin].shown.removeprefix(paper_points.MEASURED)
+                    _add(bars, named, row.cells[place], beside)
+        title = f"{_TITLE}: {group}" if group else _TITLE
+        yield from _charts(f"{table.name}_published_{number}", title, bars)
+    yield from _ratios(table, origin)
+
+
+def _ratios(table: Table, origin: int) -> Iterator[Figure]:
+    bars: dict[str, list[Point]] = {}
+    for row in table.rows:
+        if row.cells[origin].shown != paper_points.RATIO:
+            continue
+        labels = ", ".join(cell.shown for cell in row.cells[:origin])
+        for place in range(table.label_columns, len(table.columns)):
+            number = row.cells[place].number
+            column = table.columns[place]
+            if number is not None and number.value > 0:
+                title = column.title.split("\n")[-1]
+                bars.setdefault(column.group or title, []).append(
+                    Point(f"{title}, {labels}", number.value, runs=row.cells[place].runs)
+                )
+    axis = Axis(paper_points.RATIO, "log")
+    yield from figure(f"{table.name}_ratios", "Measured ÷ published", axis, bars, 1)
+
+
+def _add(bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell) -> None:
+    """Of times and sizes; ratios have charts of their own."""
+    if ours.number is None or theirs.number is None or ours.number.unit in _RATIO_UNITS:
+        return
+    for name, number, runs in (
+        (_THEIRS, theirs.number, ()),
+        (_OURS, ours.number, ours.runs),
+    ):
+        value = units.comparable(number.value, number.unit)
+        if value > 0:
+            bars[name].append(Point(named, value, runs=runs))
+
+
+def _charts(name: str, title: str, bars: dict[str, list[Point]]) -> Iterator[Figure]:
+    """As many as it takes to show all bars."""
+    categories = list(dict.fromkeys(point.x for points in bars.values() for point in points))
+    most = MOST_BARS // 2
+    for at in range(0, len(categories), most):
+        shown = set(categories[at : at + most])
+        part = {
+            one: [point for point in points if point.x in shown] for one, points in bars.items()
+        }
+        yield from figure(
+            name if not at else f"{name}_{at // most + 1}",
+            title,
+            Axis("s, or MB", "log"),
+            part,
+            references=(_THEIRS,),
+        )
