@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ _WIDTH, _HEIGHT = 460, 230
 _BAR = 14
 """Height of a bar."""
 _MOST_TICKS = 8
-_LABEL_WIDTH = 170
+_LABEL_WIDTH = 190
+_LABEL_LENGTH = 28
 _NUMBER = "datum.value >= 10000 ? format(datum.value, '~s') : format(datum.value, '~g')"
 _SHARE = "datum.value == 1 ? '0 %' : format(100 - 100 / datum.value, '.6~f') + ' %'"
 Spec = dict[str, Any]
@@ -30,7 +32,7 @@ def specification(figure: Figure, *, with_title: bool = True) -> Spec:
     if figure.mark != BARS:
         sizes["height"] = _HEIGHT
     chart = chart.properties(**sizes, **({"title": figure.title} if with_title else {}))
-    made: Spec = chart.configure(**_style()).to_dict()
+    made: Spec = chart.configure(**_style(_step(figure))).to_dict()
     return made
 
 
@@ -38,7 +40,7 @@ def _values(figure: Figure) -> list[Spec]:
     return [
         {
             "series": one.name,
-            "x": point.x,
+            "x": _in_lines(point.x) if isinstance(point.x, str) else point.x,
             "y": point.y,
             "low": point.y if point.low is None else point.low,
             "high": point.y if point.high is None else point.high,
@@ -48,6 +50,23 @@ def _values(figure: Figure) -> list[Spec]:
         for one in figure.series
         for point in one.points
     ]
+
+
+def _in_lines(category: str) -> str:
+    """A long name in two lines, broken behind a comma or a colon near its middle."""
+    breaks = [found.end() for found in re.finditer(r"[,:] ", category)]
+    if len(category) <= _LABEL_LENGTH or not breaks:
+        return category
+    at = min(breaks, key=lambda place: abs(place - len(category) / 2))
+    return f"{category[:at].rstrip()}\n{category[at:]}"
+
+
+def _step(figure: Figure) -> int:
+    """The height of a bar, or where names have two lines and a bar of their own, of these."""
+    points = [point for one in figure.series for point in one.points]
+    is_alone = len({point.x for point in points}) == len(points)
+    has_two = any("\n" in _in_lines(str(point.x)) for point in points)
+    return 26 if is_alone and has_two else _BAR
 
 
 def _lines(alt: Any, figure: Figure) -> list[Any]:
@@ -89,9 +108,19 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
     colour = alt.Color("series:N", sort=None, legend=legend).scale(
         domain=names, range=_by_series(figure.series, colours.SERIES, colours.REFERENCE)
     )
-    axis = alt.Axis(title=None, labelLimit=_LABEL_WIDTH, ticks=False, grid=False, domain=False)
+    axis = alt.Axis(
+        title=None,
+        labelLimit=_LABEL_WIDTH,
+        labelExpr="split(datum.value, '\\n')",
+        labelLineHeight=11,
+        ticks=False,
+        grid=False,
+        domain=False,
+    )
     y = alt.Y("x:N", sort=None, axis=axis)
-    across = {"yOffset": alt.YOffset("series:N", sort=names)} if len(names) > 1 else {}
+    places = [point.x for one in figure.series for point in one.points]
+    has_neighbours = len(set(places)) < len(places)
+    across = {"yOffset": alt.YOffset("series:N", sort=names)} if has_neighbours else {}
     base = alt.Chart().encode(y=y, color=colour, **across)
     position = _position(alt, figure.y, _ys(figure), is_x=True, is_bar=True, base=figure.base)
     x = alt.X("y:Q", **position)
@@ -202,14 +231,14 @@ def _ticks(values: Sequence[float], *, is_percentile: bool) -> list[float]:
     return [low, high] if high > low else [low]
 
 
-def _style() -> Spec:
+def _style(bar: int) -> Spec:
     labels = {"labelColor": colours.TEXT, "labelFontSize": 11, "titleColor": colours.TEXT}
     return {
         "background": "transparent",
         "padding": {"left": 10, "right": 10, "top": 5, "bottom": 5},
         "font": "Arial",
         "aria": False,
-        "view": {"stroke": None, "discreteHeight": {"step": _BAR}},
+        "view": {"stroke": None, "discreteHeight": {"step": bar}},
         "axis": {
             **labels,
             "titleFontSize": 11,
@@ -226,7 +255,7 @@ def _style() -> Spec:
             "columns": 2,
             "labelLimit": 190,
             "symbolSize": 90,
-            "symbolStrokeWidth": 2,
+            "symbolStrokeWidth": 0,
         },
         "title": {
             "color": colours.TEXT,

@@ -121,10 +121,12 @@ def _section(section: Section, name: str, links: Links, *, with_detail: bool) ->
     lines = "".join(f'<p class="line">{escaped(line)}</p>' for line in section.lines)
     figures = "".join(figure_html(figure, links) for figure in section.figures)
     tables = "".join(_table(table, links) for table in section.shown_tables(with_detail))
+    charts = f'<div class="figures">{figures}</div>' if figures else ""
+    # The table of results is the answer; elsewhere the chart says first what the table holds.
+    parts = charts + tables if section.part_of else tables + charts
     return (
-        f'<section id="{name}"><{heading}>{escaped(section.title)}</{heading}>{lines}'
-        + (f'<div class="figures">{figures}</div>' if figures else "")
-        + f"{tables}</section>\n"
+        f'<section id="{name}"><{heading}>{escaped(section.title)}</{heading}>{lines}{parts}'
+        "</section>\n"
     )
 
 

@@ -84,9 +84,13 @@ def _speed_ups(table: Table) -> tuple[Figure, ...]:
                 bars.setdefault(name, []).append(
                     Point(category(table, row), number.value, number.low, number.high, row.runs)
                 )
-    return figure(
-        f"{table.name}_speed_up", f"Speed-up: {table.title}", Axis("speed-up", "log"), bars, 1
-    )
+    printed = [
+        column.title.replace("\n", " ")
+        for column in table.columns
+        if column.role == PUBLISHED_SPEED_UP
+    ]
+    axis = Axis("speed-up", "log")
+    return figure(f"{table.name}_speed_up", "Speed-up", axis, bars, 1, printed)
 
 
 def category(table: Table, row: Row) -> str:
