@@ -1,0 +1,71 @@
+"""`assay report --output` and `--charts`: files that are whole, and never replaced unasked."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from assay.cli.program import run_program
+
+RUN = ["run", "one.sql", "--on", "null", "--clients", "2", "--duration", "6"]
+NO_PROBES = ["--no-probe", "--no-durability"]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("recorded")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        Path("one.sql").write_text("select 1;\n", encoding="utf-8")
+        assert run_program([*RUN, *NO_PROBES, "--format", "csv"]) == 0
+    return folder
+
+
+@pytest.fixture
+def here(recorded: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(recorded)
+    return recorded
+
+
+def test_a_page_is_written_to_a_file_that_is_replaced_only_with_force(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["report", "--format", "html", "--output", "page.html"]
+    assert run_program(words) == 0
+    out, said = capsys.readouterr()
+    assert out == "" and said == "written to page.html\n"
+    page = (here / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>") and page.endswith("</body></html>\n")
+    assert run_program(words) == 2
+    assert "already exists" in capsys.readouterr().err
+    assert run_program([*words, "--force"]) == 0
+
+
+@pytest.mark.usefixtures("here")
+def test_a_page_is_not_written_to_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    for words in (["report"], [*RUN[:2], "--on", "null", "--duration", "1"]):
+        assert run_program([*words, "--format", "html"]) == 2
+        out, said = capsys.readouterr()
+        assert out == "" and "expected a file for --format html, found a terminal" in said
+        assert "--output report.html" in said
+
+
+def test_charts_are_written_as_svg_and_png(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["report", "--charts", "pictures"]) == 0
+    assert " charts in pictures" in capsys.readouterr().err
+    files = {path.name for path in (here / "pictures").iterdir()}
+    assert {name.rpartition(".")[0] + end for name in files for end in (".svg", ".png")} == files
+    assert any("timeline" in name for name in files)
+    assert run_program(["report", "--charts", "pictures"]) == 2
+    assert "--force" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("here")
+def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_program(["report", "--force"]) == 2
+    assert "--output or --charts" in capsys.readouterr().err

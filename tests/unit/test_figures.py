@@ -1,0 +1,119 @@
+"""What the charts of a report show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import invented_page
+import invented_records as invented
+import pytest
+from hdrh.histogram import HdrHistogram
+
+from assay.charts import colours, draw
+from assay.charts.spec import specification
+from assay.experiment import Driving
+from assay.observation import Latency
+from assay.report import cell_runs
+from assay.report.build import build
+from assay.report.figures import by_level, percentile_curves
+from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
+from assay.report.figures.values import Figure
+from assay.report.values import Report
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    return build(invented_page.record(tmp_path_factory.mktemp("figures") / "records.sqlite"))
+
+
+def figures(report: Report) -> dict[str, Figure]:
+    return {figure.name: figure for section in report.sections for figure in section.figures}
+
+
+def test_the_counts_of_a_histogram_are_those_that_another_library_encoded() -> None:
+    histogram = HdrHistogram(1000, 3_600_000_000_000, 3)
+    values = [1000 * 3**power + place for power in range(14) for place in range(5)]
+    for value in values:
+        histogram.record_value(value, 1 + value % 4)
+    encoded = histogram.encode().decode()
+    kept = dict.fromkeys(Latency.__struct_fields__, 0)
+    latency = Latency(**{**kept, "histogram": encoded})
+    found = list(percentile_curves.counts(latency))
+    assert sum(count for _, count in found) == histogram.get_total_count()
+    total = 0
+    for value, count in found:
+        total += count
+        share = 100 * total / histogram.get_total_count()
+        assert histogram.get_value_at_percentile(share) == value
+
+
+def test_throughput_over_time_has_a_line_for_each_storage(report: Report) -> None:
+    timeline = figures(report)["parallel_timeline_1"]
+    assert [one.name for one in timeline.series] == ["here", "ssd"]
+    assert [point.y for point in timeline.series[0].points[:3]] == [30, 31, 32]
+    assert len(timeline.series[0].points[0].runs) == 1
+
+
+def test_scaling_has_the_ideal_and_charts_side_by_side_one_scale(report: Report) -> None:
+    shown = [one for name, one in figures(report).items() if name.startswith("parallel_scaling")]
+    assert len(shown) == 2
+    for figure in shown:
+        ideal = figure.series[-1]
+        assert ideal.is_reference
+        assert [(point.x, point.y) for point in ideal.points] == [(1, 1), (2, 2), (8, 8)]
+    assert len({figure.y.span for figure in shown}) == 1
+
+
+def test_published_times_stand_beside_the_measured_ones(report: Report) -> None:
+    figure = figures(report)["parallel_published"]
+    published, measured = figure.series
+    assert published.is_reference and not measured.is_reference
+    at = {point.x: point.y for point in published.points}
+    assert at["sqlite, clients 8: here | disk"] == 1704
+    assert set(at) == {point.x for point in measured.points}
+
+
+def test_a_chart_has_few_lines_and_a_report_few_charts_of_a_kind(tmp_path: Path) -> None:
+    systems = [replace(invented.MARIADB, options={"engine": f"E{n}"}) for n in range(8)]
+    record = invented_page.record(tmp_path / "records.sqlite", systems, range(1, 17), 1, 6)
+    runs = cell_runs.tests(record)["parallel"]
+    made = panels(cell_runs.cells(record, runs), "system")
+    assert len(made.shown) == MOST_PANELS
+    assert all(len(panel.series) <= MOST_SERIES for panel in made.shown)
+    assert made.left_out == 16 * 2 * 2 - MOST_PANELS
+    assert made.notes(made.shown[0]) == ()
+    assert str(made.left_out) in made.notes(made.shown[-1])[0]
+
+
+def test_latency_by_offered_rate_has_only_percentiles_with_enough_samples(tmp_path: Path) -> None:
+    rates = [Driving(passes=1, arrival="poisson", offered_rate_per_s=rate) for rate in (10.0, 90.0)]
+    planned = invented.plan((invented.SQLITE,), driving=rates)
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 10.0)
+    found = cell_runs.cells(record, record.runs)
+    shown = {figure.name: figure for figure in by_level.figures("parallel", None, found)}
+    throughput = shown["parallel_throughput_by_offered_rate_1"]
+    assert [(point.x, point.y) for point in throughput.series[-1].points] == [(10, 10), (90, 90)]
+    enough = record.runs[0].driven.all_ok.count >= 368  # type: ignore[union-attr]
+    assert ("parallel_p99_by_offered_rate_1" in shown) is enough
+
+
+def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
+    for figure in figures(report).values():
+        drawn = draw.svg_for_page(figure, "title text")
+        for variable in _variables(figure):
+            assert drawn.count(f"var({variable})") >= 1, (figure.name, variable)
+        assert "NaN" not in drawn
+        assert "#0072b2" not in drawn
+
+
+def _variables(figure: Figure) -> list[str]:
+    own = [one for one in figure.series if not one.is_reference]
+    return [colours.VARIABLES[colours.SERIES[place]] for place in range(len(own))]
+
+
+def test_a_chart_of_a_file_has_its_title_and_a_white_ground(report: Report) -> None:
+    figure = figures(report)["parallel_timeline_1"]
+    assert figure.title in draw.svg(figure)
+    assert specification(figure)["title"] == figure.title
+    assert draw.png(figure).startswith(b"\x89PNG\r\n")

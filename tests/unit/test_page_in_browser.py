@@ -1,0 +1,118 @@
+"""The page in a browser: every chart is drawn, tables are sorted, links open what they lead to, and
+no request leaves the page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import invented_page
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from assay.page.document import render
+from assay.report.build import build
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium on this machine (apt-get install chromium)"
+)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("browser")
+    path = folder / "report.html"
+    with path.open("w", encoding="utf-8") as stream:
+        render(build(invented_page.record(folder / "records.sqlite")), stream)
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def opened(browser: Browser, file: Path, **how: object) -> tuple[Page, list[str], list[str]]:
+    """The page, the messages of its console, and the requests it made."""
+    page = browser.new_page(**how)  # type: ignore[arg-type]
+    messages: list[str] = []
+    requests: list[str] = []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(file.as_uri())
+    return page, messages, requests
+
+
+def test_every_chart_is_drawn_and_no_request_leaves_the_page(browser: Browser, file: Path) -> None:
+    page, messages, requests = opened(browser, file)
+    charts = page.locator("figure svg")
+    assert charts.count() > 8
+    for place in range(charts.count()):
+        chart = charts.nth(place)
+        box = chart.bounding_box()
+        assert box and box["width"] > 200 and box["height"] > 50
+        marks = chart.locator(".role-mark path, .role-mark line")
+        sizes = [marks.nth(mark).bounding_box() for mark in range(min(5, marks.count()))]
+        assert any(size and size["width"] + size["height"] > 3 for size in sizes)
+        assert chart.locator("title").text_content()
+    assert requests == [file.as_uri()]
+    assert messages == []
+    page.close()
+
+
+def test_a_press_on_a_heading_sorts_its_table(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file)
+    table = page.locator("#summary table")
+    heading = table.locator("th", has_text="TPS")
+
+    def values() -> list[float]:
+        return [float(text) for text in table.locator("tbody td:nth-child(2)").all_inner_texts()]
+
+    assert values() != sorted(values(), reverse=True)
+    heading.locator("button").click()
+    assert values() == sorted(values())
+    assert heading.get_attribute("aria-sort") == "ascending"
+    heading.locator("button").click()
+    assert values() == sorted(values(), reverse=True)
+    page.close()
+
+
+def test_a_number_opens_its_runs(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file)
+    assert not page.locator("details.run").first.locator("dl").is_visible()
+    page.locator("#summary td a").first.click()
+    page.wait_for_function("location.hash !== ''")
+    target = page.locator(page.evaluate("location.hash"))
+    assert target.locator("dl").first.is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize("width", [375, 800, 1400])
+def test_no_width_makes_the_page_scroll_sideways(browser: Browser, file: Path, width: int) -> None:
+    page, _, _ = opened(browser, file, viewport={"width": width, "height": 900})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.close()
+
+
+def test_charts_follow_a_dark_page_and_paper_is_light(browser: Browser, file: Path) -> None:
+    def colours() -> tuple[str, str]:
+        ground = "getComputedStyle(document.body).backgroundColor"
+        word = "getComputedStyle(document.querySelector('figure svg text')).fill"
+        return page.evaluate(ground), page.evaluate(word)
+
+    page, _, _ = opened(browser, file, color_scheme="light")
+    light = colours()
+    page.emulate_media(color_scheme="dark")
+    dark = colours()
+    page.emulate_media(color_scheme="dark", media="print")
+    paper = colours()
+    assert light[0] != dark[0]
+    assert light[1] == dark[0] or light[1] != dark[1]
+    assert paper == ("rgb(255, 255, 255)", "rgb(0, 0, 0)")
+    page.close()
