@@ -102,9 +102,9 @@ def test_no_width_makes_the_page_scroll_sideways(browser: Browser, file: Path, w
 
 def test_charts_follow_a_dark_page_and_paper_is_light(browser: Browser, file: Path) -> None:
     def colours() -> tuple[str, str]:
-        ground = "getComputedStyle(document.body).backgroundColor"
+        background = "getComputedStyle(document.body).backgroundColor"
         word = "getComputedStyle(document.querySelector('figure svg text')).fill"
-        return page.evaluate(ground), page.evaluate(word)
+        return page.evaluate(background), page.evaluate(word)
 
     page, _, _ = opened(browser, file, color_scheme="light")
     light = colours()
