@@ -55,6 +55,7 @@ def printed(published: Published) -> Iterator[Point]:
             yield Point({**levels, VALUE: title}, PUBLISHED, _cell(value, "ratio"))
 
 
+_BYTES = {"MB": 1e6, "GB": 1e9}
 _LISTS = ("values", "speed_up")
 
 
@@ -67,6 +68,8 @@ def _cell(value: float | str, unit: str) -> Cell:
     """Text stands for what the paper says in words, and "" for what it does not say."""
     if isinstance(value, str):
         return Cell(value) if value else absent("")
+    if unit in _BYTES:
+        return Cell(f"{value:.10g} {unit}", Number(value * _BYTES[unit], "bytes"))
     return Cell(f"{value:.2f}" if unit == "ratio" else f"{value:.10g}", Number(value, unit))
 
 

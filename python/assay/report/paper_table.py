@@ -37,9 +37,10 @@ from assay.report.paper_points import JUDGED, MEASURED, PUBLISHED, RATIO, VALUE,
 from assay.report.published import HARDWARE, Layout, Published
 from assay.report.series import SeriesColumn
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.text.units import TIME_UNITS
 
 _TITLE, _SUFFIX = "The paper's tables", "_paper"
-_RATIOS = ("ratio", "scalability in %")
+_RATIOS = ("ratio", "%")
 _NOT_DIVIDED = (
     "times and sizes of other machines and other amounts of data are not divided by the published "
     "ones; ratios are"
@@ -149,7 +150,7 @@ def table(
                 rows.append(Row((*map(_label, row), Cell(JUDGED), *judged)))
     return Table(
         name=f"{name}{_SUFFIX}",
-        title=f"{title} ({published.source}), in {_unit(published)}",
+        title=f"{title} ({published.source}){_unit(published)}",
         label_columns=len(layout.rows) + 1,
         columns=(
             *(Column(one, is_number=one == "clients") for one in layout.rows),
@@ -177,7 +178,9 @@ def _note(cell: Cell) -> str:
 
 
 def _unit(published: Published) -> str:
-    return ", ".join(dict.fromkeys(published.units))
+    """``, in s``; nothing where the values name their units or are counts."""
+    units = [unit for unit in dict.fromkeys(published.units) if unit in (*TIME_UNITS, *_RATIOS)]
+    return f", in {', '.join(units)}" if units else ""
 
 
 def _ratio(theirs: Cell | None, ours: Cell) -> Cell:
