@@ -213,6 +213,7 @@ _STEPS: Mapping[str, str] = {
     "update": "assay.steps.update:Update",
     "limit": "assay.steps.limit:Limit",
     "backup": "assay.steps.backup:Backup",
+    "space_reuse": "assay.steps.space_reuse:SpaceReuse",
 }
 """Kinds of steps: name in a workload file → class. Other packages add theirs as entry points of the
 group ``assay.steps``."""

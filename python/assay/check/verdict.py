@@ -6,7 +6,7 @@ from collections.abc import Sequence, Set
 
 from assay.check.answers import Check
 from assay.errors import RESOURCES, says_disk_is_full
-from assay.observation import BackupReport, Observation, OtherReport, UpdateReport
+from assay.observation import BackupReport, Observation, OtherReport, SpaceReuseReport, UpdateReport
 
 _ENDED = {
     "refused": "not every client could connect",
@@ -45,6 +45,9 @@ def why_failed(
         return None if is_right else "after the update the tables differ from a fresh load"
     if isinstance(observation, BackupReport):
         return _why_backup_failed(observation)
+    if isinstance(observation, SpaceReuseReport):
+        is_right = observation.equals_load
+        return None if is_right else "the rows that were inserted again differ from those loaded"
     if not isinstance(observation, Observation):
         return None
     first = _first_error(observation, counted)

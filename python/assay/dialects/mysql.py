@@ -188,6 +188,10 @@ class MysqlDialect(StandardSql):
     def after_load(self, tables: Sequence[Table]) -> list[str]:
         return [f"ANALYZE TABLE {self.identifier(table.name)}" for table in tables]
 
+    def reclaim(self, tables: Sequence[Table]) -> list[str]:
+        """Each table is written anew."""
+        return [f"OPTIMIZE TABLE {self.identifier(table.name)}" for table in tables]
+
     def session_isolation(self, level: str) -> list[str]:
         self.insist_on_level(level)
         return [f"SET SESSION TRANSACTION ISOLATION LEVEL {level.upper()}"]

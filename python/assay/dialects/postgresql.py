@@ -76,6 +76,10 @@ class PostgresqlDialect(StandardSql):
         """VACUUM too: otherwise the first query that reads a row pays for marking it committed."""
         return [f"VACUUM (ANALYZE) {self.identifier(table.name)}" for table in tables]
 
+    def reclaim(self, tables: Sequence[Table]) -> list[str]:
+        """The space can be used again; the end of a file goes back to the file system."""
+        return [f"VACUUM {self.identifier(table.name)}" for table in tables]
+
     def bulk_statement(self, table: Table) -> str:
         return f"COPY {self.identifier(table.name)} ({self.column_names(table)}) FROM STDIN"
 

@@ -278,6 +278,15 @@ class SingleRows(Protocol):
 
 
 @runtime_checkable
+class Reclaims(Protocol):
+    """A dialect with statements that give the space of deleted rows back."""
+
+    def reclaim(self, tables: Sequence[Table]) -> list[str]:
+        """Outside any transaction."""
+        ...
+
+
+@runtime_checkable
 class RecognisesReads(Protocol):
     """A dialect without `Dialect.session_read_only` whose statements show whether they write."""
 

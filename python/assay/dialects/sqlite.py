@@ -3,7 +3,7 @@ in its shell's script."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.protocol import Table
@@ -89,6 +89,11 @@ class SqliteDialect(StandardSql):
 
     def session_read_only(self) -> list[str]:
         return ["PRAGMA query_only = ON"]
+
+    def reclaim(self, tables: Sequence[Table]) -> list[str]:
+        """The whole file is written anew."""
+        del tables
+        return ["VACUUM"]
 
     def bulk_statement(self, table: Table) -> str:
         """Prepared once and run for each row."""

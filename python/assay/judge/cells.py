@@ -13,7 +13,7 @@ from assay.judge.seconds import deviation
 from assay.judge.spread import Spread, spread
 from assay.judge.verdict import NONE, Verdict
 from assay.judge.warnings import RunWarning
-from assay.observation import LimitReport, Observation, Observed
+from assay.observation import LimitReport, Observation, Observed, SpaceReuseReport
 from assay.text import units
 
 LEAST_REPETITIONS = 4
@@ -83,7 +83,7 @@ def _spread(observations: Sequence[Observed | None]) -> Spread | None:
 
 
 def _number(observation: Observed | None) -> float | None:
-    if observation is None or isinstance(observation, LimitReport):
+    if observation is None or isinstance(observation, LimitReport | SpaceReuseReport):
         return None
     if isinstance(observation, Observation):
         return observation.throughput_per_s

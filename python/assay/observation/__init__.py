@@ -21,6 +21,7 @@ from assay.observation.other_reports import (
     BackupReport,
     LimitReport,
     OtherReport,
+    SpaceReuseReport,
     UpdateReport,
 )
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
@@ -62,6 +63,7 @@ __all__ = [
     "ResultReport",
     "ServerCost",
     "ShapeError",
+    "SpaceReuseReport",
     "Standstill",
     "StatementReport",
     "TransactionOutcomes",

@@ -12,6 +12,7 @@ from assay.observation.other_reports import (
     BackupReport,
     LimitReport,
     OtherReport,
+    SpaceReuseReport,
     UpdateReport,
 )
 from assay.observation.shape import ShapeError, read
@@ -25,6 +26,7 @@ _OTHER: Mapping[str, type[OtherReport]] = {
     "update": UpdateReport,
     "limit": LimitReport,
     "backup": BackupReport,
+    "space_reuse": SpaceReuseReport,
 }
 
 

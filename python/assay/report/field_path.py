@@ -19,7 +19,7 @@ from assay.record import RunRecord
 SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
 _EARLIER = {"response_time": "latency"}
 """Old names in workload files and records."""
-_UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s"}
+_UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
 
 
 def value(run: RunRecord, key: str) -> Any:

@@ -1,0 +1,77 @@
+"""Takes a loaded deployment and the request it was loaded with; deletes all rows and inserts them
+again, several times; returns the size on disk after each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from assay.dialects.protocol import Reclaims, Table
+from assay.errors import Bug
+from assay.load.digest import table_digest
+from assay.load.fill import fill
+from assay.provision.deployment import Deployment
+from assay.provision.session import session
+from assay.row_sources.request import DataRequest
+from assay.systems.abilities import Sized
+from assay.systems.protocol import System
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Bytes on disk in one cycle."""
+
+    deleted_bytes: int
+    reinserted_bytes: int
+
+
+@dataclass(frozen=True)
+class Reused:
+    loaded_bytes: int
+    cycles: tuple[Sizes, ...]
+    equals_load: bool
+    """Whether the tables hold the same rows as after the load."""
+
+
+def observe(
+    deployment: Deployment,
+    system: System,
+    tables: Sequence[Table],
+    request: DataRequest,
+    cycles: int,
+    *,
+    reclaims: bool,
+    on_stage: Callable[[str], None],
+) -> Reused:
+    """``reclaims``: the system's own statements give the space of deleted rows back, after each
+    deletion. Raises `SystemRefused` and `RunFailed` where a statement fails."""
+    if not isinstance(system, Sized):
+        raise Bug(f"{system.name} does not report the size of its data")
+    dialect = system.dialect
+    loaded_bytes = system.size_on_disk_bytes(deployment)
+    source = _digests(deployment, system, tables)
+    found = []
+    for cycle in range(1, cycles + 1):
+        on_stage(f"delete all rows, and insert them again ({cycle} of {cycles})")
+        deletes = [one for table in tables for one in dialect.delete_all(table.name)]
+        _execute(deployment, [*dialect.begin(), *deletes, *dialect.commit()])
+        if reclaims and isinstance(dialect, Reclaims):
+            _execute(deployment, dialect.reclaim(tables))
+        deleted_bytes = system.size_on_disk_bytes(deployment)
+        fill(deployment, dialect, tables, request.source)
+        found.append(Sizes(deleted_bytes, system.size_on_disk_bytes(deployment)))
+    on_stage("compare")
+    is_equal = _digests(deployment, system, tables) == source
+    return Reused(loaded_bytes, tuple(found), is_equal)
+
+
+def _execute(deployment: Deployment, statements: Sequence[str]) -> None:
+    with session(deployment.address) as opened:
+        for statement in statements:
+            opened.execute(statement)
+
+
+def _digests(
+    deployment: Deployment, system: System, tables: Sequence[Table]
+) -> list[tuple[int, str]]:
+    return [table_digest(deployment, system.dialect, table) for table in tables]

@@ -1,0 +1,42 @@
+"""Rows that are deleted and inserted again, on real systems."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay.observation import SpaceReuseReport
+from commands import IN_MEMORY, Assay, need
+
+
+@pytest.mark.parametrize("system", ["sqlite", "postgresql"])
+def test_the_same_rows_come_back_and_reclaiming_makes_files_smaller(
+    assay: Assay, system: str
+) -> None:
+    need(system)
+    ended = assay(
+        "run", "ssd.space-reuse", "--on", system, "--set", "tables=1", "--set", "rows=2000",
+        "--set", "cycles=2", "--no-durability", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    plain, reclaimed = (run.observation for run in ended.runs)
+    for report in (plain, reclaimed):
+        assert isinstance(report, SpaceReuseReport)
+        assert report.equals_load is True
+        assert report.cycles == 2
+        assert report.first_ratio == pytest.approx(report.reinserted_bytes / report.loaded_bytes)
+    assert isinstance(plain, SpaceReuseReport) and isinstance(reclaimed, SpaceReuseReport)
+    if system == "sqlite":  # the others count their logs too
+        assert reclaimed.deleted_bytes < plain.loaded_bytes / 10
+        assert plain.deleted_bytes == plain.loaded_bytes
+
+
+def test_a_system_without_such_statements_is_refused(assay: Assay) -> None:
+    ended = assay(
+        "run", "ssd.space-reuse", "--on", "duckdb", "--set", "tables=1", "--set", "rows=1000",
+        *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    plain, reclaimed = ended.runs
+    assert isinstance(plain.observation, SpaceReuseReport)
+    assert reclaimed.state == "refused"
+    assert "no statement that gives the space of deleted rows back" in reclaimed.reason
