@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.comparison.conditions import Answer, Judged
+from assay.comparison.conditions import Judged
 from assay.comparison.estimate import CONFIDENCE, Design
 from assay.comparison.metrics import Metric
 from assay.comparison.stage import designs
@@ -138,13 +138,26 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
 
 
 def _conditions(judged: Sequence[Judged]) -> Iterator[Section]:
-    if judged:
-        lines = [f"{_shown(one)}  {one.condition.text}: {one.cell}: {one.reason}" for one in judged]
-        yield Section("Conditions", tuple(lines))
-
-
-def _shown(one: Judged) -> str:
-    return f"{one.answer.value:<{max(len(answer.value) for answer in Answer)}}"
+    if not judged:
+        return
+    table = Table(
+        "conditions",
+        "by cell",
+        (Column("condition"), Column("cell"), Column("answer"), Column("found")),
+        tuple(
+            Row(
+                (
+                    text(one.condition.text),
+                    text(one.cell),
+                    text(one.answer.value),
+                    text(one.reason),
+                )
+            )
+            for one in judged
+        ),
+        label_columns=2,
+    )
+    yield Section("Conditions", (), (table,))
 
 
 def _differences(comparison: Comparison) -> Iterator[Section]:
@@ -157,10 +170,12 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
     own = [(cell.name, one) for cell in cells for one in cell.differences if one not in shared]
     if not shared and not own:
         return
-    lines = [one.sentence for one in shared[:_MOST_DIFFERENCES]]
+    few = shared[:_MOST_DIFFERENCES]
+    width = max((len(one.name) for one in few), default=0)
+    lines = [f"{one.name:<{width}}  {one.a or 'none'} → {one.b or 'none'}" for one in few]
     left_out = len(shared) - len(lines) + len(own)
     if left_out:
-        lines.append(f"{units.counted(left_out, 'further difference')}: --detail")
+        lines.append(f"{units.counted(left_out, 'further difference')}  --detail")
     table = Table(
         "differences",
         "what differs in equal cells",
@@ -179,15 +194,14 @@ def _unequal(comparison: Comparison) -> Iterator[Section]:
     if not comparison.unequal:
         return
     few = comparison.unequal if not comparison.cells else ()
-    lines = [f"only in {one.side}: {one.name}{_near(one.nearest, one.differences)}" for one in few]
+    lines = [f"only in {one.side}  {one.name}{_near(one.nearest, one.differences)}" for one in few]
     if not few:
         counts = {side: sum(one.side == side for one in comparison.unequal) for side in ("A", "B")}
         lines = [
-            f"{units.counted(count, 'cell')} only in {side}"
+            f"only in {side}  {units.counted(count, 'cell')}: --detail"
             for side, count in counts.items()
             if count
         ]
-        lines[-1] += ": --detail"
     table = Table(
         "unequal_cells",
         "cells of one side",
