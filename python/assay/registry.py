@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 WORKLOADS_FOLDER = Path(__file__).parent / "workloads"
 WORKLOAD_FILE = "workload.toml"
+EXPERIMENTS_FOLDER = Path(__file__).parent / "experiments"
+_BUILT_IN = (".", "experiments")
+"""Where guides name the built-in experiment files: they are there in a clone of the repository."""
 
 
 @cache
@@ -245,6 +248,20 @@ def report_form(name: str) -> Any:
 def workloads() -> tuple[str, ...]:
     """Names of the built-in workloads."""
     return tuple(sorted(file.parent.name for file in WORKLOADS_FOLDER.glob(f"*/{WORKLOAD_FILE}")))
+
+
+def experiments() -> tuple[str, ...]:
+    """Names of the built-in experiment files."""
+    return tuple(sorted(file.stem for file in EXPERIMENTS_FOLDER.glob("*.toml")))
+
+
+def experiment_file(word: str) -> Path:
+    """The experiment file as a person names it: a path, or ``NAME.toml`` of a built-in one,
+    where no file is at that path."""
+    path = Path(word)
+    if path.stem in experiments() and str(path.parent) in _BUILT_IN and not paths.exists(path):
+        return EXPERIMENTS_FOLDER / path.name
+    return path
 
 
 def workload_folder(name: str) -> Path:

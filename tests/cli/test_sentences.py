@@ -77,7 +77,10 @@ def test_choices_are_listed_without_escapes(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("list tests", "expected systems, workloads, storages, runs or datasets, found 'tests'"),
+        (
+            "list tests",
+            "expected systems, workloads, experiments, storages, runs or datasets, found 'tests'",
+        ),
         ("run one.sql --arrival x", "--arrival: expected closed, constant or poisson, found 'x'"),
         ("run one.sql -c", "-c: expected a value, found none"),
         ("run one.sql --reconnect=1", "--reconnect: expected no value"),

@@ -41,6 +41,7 @@ def test_the_wheel_runs_in_a_clean_environment(tmp_path: Path) -> None:
     assert found.pop("man_pages") == pages > 20
     assert found.pop("compiled_modules") == len(modules)
     assert found.pop("tests") > 30
+    assert found.pop("experiments") == len(list((ROOT / "experiments").glob("*.toml"))) > 3
     assert found.pop("systems") > 10
 
 

@@ -72,13 +72,15 @@ def workload(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> It
 
 
 def target(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
-    """``WORKLOAD``, ``WORKLOAD.TEST,TEST``, or a file that says what to run."""
+    """``WORKLOAD``, ``WORKLOAD.TEST,TEST``, or a file that says what to run: one that is
+    there, or a built-in experiment."""
     name, dot, tests = typed.partition(".")
     if not dot or name not in registry.workloads():
-        return [
-            *workload(ctx, parameter, typed),
-            *_files(typed, (".toml", ".sql", ".cql", ".json")),
-        ]
+        files = _files(typed, (".toml", ".sql", ".cql", ".json"))
+        there = {item.value for item in files}
+        built_in = (f"{one}.toml" for one in registry.experiments())
+        named = [item for item in _beginning(typed, built_in) if item.value not in there]
+        return [*workload(ctx, parameter, typed), *named, *files]
     from assay.workload import reader
 
     read = reader.read(name)

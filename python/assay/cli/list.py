@@ -1,4 +1,5 @@
-"""``assay list``: lists systems, workloads, storages, recorded runs and kept data sets."""
+"""``assay list``: lists systems, workloads, experiments, storages, recorded runs and kept data
+sets."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from assay.experiment import AS_IS
 from assay.files.paths import is_folder
 from assay.workload.values import Test, Workload
 
-WHAT = ("systems", "workloads", "storages", "runs", "datasets")
+WHAT = ("systems", "workloads", "experiments", "storages", "runs", "datasets")
 SYSTEM_COLUMNS = ("system", "available", "version", "driver", "urls", "verified")
 SYSTEM_DETAIL = (
     *SYSTEM_COLUMNS, "place", "why_not_found", "dialect", "capabilities", "options", "profiles",
@@ -28,6 +29,7 @@ SYSTEM_DETAIL = (
     "install",
 )  # fmt: skip
 WORKLOAD_COLUMNS = ("test", "clients", "title", "reproduces")
+EXPERIMENT_COLUMNS = ("experiment", "title", "reproduces")
 STORAGE_COLUMNS = ("storage", "available", "what")
 WHY_NOT = "why_not_available"
 """A column of storages, where one of them is not available."""
@@ -58,7 +60,9 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
     help="Systems: also capabilities, options and how to get them; storages: also their options.",
 )
 def command(what: str, form: str, records: Path, datasets: Path | None, detail: bool) -> None:
-    """List systems, workloads, storages, recorded runs or copies of loaded data.
+    """List systems, workloads, experiments, storages, runs or copies of loaded data.
+
+    Experiments are the files that come with Assay: `assay run NAME.toml`.
 
     A system is `found` on this machine, or `installable` by `assay install`, or
     to be reached `by URL`.
@@ -90,6 +94,7 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
     found_by: dict[str, Callable[[], tuple[tuple[str, ...], list[rows.Row]]]] = {
         "systems": lambda: (SYSTEM_DETAIL if detail else SYSTEM_COLUMNS, system_rows()),
         "workloads": lambda: (WORKLOAD_COLUMNS, _workloads()),
+        "experiments": lambda: (EXPERIMENT_COLUMNS, _experiments()),
         "storages": lambda: (
             (STORAGE_DETAIL, storage_option_rows()) if detail else (STORAGE_COLUMNS, storage_rows())
         ),
@@ -133,6 +138,28 @@ def _workloads() -> list[rows.Row]:
         row
         for workload in map(reader.read, registry.workloads())
         for row in (*_tests(workload), *_series(workload))
+    ]
+
+
+def _experiments() -> list[rows.Row]:
+    """The built-in experiment files, each under the name with which it is run."""
+    from assay.experiment import file
+
+    read = {
+        f"{name}.toml": file.read(registry.experiment_file(f"{name}.toml"))[0]
+        for name in registry.experiments()
+    }
+    return [
+        {
+            "experiment": name,
+            "title": experiment.title,
+            "reproduces": experiment.reproduces,
+            "workload": experiment.workload,
+            "tests": list(experiment.tests),
+            "systems": [system.label for system in experiment.systems],
+            "storages": [storage.name for storage in experiment.storages],
+        }
+        for name, experiment in read.items()
     ]
 
 

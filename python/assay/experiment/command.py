@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from assay import registry
 from assay.experiment.given import Words
 from assay.experiment.settings import split
 from assay.text.secrets import without_secrets
@@ -29,7 +30,8 @@ def command_of(words: Words) -> dict[str, Any] | None:
         for field in fields(Words)
         if field.name not in _LEFT_OUT and (value := getattr(words, field.name)) != field.default
     }
-    return {"file": str(Path(words.target).resolve()), "folder": str(Path.cwd()), **given}
+    file = registry.experiment_file(words.target).resolve()
+    return {"file": str(file), "folder": str(Path.cwd()), **given}
 
 
 def spelled(command: Mapping[str, Any], records: Path, default_records: str) -> str:

@@ -30,10 +30,12 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     if words.scale is not None:
         words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
     if words.target.endswith(".toml"):
-        full = experiment_file.read(Path(words.target))
+        full = experiment_file.read(registry.experiment_file(words.target))
         start, workload = full
         if words.quick:
-            start, workload = experiment_file.read(Path(words.target), is_quick=True)
+            start, workload = experiment_file.read(
+                registry.experiment_file(words.target), is_quick=True
+            )
         if words.script:
             scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
             start = replace(start, scripts=scripts)
