@@ -89,6 +89,7 @@ def systems_not_installed(command: str) -> list[str]:
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     working_folder = tmp_path
     (working_folder / ".venv").symlink_to(sys.prefix)
+    (working_folder / "experiments").symlink_to(ROOT / "experiments")
     for name, text in files(page):
         (working_folder / name).parent.mkdir(parents=True, exist_ok=True)
         (working_folder / name).write_text(text, encoding="utf-8")
