@@ -27,6 +27,8 @@ from assay.text import units
 from assay.text.reasons import sentence
 
 NOT_COMPARABLE = "not comparable"
+MODELLED = "on a modelled storage"
+"""Beside a judgement: the storage is a model of one."""
 _LEAST_SIZES = 3
 
 
@@ -295,7 +297,8 @@ def _why_not(cell: CellRuns, key: Key | None = None) -> str:
     """Why the cell cannot be compared by this key; empty: it can."""
     if not (cell.measured if key is None else key.runs(cell)):
         run = cell.runs[0]
-        return f"{run.system}: {sentence(run.reason) or run.state}"
+        reason, _, _hint = sentence(run.reason).partition(" (")
+        return f"{run.system} was not measured: {reason or run.state}"
     verdict = cell.judged.verdict
     return f"{cell.name} is invalid: {verdict.reason}" if verdict.word == "invalid" else ""
 
@@ -317,7 +320,7 @@ def _modelled(cells: Sequence[CellRuns]) -> str:
         for cell in cells
         for run in cell.runs
     )
-    return "on a modelled storage" if is_modelled else ""
+    return MODELLED if is_modelled else ""
 
 
 def _why_none(term: Term, found: Sequence[CellRuns]) -> str:

@@ -134,8 +134,10 @@ def compared(
             if one is not None:
                 yield Point({**levels, VALUE: title}, origin, median(one))
         first, *others = [None if one is None else aggregates.number(one, key) for one in of_levels]
+        is_more_better = key.unit == "per_s"
         for place_of_other, other in enumerate(others):
-            if (shown := aggregates.ratio(first, other)) is not None:
+            slow, fast = (other, first) if is_more_better else (first, other)
+            if (shown := aggregates.ratio(slow, fast)) is not None:
                 name = f"{SPEED_UP} {published.columns[place_of_other + 1]}"
                 title = name if place_of_other else SPEED_UP
                 between = _between(of_levels[0], of_levels[place_of_other + 1], key)
@@ -147,7 +149,8 @@ def _between(
 ) -> Interval | None:
     if first is None or other is None:
         return None
-    of_both = [selection.values(one, key) for one in (first, other)]
+    slow, fast = (other, first) if key.unit == "per_s" else (first, other)
+    of_both = [selection.values(one, key) for one in (slow, fast)]
     if not all(of_both) or any(value <= 0 for values in of_both for value in values):
         return None
     return order.ratio(*of_both)

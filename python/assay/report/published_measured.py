@@ -357,5 +357,15 @@ def _claims_table(found: Sequence[Judged]) -> Table:
         notes=(
             "in parentheses the interval in which the ratio or exponent lies with 95 % confidence, "
             "from the repetitions; an order is judged where it does not hold 1",
+            *_modelled(found),
         ),
+    )
+
+
+def _modelled(found: Sequence[Judged]) -> tuple[str, ...]:
+    if not any(one.why == judged_claims.MODELLED for one in found):
+        return ()
+    return (
+        "modelled storage: the times of its requests are those of a model; the order is that of the "
+        "systems on such a storage, and was not measured on one",
     )
