@@ -9,6 +9,7 @@ import pytest
 from assay.errors import ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment.words import Words, experiment
+from assay.plan import plan
 
 TABLE_2 = """\
 title = "SQL on two storages"
@@ -134,3 +135,84 @@ def test_the_quick_version_may_have_smaller_storages(tmp_path: Path) -> None:
     file = written(tmp_path, TABLE_2 + quick.replace("fast", "slow"))
     with pytest.raises(ExperimentError, match="storage slow is not declared"):
         experiment(Words(str(file)))
+
+
+SINGLE_TESTS = """\
+workload = "e831"
+tests = ["load", "update", "connect"]
+systems = ["sqlite", "postgresql"]
+optional = ["postgresql"]
+repetitions = 3
+
+[parameters]
+records = [1000, 2000]
+
+[test.connect]
+systems = ["sqlite"]
+repetitions = 1
+
+[test.connect.parameters]
+records = 500
+
+[test.update.drive]
+transactions = 7
+
+[quick.parameters]
+records = 100
+
+[quick.test.update.parameters]
+updates = 5
+"""
+
+
+def cells(words: Words) -> set[tuple[object, ...]]:
+    asked, workload = experiment(words)
+    return {
+        (run.cell.test, run.cell.system.name, run.cell.parameters["records"], run.repetition)
+        for run in plan(asked, workload).runs
+    }
+
+
+def test_single_tests_have_levels_systems_and_repetitions_of_their_own(tmp_path: Path) -> None:
+    words = Words(str(written(tmp_path, SINGLE_TESTS)))
+    found = cells(words)
+    assert {one for one in found if one[0] == "connect"} == {("connect", "sqlite", 500, 1)}
+    assert len({one for one in found if one[0] == "load"}) == 2 * 2 * 3
+    asked, workload = experiment(words)
+    assert asked.optional == ("postgresql",)
+    limits = {run.cell.test: run.cell.driving.transactions for run in plan(asked, workload).runs}
+    assert (limits["update"], limits["connect"]) == (7, 200)
+
+
+def test_the_command_line_wins_over_what_a_file_says_of_single_tests(tmp_path: Path) -> None:
+    file = str(written(tmp_path, SINGLE_TESTS))
+    found = cells(Words(file, set=("records=9",), repetitions=2))
+    assert {one[2:] for one in found} == {(9, 1), (9, 2)}
+
+
+def test_the_quick_version_says_what_it_scaled(tmp_path: Path) -> None:
+    words = Words(str(written(tmp_path, SINGLE_TESTS)), quick=True)
+    assert {one[2] for one in cells(words)} == {100}
+    asked, _ = experiment(words)
+    scaled = {(one.test, one.name): (one.full, one.quick) for one in asked.scaled}
+    assert scaled["connect", "records"] == ("500", "100")
+    assert scaled["load", "records"] == ("1000, 2000", "100")
+    assert scaled["update", "updates"] == ("1000", "5")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "line", "complaint"),
+    [
+        ("[test.connect]", "[test.conect]", 10, "conect, which is not among the tests"),
+        ('systems = ["sqlite"]', 'systems = ["mariadb"]', 11, "not among the systems"),
+        ('optional = ["postgresql"]', 'optional = ["mariadb"]', 4, "neither a system nor"),
+        ("updates = 5", "uppdates = 5", 24, "unknown parameter"),
+    ],
+)
+def test_a_mistake_in_what_single_tests_have_is_placed(
+    tmp_path: Path, wrong: str, right: str, line: int, complaint: str
+) -> None:
+    file = written(tmp_path, SINGLE_TESTS.replace(wrong, right))
+    with pytest.raises(ExperimentError, match=complaint) as caught:
+        experiment(Words(str(file)))
+    assert caught.value.line == line

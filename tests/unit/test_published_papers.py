@@ -70,6 +70,30 @@ def test_kovalskyi_scalability_sizes_and_the_ends_of_figure_1() -> None:
     assert rows(GLIDEMON.published["aggregate"], system="MongoDB") == [[70_000, 2_000_000]]
 
 
+def test_kreymer_table() -> None:
+    found = rows(reader.read("e831").published["table"])
+    assert (len(found), sums(found)) == (5, [62.37, 83.3, 5.763, 11.0, 23.9, 44.1])
+    assert found[3] == [15, 21, 1.6, 2.3, 5, 10]
+
+
+def test_cubrid_has_ratios_alone_and_each_is_a_claim() -> None:
+    ssd = reader.read("ssd")
+    printed = [
+        (row["system"], test, row["speed_up"][0], row["values"])
+        for test, table in ssd.published.items()
+        for row in table["rows"]
+    ]
+    assert [one[2] for one in printed] == [5.0, 2.5, 0.83, 1.06, 4.2, 2.8]
+    assert not any(one[3] for one in printed)
+    found = claims.of_record(ssd.for_record())
+    claimed = [
+        (one.terms[0].levels["system"], one.terms[0].test, one.published)
+        for one in found
+        if one.published is not None
+    ]
+    assert claimed == [one[:3] for one in printed]
+
+
 @pytest.mark.parametrize("workload", [BIBSQL, GLIDEMON])
 def test_every_ratio_of_a_claim_about_a_table_is_that_of_the_table(workload: Any) -> None:
     """A claim about two storages of one system in Table 1 has the printed speed-up."""

@@ -44,7 +44,7 @@ from assay.text.quantities import Real
 
 KINDS = ("order", "equal", "growth", "equals", "at_least", "at_most")
 BOUNDS = ("equals", "at_least", "at_most")
-_ANY = Real(-1e9, 1e9)
+_ANY = Real(-1e18, 1e18)
 
 
 @dataclass(frozen=True)

@@ -366,6 +366,6 @@ def _modelled(found: Sequence[Judged]) -> tuple[str, ...]:
     if not any(one.why == judged_claims.MODELLED for one in found):
         return ()
     return (
-        "modelled storage: the times of its requests are those of a model; the order is that of the "
-        "systems on such a storage, and was not measured on one",
+        "modelled storage: the times of its requests are those of a model; the order is the one on "
+        "such a model, and was not measured on the storage itself",
     )

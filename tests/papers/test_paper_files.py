@@ -1,0 +1,72 @@
+"""The shipped experiment files of papers run whole, smaller still than their quick versions, and a
+system that is not here stops none of the others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from assay import registry
+from assay.errors import SystemUnderTestError
+from assay.report import judged_claims
+from assay.report.build import build
+from assay.report.values import Report, Table
+from assay.systems.abilities import Findable
+from commands import Assay
+
+EXPERIMENTS = Path(registry.__file__).parent / "experiments"
+IN_MEMORY = ("--storage", "tmpfs", "--no-probe", "--no-durability", "--repetitions", "1")
+
+
+def table(report: Report, name: str) -> Table:
+    return next(one for part in report.sections for one in part.tables if one.name == name)
+
+
+def is_missing(name: str) -> bool:
+    system = registry.system(name)
+    try:
+        return isinstance(system, Findable) and not system.find()
+    except SystemUnderTestError:
+        return True
+
+
+def test_kreymer_1995(assay: Assay) -> None:
+    ended = assay(
+        "run", EXPERIMENTS / "kreymer-1995.toml", "--quick", "--on", "sqlite",
+        "--set", "records=50,100,1000", "--set", "updates=5", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    report = build(ended.experiment)
+    scaled = [[cell.shown for cell in row.cells[:3]] for row in table(report, "scaled_down").rows]
+    assert ["updates", "1000", "5"] in scaled
+    rows = table(report, "published_and_measured_table").rows
+    assert [row.cells[2].shown for row in rows] == ["published", "measured", "measured ÷ published"]
+    assert [cell.shown for cell in rows[0].cells[3:]] == [
+        "0.07",
+        "0.3",
+        "0.023",
+        "1.5",
+        "4.2",
+        "1.6",
+    ]
+    assert all(cell.number for cell in rows[1].cells[3:])
+    words = {
+        one.claim.kind: one.word for one in judged_claims.judged(ended.experiment) if one.claim
+    }
+    assert words["equals"] == "holds", "every dump is that of a single client"
+
+
+def test_cubrid_2010_without_one_of_its_systems(assay: Assay) -> None:
+    ended = assay(
+        "run", EXPERIMENTS / "cubrid-2010.toml", "--quick", "--on", "cubrid,sqlite",
+        "--set", "tables=2", "--set", "rows=100", "--clients", "2", "--duration", "0.5",
+        "--warm-up", "0", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    assert {run.state for run in ended.runs if run.system == "sqlite"} == {"done"}
+    found = judged_claims.judged(ended.experiment)
+    assert len(found) >= 8
+    if is_missing("cubrid"):
+        assert {run.state for run in ended.runs if run.system == "cubrid"} == {"refused"}
+        of_cubrid = [one for one in found if one.claim and one.claim.text.startswith("CUBRID")]
+        assert {one.word for one in of_cubrid} == {judged_claims.NOT_COMPARABLE}
+        assert all("cubrid was not measured" in one.why for one in of_cubrid)

@@ -1,0 +1,124 @@
+"""Claims of a paper are judged from repetitions: same order, reversed, not separated, growing,
+kept to, or not comparable with the reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import invented_records as invented
+import pytest
+
+from assay.judge import order
+from assay.report.judged_claims import Judged, judged
+
+DISK_IS_SLOWER = {
+    "text": "solid state is faster",
+    "source": "Table 1",
+    "test": "parallel",
+    "order": [{"storage": "ssd"}, {"storage": "here"}],
+    "ratio": 2.0,
+}
+HERE, SSD = ("sqlite", "here", 8), ("sqlite", "ssd", 8)
+
+
+def found(
+    path: Path, claim: dict[str, Any], elapsed: Any, storages: Any, **plan: Any
+) -> list[Judged]:
+    planned = invented.plan([invented.SQLITE], storages, repetitions=3, **plan)
+    record = invented.experiment(
+        path / "records.sqlite", planned, elapsed, workload={"claims": [claim]}
+    )
+    return judged(record)
+
+
+@pytest.mark.parametrize(
+    ("here", "ssd", "word"),
+    [
+        ((9.0, 10.0, 11.0), (4.5, 5.0, 5.5), "same order"),
+        ((4.5, 5.0, 5.5), (9.0, 10.0, 11.0), "reversed"),
+        ((4.5, 9.0, 11.0), (5.0, 8.0, 9.0), "no order seen"),
+    ],
+)
+def test_an_order_is_judged_where_the_repetitions_separate_the_cells(
+    tmp_path: Path, here: Any, ssd: Any, word: str
+) -> None:
+    both = (invented.HERE, invented.SSD)
+    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd}, both)
+    assert (one.word, one.why) == (word, "")
+    assert one.number is not None and one.number.is_known
+    assert one.published == "ssd < here (x 2.00)"
+
+
+def test_one_repetition_shows_no_order(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD])
+    record = invented.experiment(
+        tmp_path / "records.sqlite",
+        planned,
+        {HERE: (10.0,), SSD: (1.0,)},
+        workload={"claims": [DISK_IS_SLOWER]},
+    )
+    (one,) = judged(record)
+    assert one.sentence == "no order seen: one repetition"
+
+
+@pytest.mark.parametrize(
+    ("levels", "why"),
+    [
+        ({}, "one storage only (here)"),
+        ({"system": "postgresql"}, "postgresql was not measured"),
+        ({"clients": 16}, "clients 16 was not measured"),
+    ],
+)
+def test_what_was_not_measured_is_not_comparable(
+    tmp_path: Path, levels: dict[str, Any], why: str
+) -> None:
+    claim = {**DISK_IS_SLOWER, "where": levels}
+    (one,) = found(tmp_path, claim, 2.0, [invented.HERE])
+    assert (one.word, one.why) == ("not comparable", why)
+
+
+@pytest.mark.parametrize(
+    ("expected", "word"), [(1.0, "same growth"), (0.2, "grows faster"), (2.0, "grows slower")]
+)
+def test_growth_is_judged_by_its_exponent(tmp_path: Path, expected: float, word: str) -> None:
+    elapsed = {
+        ("sqlite", "here", clients): (clients * 0.98, clients * 1.0, clients * 1.02)
+        for clients in (1, 10, 100)
+    }
+    claim = {
+        "text": "time grows with the clients",
+        "source": "Table 2",
+        "test": "parallel",
+        "growth": "clients",
+        "exponent": expected,
+    }
+    (one,) = found(tmp_path, claim, elapsed, [invented.HERE], clients=(1, 10, 100))
+    assert one.word == word
+    assert one.number is not None and one.number.value == pytest.approx(1.0, abs=0.01)
+
+
+def test_two_sizes_are_too_few_to_see_growth(tmp_path: Path) -> None:
+    claim = {"text": "t", "source": "s", "test": "parallel", "growth": "clients", "exponent": 1}
+    (one,) = found(tmp_path, claim, 2.0, [invented.HERE], clients=(1, 10))
+    assert one.sentence == "not comparable: 2 sizes measured, expected 3 at least"
+
+
+@pytest.mark.parametrize(("most", "word"), [(3.0, "holds"), (1.0, "does not hold")])
+def test_a_limit_is_kept_to_by_every_run(tmp_path: Path, most: float, word: str) -> None:
+    claim = {
+        "text": "t", "source": "s", "test": "parallel", "key": "elapsed_ns", "at_most": most * 1e9
+    }  # fmt: skip
+    (one,) = found(tmp_path, claim, 2.0, [invented.HERE])
+    assert one.word == word
+
+
+def test_an_interval_holds_the_true_ratio_as_often_as_it_says() -> None:
+    import numpy as np
+
+    drawn = np.random.default_rng(1).lognormal(0.0, 0.2, (400, 2, 3))
+    held = 0
+    for first, other in drawn:
+        interval = order.ratio(list(first), list(other))
+        held += not (interval.is_above(1) or interval.is_below(1))
+    assert held / 400 >= 0.93

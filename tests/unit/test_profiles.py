@@ -1,0 +1,75 @@
+"""Profiles of settings: data in the folders of systems, which what else is asked for wins over."""
+
+from __future__ import annotations
+
+import pytest
+
+from assay import registry
+from assay.errors import ArgumentError
+from assay.experiment import SystemChoice
+from assay.experiment.words import Words, experiment
+from assay.systems.abilities import HasProfiles
+
+
+def choices(*words: str, on: str) -> tuple[SystemChoice, ...]:
+    return experiment(Words("ssd.insert", on=(on,), set=words))[0].systems
+
+
+def test_every_profile_is_read_and_says_what_it_is() -> None:
+    found = {
+        name: system.profiles()
+        for name, system in registry.usable_systems()
+        if isinstance(system, HasProfiles)
+    }
+    with_durable = {name for name, profiles in found.items() if "durable" in profiles}
+    assert with_durable >= {"postgresql", "mariadb", "mysql", "sqlite", "cassandra", "cubrid"}
+    for profiles in found.values():
+        for profile in profiles.values():
+            assert profile.title and (profile.settings or profile.options)
+
+
+def test_levels_of_a_profile_are_a_factor_named_by_it_alone() -> None:
+    paper, durable = choices("mysql.profile=paper,durable", on="mysql")
+    assert (paper.label, durable.label) == ("mysql profile=paper", "mysql profile=durable")
+    assert paper.settings["innodb_flush_log_at_trx_commit"] == "0"
+    assert durable.settings["innodb_flush_log_at_trx_commit"] == "1"
+    assert paper.options == {"buffer": "4GB"}
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_setting_wins_over_the_profile(is_first: bool) -> None:
+    words = ["mysql.profile=paper", "mysql.innodb_flush_log_at_trx_commit=2"]
+    (chosen,) = choices(*(words if is_first else reversed(words)), on="mysql")
+    assert chosen.settings["innodb_flush_log_at_trx_commit"] == "2"
+    assert chosen.label == "mysql innodb_flush_log_at_trx_commit=2 profile=paper"
+
+
+def test_the_systems_own_setting_replaces_the_buffer_of_a_profile() -> None:
+    (chosen,) = choices(
+        "postgresql.profile=paper", "postgresql.shared_buffers=64MB", on="postgresql"
+    )
+    assert not chosen.options
+    assert chosen.settings["shared_buffers"] == "64MB"
+
+
+def test_an_experiment_names_what_became_of_printed_settings() -> None:
+    asked, _ = experiment(Words("ssd.insert", on=("mysql",), set=("mysql.profile=paper",)))
+    (used,) = asked.profiles
+    assert "query_cache_size = 64M" in used.became
+
+
+@pytest.mark.parametrize(
+    ("on", "word", "complaint"),
+    [
+        ("mysql", "mysql.profile=papr", "unknown profile of mysql 'papr'"),
+        ("null", "null.profile=paper", "null has no profiles of settings"),
+        (
+            "mysql://me@localhost/db",
+            "mysql.profile=paper",
+            "a profile is for a server that Assay starts",
+        ),
+    ],
+)
+def test_a_profile_that_cannot_be_is_refused(on: str, word: str, complaint: str) -> None:
+    with pytest.raises(ArgumentError, match=complaint):
+        choices(word, on=on)
