@@ -52,7 +52,7 @@ def test_the_systems_own_setting_replaces_the_buffer_of_a_profile() -> None:
     assert chosen.settings["shared_buffers"] == "64MB"
 
 
-def test_an_experiment_names_what_became_of_printed_settings() -> None:
+def test_an_experiment_names_printed_settings_that_are_gone() -> None:
     asked, _ = experiment(Words("ssd.insert", on=("mysql",), set=("mysql.profile=paper",)))
     (used,) = asked.profiles
     assert "query_cache_size = 64M" in used.became
