@@ -35,6 +35,7 @@ def run(
     on: str | Sequence[str] = (),
     storage: str | Sequence[str] = (),
     erase: bool = False,
+    price: str | Sequence[str] = (),
     set: Mapping[str, Levels] | None = None,  # noqa: A002  (as --set)
     script: Path | Iterable[Path] | None = None,
     memory: Limits | None = None,
@@ -111,6 +112,7 @@ def run(
         on=asked.names("on", on),
         storage=asked.names("storage", storage),
         erase=asked.flag("erase", erase),
+        price=asked.names("price", price),
         set=asked.settings(set),
         script=asked.paths("script", script),
         memory=asked.limits("memory", memory),

@@ -160,6 +160,13 @@ _EXPERIMENT_OPTIONS = (
     ),
     erase_option,
     click.option(
+        "--price",
+        multiple=True,
+        metavar="STORAGE=PRICE/GB,…",
+        help="What a storage costs, with or without a currency (ssd=0.60EUR/GB): reports then "
+        "divide its speed-up by its price. A GB has 1,000,000,000 bytes.",
+    ),
+    click.option(
         "--only",
         multiple=True,
         metavar="PATTERN,…",
@@ -389,7 +396,7 @@ _EXPERIMENT_OPTIONS = (
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "What to run": (
-        "on", "storage", "erase", "cache", "set", "script", "scale", "input", "encoding",
+        "on", "storage", "erase", "price", "cache", "set", "script", "scale", "input", "encoding",
         "keep_going", "feed", "only", "quick", "is_new",
     ),
     "The server's machine": ("memory", "cpus", "rtt"),

@@ -18,6 +18,7 @@ from assay.experiment.values import (
     ScriptFile,
     ServerMachine,
     StorageChoice,
+    StoragePrice,
     SystemChoice,
     shown_scripts,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "ScriptFile",
     "ServerMachine",
     "StorageChoice",
+    "StoragePrice",
     "SystemChoice",
     "shown_scripts",
 ]

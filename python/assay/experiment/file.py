@@ -8,12 +8,13 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.experiment import levels, of_tests, quick, settings, storage_words
+from assay.experiment import levels, of_tests, prices, quick, settings, storage_words
 from assay.experiment.levels import Placed
 from assay.experiment.values import (
     Experiment,
     ScriptFile,
     StorageChoice,
+    StoragePrice,
     SystemChoice,
 )
 from assay.files import paths, toml_file
@@ -34,11 +35,13 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     scripts = _scripts(top)
     is_ad_hoc = bool(scripts) and "workload" not in top
     workload = _ad_hoc_workload(top, scripts) if is_ad_hoc else _workload(top, scripts)
+    storages, of_storages = _storages(top, is_quick=is_quick)
     experiment = Experiment(
         workload=workload.name if is_ad_hoc else _workload_name(top),
         tests=_tests(top, workload),
         systems=_systems(top, workload),
-        storages=_storages(top, is_quick=is_quick),
+        storages=storages,
+        prices=of_storages,
         order=top.choice("order", settings.ORDERS, "interleaved"),
         seed=top.whole("seed", quantities.SEED, 1),
         threads=top.whole("threads", quantities.THREADS, 0),
@@ -164,21 +167,28 @@ def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
     return tuple(choices)
 
 
-def _storages(top: Section, *, is_quick: bool) -> tuple[StorageChoice, ...]:
-    """``[quick.storage.NAME]`` has what the quick version has otherwise."""
+def _storages(
+    top: Section, *, is_quick: bool
+) -> tuple[tuple[StorageChoice, ...], dict[str, StoragePrice]]:
+    """The storages, and the prices of those that have one; ``[quick.storage.NAME]`` has what the
+    quick version has otherwise."""
     declared = top.section("storage")
     quickly = top.section("quick").section("storage")
     for name in quickly.names():
         if name not in declared:
             raise quickly.error(f"storage {name} is not declared in this file", name)
     sections = {name: declared.section(name) for name in declared.names()}
-    chosen = []
+    chosen: list[StorageChoice] = []
+    costs: dict[str, StoragePrice] = {}
     for name in top.texts("storages", ("here",)):
         if name in sections:
             changed = [quickly.section(name)] if name in quickly else []
-            own = _declared_storage(name, [sections[name]])
-            quick_one = _declared_storage(name, [sections.pop(name), *changed])
+            section = sections.pop(name)
+            own = _declared_storage(name, [section])
+            quick_one = _declared_storage(name, [section, *changed])
             chosen.append(quick_one if is_quick else own)
+            if price := _price(section):
+                costs[chosen[-1].name] = price
             continue
         with Placed(top, "storages"):
             try:
@@ -194,7 +204,21 @@ def _storages(top: Section, *, is_quick: bool) -> tuple[StorageChoice, ...]:
             name,
             hint=f'storages = ["{name}"]',
         )
-    return tuple(chosen)
+    with Placed(top, "storages"):
+        prices.refuse_several_currencies(costs)
+    return tuple(chosen), costs
+
+
+def _price(section: Section) -> StoragePrice | None:
+    """``price_per_gb = 0.60`` and ``currency = "EUR"``."""
+    currency = section.text("currency", "")
+    if "price_per_gb" not in section:
+        if currency:
+            raise section.error("currency without a price", "currency", hint="price_per_gb = 0.60")
+        return None
+    per_gb = section.number("price_per_gb", quantities.PRICE_PER_GB)
+    with Placed(section, "currency"):
+        return StoragePrice(per_gb, prices.currency(currency))
 
 
 def _declared_storage(name: str, sections: list[Section]) -> StorageChoice:
@@ -209,7 +233,8 @@ def _declared_storage(name: str, sections: list[Section]) -> StorageChoice:
     options = {}
     for one in sections:
         for key in one.names():
-            if key not in ("kind", "directory"):
+            is_price = one is section and key in ("price_per_gb", "currency")
+            if key not in ("kind", "directory") and not is_price:
                 one.scalar(key)  # a single value
                 with Placed(one, key):
                     options[key] = storage_words.option_value(kind, key, one.words(key)[0])

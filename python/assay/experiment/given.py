@@ -17,6 +17,7 @@ class Words:
     storage: tuple[str, ...] = ()
     erase: bool = False
     """Whether what is on the devices of the storages may be destroyed."""
+    price: tuple[str, ...] = ()
     set: tuple[str, ...] = ()
     scale: int | None = None
     """``--set scale=N``."""

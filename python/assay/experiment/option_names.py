@@ -40,6 +40,8 @@ _TABLE_DRIVE = (
 _OTHER_KEYS = {"on": "systems", "storage": "storages", "set": "parameters"}
 _OF_THE_COMMAND = ("erase", "quick", "only")
 """Options of `Words` that say how an experiment is run now, which no file says."""
+_OF_STORAGES = ("price",)
+"""What a file says in the table of each storage: ``price_per_gb``."""
 _OF_THE_RUN = {
     "new": True, "load_sessions": False, "verify": True, "datasets": False, "probe_seconds": False,
     "records": False,
@@ -52,7 +54,9 @@ _ANOTHER_NAME = ("target", "scale")
 def _of_words(name: str, is_flag: bool) -> OptionName:
     argument = _WITH_A_UNIT.get(name, name)
     key = _OTHER_KEYS.get(name, f"drive.{argument}" if name in _TABLE_DRIVE else argument)
-    return OptionName(name, argument, None if name in _OF_THE_COMMAND else key, is_flag)
+    return OptionName(
+        name, argument, None if name in (*_OF_THE_COMMAND, *_OF_STORAGES) else key, is_flag
+    )
 
 
 OPTIONS: Final[Mapping[str, OptionName]] = {

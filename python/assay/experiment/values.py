@@ -102,6 +102,16 @@ class StorageChoice:
     """Whether what is on the device may be destroyed (``--erase``)."""
 
 
+@dataclass(frozen=True)
+class StoragePrice:
+    """What a storage costs for each GB that is stored on it: a GB has 1,000,000,000 bytes, as
+    storages are sold."""
+
+    per_gb: float
+    currency: str = ""
+    """As it was written; empty: not said."""
+
+
 PROTOCOLS = ("simple", "extended", "prepared")
 """How statements are sent, by pgbench's names: as text with literal values; parsed, bound and
 executed each time; prepared once per client."""
@@ -327,6 +337,8 @@ class Experiment:
     profiles: tuple[UsedProfile, ...] = ()
     scaled: tuple[Scaled, ...] = ()
     """What differs from the full size, in a quick version or in a file that reproduces a paper."""
+    prices: Mapping[str, StoragePrice] = field(default_factory=dict)
+    """Those that are known, by the names of the storages."""
 
     def for_test(self, name: str) -> Experiment:
         """The experiment of that test alone."""

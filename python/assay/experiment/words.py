@@ -8,12 +8,21 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment import clients, machines, of_tests, profiles, quick, settings, storage_words
+from assay.experiment import (
+    clients,
+    machines,
+    of_tests,
+    prices,
+    profiles,
+    quick,
+    settings,
+    storage_words,
+)
 from assay.experiment import file as experiment_file
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
-from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar
+from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar, StoragePrice
 from assay.files import paths, text_file
 from assay.workload import ad_hoc_script, reader
 from assay.workload.script_language import refuse_other_languages
@@ -62,6 +71,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "offered_rates_per_s": (
             clients.offered_rates(words.offered_rate) if words.offered_rate is not None else None
         ),
+        "prices": _prices(words, start),
         "driving": {**start.driving, **_driving(words)},
         "caches": settings.caches(words.cache.split(",")) if words.cache is not None else None,
         **_machines(words),
@@ -163,6 +173,16 @@ def _machines(words: Words) -> dict[str, Any]:
         given = getattr(words, name)
         if given is not None:
             found[field] = read(given.split(","))
+    return found
+
+
+def _prices(words: Words, start: Experiment) -> dict[str, StoragePrice]:
+    """Those of the file, of storages that are used, with the words' in their place."""
+    storages = storage_words.storage_choices(words.storage) or start.storages
+    names = [storage.name for storage in storages]
+    of_file = {name: price for name, price in start.prices.items() if name in names}
+    found = {**of_file, **prices.of_words(words.price, storages)}
+    prices.refuse_several_currencies(found)
     return found
 
 

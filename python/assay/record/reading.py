@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError
+from assay.experiment import StoragePrice
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.record import calibrations, probes, run_steps, typed
@@ -135,7 +136,13 @@ def experiment(
         if not is_superseded or run_id == only_run
     ]
     went_on = _continuations(connection, experiment_id)
-    runs = tuple(run(connection, one) for one in run_ids if only_run in (None, one))
+    asked = json.loads(row["experiment"])
+    prices = {
+        name: StoragePrice(float(one["per_gb"]), str(one["currency"]))
+        for name, one in asked.get("prices", {}).items()
+    }
+    found = (run(connection, one) for one in run_ids if only_run in (None, one))
+    runs = tuple(replace(one, storage_price=prices.get(one.storage)) for one in found)
     kept = {} if only_run else dict(_cells(connection, experiment_id))
     states = [
         state
@@ -157,7 +164,7 @@ def experiment(
         runs_planned=len(states),
         runs_ended=runs_ended,
         continued_by=_continued_by(connection, path, row) if is_unfinished else "",
-        experiment=json.loads(row["experiment"]),
+        experiment=asked,
         workload=typed.workload(json.loads(row["workload_facts"])),
         machine=json.loads(row["machine"]),
         build=typed.build(json.loads(row["build"])),

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from assay.check.answers import Check
 from assay.drive.sampler import TimedSample
-from assay.experiment import Driving, ServerMachine
+from assay.experiment import Driving, ServerMachine, StoragePrice
 from assay.judge import Ceiling, CellVerdict, Evidence, RunWarning, Verdict
 from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
@@ -214,6 +214,8 @@ class RunRecord(RunSummary):
     cell: Document = field(default_factory=dict)
     """All that its fingerprint is of (`assay.plan.fingerprint`)."""
     facts: RunFacts = field(default_factory=RunFacts, repr=False)
+    storage_price: StoragePrice | None = None
+    """As it was given with the experiment."""
 
     @property
     def driven(self) -> Observation | None:

@@ -35,6 +35,7 @@ from assay.report import (
     server,
     service,
     statements,
+    storage_prices,
     storage_probes,
     storage_ranks,
     storage_ratios,
@@ -145,6 +146,7 @@ def _test_sections(
         section
         for section in (
             storage_ratios.section(test, declared, found),
+            storage_prices.section(test, declared, found),
             storage_ranks.section(test, found),
             commit_efficiency.section(test, found),
             groups.section(test, found),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.experiment import CACHES
 from assay.judge.samples import samples_needed
-from assay.report.tidy_columns import TidyColumn, attribute
+from assay.report.tidy_columns import TidyColumn, attribute, path
 from assay.report.tidy_columns import times as time_columns
 
 
@@ -28,6 +28,13 @@ FACTORS = [
         "system", "string", "name, options and settings", attribute("system_label"), False
     ),
     TidyColumn("storage", "string", "null: not seen", attribute("storage")),
+    TidyColumn(
+        "storage_price_per_gb", "number", "for 1,000,000,000 bytes; null: not given",
+        path("storage_price", "per_gb"),
+    ),
+    TidyColumn(
+        "currency", "string", "of the price; null: not given", path("storage_price", "currency")
+    ),
     TidyColumn(
         "memory_limit_bytes", "integer", "of the server, page cache included; null: none",
         lambda run: run.server_machine.memory_bytes,
