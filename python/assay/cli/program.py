@@ -21,6 +21,7 @@ COMMANDS = (
     "compare",
     "trend",
     "explain",
+    "limits",
     "list",
     "show",
     "merge",

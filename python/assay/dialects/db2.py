@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words
+from assay.dialects.limits import SchemaLimits
 from assay.dialects.protocol import Column, Table
 
 _LEVELS: Mapping[str, str] = {
@@ -35,6 +36,15 @@ class Db2Dialect(BoundedIndexes):
     """Every name can stand unquoted: no word is reserved."""
 
     name = "db2"
+    limits = SchemaLimits(
+        source="Db2 documentation, SQL and XML limits; restrictions on LOB strings",
+        identifier_length=128,
+        columns=1012,
+        varchar_length=8_168,  # of 4 bytes: 32,672 bytes
+        row_bytes=32_677,  # on pages of 32 KiB
+        searches_text=False,  # a CLOB: no =, ORDER BY, DISTINCT
+        indexes_text=False,
+    )
     server_names: tuple[str, ...] = ("Db2",)
     needs_not_null_in_keys = True
     error_classes = codes(_CODES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
+from assay.dialects.limits import SchemaLimits
 from assay.dialects.protocol import Table
 
 # "Reserved single keywords" in the SQL Reference of Ingres.
@@ -40,6 +41,15 @@ _CODES = {
 
 class IngresDialect(BoundedIndexes):
     name = "ingres"
+    limits = SchemaLimits(
+        source="Actian SQL Reference: data types, restrictions on long data types",
+        identifier_length=256,
+        columns=1024,
+        varchar_length=8_000,  # of 4 bytes: 32,000 bytes
+        row_bytes=262_144,
+        searches_text=False,  # LONG VARCHAR: no comparison, no ORDER BY
+        indexes_text=False,
+    )
     server_names: tuple[str, ...] = ("Ingres",)
     needs_not_null_in_keys = True
     reserved_words = words(_RESERVED_WORDS)

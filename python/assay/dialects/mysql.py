@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.dialects.limits import SchemaLimits
 from assay.dialects.protocol import Column, Table
 from assay.dialects.standard import StandardSql, may_be_long
 from assay.errors import ArgumentError
@@ -70,6 +71,13 @@ _ERROR_NUMBERS: Mapping[str, str] = {
 
 class MysqlDialect(StandardSql):
     name = "mysql"
+    limits = SchemaLimits(
+        source="MySQL Reference Manual, sections 11.2.1 (names), 10.4.7 (rows, columns)",
+        identifier_length=64,
+        columns=1017,  # of InnoDB
+        varchar_length=16_383,  # in utf8mb4
+        row_bytes=65_535,
+    )
     read_only_codes: tuple[str, ...] = ("1792",)
     unknown_statements: Mapping[str, str] = dict.fromkeys(
         ("END", "END TRANSACTION", "END WORK"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.dialects.limits import SchemaLimits
 from assay.dialects.protocol import Column, Table
 from assay.dialects.standard import StandardSql, may_be_long
 
@@ -29,6 +30,11 @@ _RESERVED_WORDS = """
 
 class PostgresqlDialect(StandardSql):
     name = "postgresql"
+    limits = SchemaLimits(
+        source="PostgreSQL documentation, appendix K (limits) and section 8.3",
+        columns=1600,
+        varchar_length=10_485_760,
+    )
     server_names: tuple[str, ...] = ("PostgreSQL", "psql")
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.dialects.limits import SchemaLimits
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
@@ -25,6 +26,7 @@ class SqliteDialect(StandardSql):
     over whole values."""
 
     name = "sqlite"
+    limits = SchemaLimits(source="sqlite.org/limits.html", columns=2000)
     carriage_return: str | None = "char(13)"
     read_only_codes: tuple[str, ...] = ("8",)
     server_names: tuple[str, ...] = ("SQLite",)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
+from assay.dialects.limits import SchemaLimits
 from assay.dialects.protocol import ISOLATION_LEVELS, Column, Table
 
 # "Reserved keywords (Transact-SQL)" in Microsoft's documentation, without those of ODBC alone.
@@ -46,6 +47,13 @@ _CODES = {
 
 class SqlServerDialect(BoundedIndexes):
     name = "sqlserver"
+    limits = SchemaLimits(
+        source="Microsoft: maximum capacity specifications for SQL Server",
+        identifier_length=128,
+        columns=1024,
+        varchar_length=4_000,  # 8,000 bytes
+        indexes_text=False,  # a key of an index has at most 1,700 bytes
+    )
     server_names: tuple[str, ...] = ("SQL Server",)
     isolation_levels: tuple[str, ...] = ISOLATION_LEVELS
     reserved_words = words(_RESERVED_WORDS)

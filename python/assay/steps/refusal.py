@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from assay import capabilities, registry
+from assay.dialects.limits import Limited, beyond
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, StorageChoice, machines, storage_words
@@ -72,9 +73,21 @@ def why_lacking(workload: Workload, run: PlannedRun) -> str | None:
     if run.cell.cache in COLD_CACHES:
         lacking = lacking or capabilities.missing(("restart",), choice.label, had)
         needs.add("restart")
+    if lacking is None and (wide := _why_too_wide(workload, run)):
+        return f"{choice.label} cannot hold these tables: {wide}"
     if lacking is None and choice.url is not None and "restart" in needs:
         return f"{choice.label} is not started by Assay, so it cannot be restarted"
     return lacking or _lacking_at_levels(workload, run, had)
+
+
+def _why_too_wide(workload: Workload, run: PlannedRun) -> str | None:
+    """The first table that cannot be made within the limits that the dialect declares."""
+    dialect = registry.system(run.cell.system.name).dialect
+    if not isinstance(dialect, Limited):
+        return None
+    tables = workload.tables_for(run.cell.parameters, dialect.language)
+    fatal = [one for one in beyond(tables, dialect.limits) if one.is_fatal]
+    return f"{fatal[0].sentence()} ({dialect.limits.source})" if fatal else None
 
 
 def _lacking_at_levels(workload: Workload, run: PlannedRun, had: Collection[str]) -> str | None:

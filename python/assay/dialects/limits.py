@@ -1,0 +1,114 @@
+"""Takes tables and what a dialect declares of its systems' limits; returns where the tables go
+beyond them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from assay.dialects.protocol import Column, Table
+
+_FIXED_BYTES = 8
+"""Of a number or a time, at the most."""
+
+
+@dataclass(frozen=True)
+class SchemaLimits:
+    """What a table of such a system can be. None: there is no limit, or none that is known."""
+
+    source: str
+    """Where these limits are written down."""
+    identifier_length: int | None = None
+    """Characters of the name of a table or column."""
+    columns: int | None = None
+    """Of a table."""
+    varchar_length: int | None = None
+    """The largest n of varchar(n) and char(n)."""
+    row_bytes: int | None = None
+    """Of all columns of a table together, without texts that are kept elsewhere."""
+    bytes_per_character: int = 4
+    searches_text: bool = True
+    """Whether values of the type that ``text`` becomes can be compared, sorted and searched."""
+    indexes_text: bool = True
+    """Whether an index can hold such values, or their beginning."""
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """A dialect that declares the limits of its systems."""
+
+    limits: SchemaLimits
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """One place where a table goes beyond a limit."""
+
+    table: str
+    column: str
+    """Empty: the table as a whole."""
+    what: str
+    needed: str
+    limit: str
+    is_fatal: bool
+    """Whether the table cannot be made; else it can, and cannot be used as the workload means."""
+
+    def sentence(self) -> str:
+        place = f"{self.table}.{self.column}" if self.column else self.table
+        return f"{place}: {self.what} {self.needed}, the limit is {self.limit}"
+
+
+def beyond(tables: Sequence[Table], limits: SchemaLimits) -> tuple[Beyond, ...]:
+    """All of them, in the order of the tables."""
+    return tuple(one for table in tables for one in _of_table(table, limits))
+
+
+def _of_table(table: Table, limits: SchemaLimits) -> Iterator[Beyond]:
+    longest = limits.identifier_length
+    for column, name in (("", table.name), *((one.name, one.name) for one in table.columns)):
+        if longest is not None and len(name) > longest:
+            needed = f"{len(name)} characters"
+            yield Beyond(table.name, column, "a name of", needed, str(longest), True)
+    if limits.columns is not None and len(table.columns) > limits.columns:
+        needed = f"{len(table.columns)}"
+        yield Beyond(table.name, "", "columns:", needed, str(limits.columns), True)
+    for one in table.columns:
+        yield from _of_column(table, one, limits)
+    row_bytes = sum(_bytes_of(one, limits) for one in table.columns)
+    if limits.row_bytes is not None and row_bytes > limits.row_bytes:
+        needed = f"{row_bytes} bytes"
+        yield Beyond(table.name, "", "a row of", needed, f"{limits.row_bytes} bytes", True)
+
+
+def _of_column(table: Table, column: Column, limits: SchemaLimits) -> Iterator[Beyond]:
+    length = _length_of(column)
+    if limits.varchar_length is not None and length > limits.varchar_length:
+        needed, limit = f"{length} characters", str(limits.varchar_length)
+        yield Beyond(table.name, column.name, "a width of", needed, limit, True)
+    if column.family != "text":
+        return
+    limit = "no such search"
+    if limits.varchar_length is not None:
+        limit = f"{limits.varchar_length} characters (a varchar)"
+    if not limits.searches_text:
+        needed = "of any length"
+        yield Beyond(table.name, column.name, "compared and searched texts", needed, limit, False)
+    indexed = {name for index in table.indexes for name in index.columns}
+    if not limits.indexes_text and column.name in indexed:
+        needed = "of any length"
+        yield Beyond(table.name, column.name, "indexed texts", needed, limit, False)
+
+
+def _length_of(column: Column) -> int:
+    """The n of char(n) and varchar(n); 0 of other types."""
+    found = re.fullmatch(r"(?:var)?char\((\d+)\)", column.type)
+    return int(found[1]) if found else 0
+
+
+def _bytes_of(column: Column, limits: SchemaLimits) -> int:
+    length = _length_of(column)
+    if length:
+        return length * limits.bytes_per_character + 2
+    return 0 if column.family in ("text", "bytes") else _FIXED_BYTES
