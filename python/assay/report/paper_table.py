@@ -256,6 +256,8 @@ def _notes(
     found: Sequence[CellRuns],
 ) -> Iterator[str]:
     yield f"published: {published.conditions}" if published.conditions else published.source
+    for machine, what in published.machines.items():
+        yield f"{machine}: {what}"
     layout = published.layout
     if published.column_factor == cell_runs.STORAGE_ROLE:
         roles = {

@@ -14,6 +14,7 @@ A workload's ``published.toml`` holds one table per test::
     column_factor = "storage_role"          # what distinguishes the columns, and its levels;
     column_levels = ["disk", "solid state"] # `assay.report.storage_roles`
     layout = { rows = ["clients"], columns = ["system"] }  # as printed: `assay.report.paper_table`
+    machines = { "disk" = "…" }             # what the paper says of each, as notes of that table
 
 Where only ratios were printed, ``values`` is empty and ``speed_up`` is given alone. The table of a
 series has a row per level, for any system (`assay.report.joined`).
@@ -36,7 +37,7 @@ key.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,8 @@ class Published:
     rows: tuple[Mapping[str, Any], ...]
     column_factor: str = ""
     column_levels: tuple[Scalar, ...] = ()
+    machines: Mapping[str, str] = field(default_factory=dict)
+    """What the paper says of its machines and versions, by what ran there."""
     layout: Layout | None = None
     """None: the table is shown beside ours alone."""
     measured: tuple[Mapping[str, Any], ...] = ()
@@ -149,6 +152,7 @@ def read(section: Section) -> Published:
         column_levels=section.scalars("column_levels", may_be_empty=True)
         if "column_levels" in section
         else (),
+        machines={name: str(text) for name, text in section.section("machines").plain().items()},
         layout=_layout(section.section("layout")) if "layout" in section else None,
         measured=tuple(one.plain() for one in section.sections("measured"))
         if "measured" in section
