@@ -225,6 +225,12 @@ def test_a_condition_that_is_none_is_refused(text: str, hint: str) -> None:
     assert raised.value.hint and hint in raised.value.hint
 
 
+def test_a_run_is_not_compared_with_itself(folder: Path) -> None:
+    a = measured(folder / "a")
+    with pytest.raises(ArgumentError, match="found run 1 of A in both"):
+        compared(a, a)
+
+
 def test_a_level_that_is_not_there_is_refused(folder: Path) -> None:
     one = comparison.side("A", "", [measured(folder / "a", clients=(1, 2, 4))])
     for between, found in (
@@ -246,7 +252,8 @@ def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
     single = measured(folder / "b", (1.0,))
     other = measured(folder / "c", machine=OTHER, dataset={"fingerprint": "e" * 64})
     asked = [conditions.condition("throughput_per_s < 0.95x")]
-    for b in (a, single, other):
+    again = measured(folder / "d", clients=(1, 8))
+    for b in (again, single, other):
         made = compared(a, b)
         document = comparison_document.document(made, conditions.judge(made, asked))
         jsonschema.validate(json.loads(json.dumps(document, allow_nan=False)), schema)

@@ -103,7 +103,7 @@ def of_cell(
 
 def of_unequal_cells(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
     """In what their cells differ."""
-    ours, theirs = factors.flat(a.cell), factors.flat(b.cell)
+    ours, theirs = factors.identifying(a), factors.identifying(b)
     return tuple(
         Difference("cell", name, ours.get(name, ""), theirs.get(name, ""))
         for name in {**ours, **theirs}

@@ -21,8 +21,6 @@ _OF_DRIVING = tuple(field.name for field in fields(Driving))
 _ALWAYS_NAMED = ("system", "storage", "clients")
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
-_NO_PART = {"fingerprint", "url_origins", "may_erase"}
-"""Keys of a cell's document that its fingerprint leaves out."""
 
 
 def levels(run: RunRecord) -> dict[str, Scalar]:
@@ -81,34 +79,41 @@ def insist_on_a_factor(between: str, runs: Iterable[RunRecord]) -> None:
 def names(cells: Sequence[Mapping[str, Scalar]], tests: Sequence[str], between: str) -> list[str]:
     """A name for each cell: its system, storage and clients, and what else varies among them;
     without the factor that is compared."""
-    every = dict.fromkeys(name for cell in cells for name in cell)
-    named = [
-        name
-        for name in every
-        if name != between
-        and (name in _ALWAYS_NAMED or len({str(cell.get(name)) for cell in cells}) > 1)
-    ]
+    of_tests: dict[str, list[Mapping[str, Scalar]]] = {}
+    for cell, test in zip(cells, tests, strict=True):
+        of_tests.setdefault(test, []).append(cell)
+    named = {
+        test: [
+            name
+            for name in dict.fromkeys(name for cell in found for name in cell)
+            if name != between
+            and (name in _ALWAYS_NAMED or len({str(cell.get(name)) for cell in found}) > 1)
+        ]
+        for test, found in of_tests.items()
+    }
     shown = []
     for cell, test in zip(cells, tests, strict=True):
-        words = [test] if len(set(tests)) > 1 else []
+        words = [test] if len(of_tests) > 1 else []
         words += [
             _word(name, cell[name])
-            for name in named
+            for name in named[test]
             if name in cell and (name, cell[name]) != ("storage", _NOT_SEEN)
         ]
         shown.append(", ".join(words))
     return shown
 
 
-def flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
-    """Every leaf of a cell's document that its fingerprint is of: dotted name → text."""
+def identifying(run: RunRecord) -> dict[str, str]:
+    """What the fingerprint of the run's cell is of: dotted name → text."""
+    return _flat(fingerprint.identifying(run.cell))
+
+
+def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
     found: dict[str, str] = {}
     for key, value in document.items():
         name = f"{within}.{key}" if within else str(key)
-        if key in _NO_PART or value in (None, "", [], {}):
-            continue
         if isinstance(value, Mapping):
-            found |= flat(value, name)
+            found |= _flat(value, name)
         elif isinstance(value, float):
             found[name] = f"{value:g}"
         else:

@@ -51,6 +51,23 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
     return _at(a, factor, levels[0]), _at(b, factor, levels[1]), factor
 
 
+def insist_on_other_runs(a: Side, b: Side) -> None:
+    """Raises `ArgumentError` where a run is on both sides, in the same file or in a copy of it."""
+    ours, theirs = (
+        {
+            (run.begun_unix_ns, run.seed, run.cell_fingerprint): run
+            for _, run in one.runs
+            if run.begun_unix_ns is not None
+        }
+        for one in (a, b)
+    )
+    if shared := [run for identity, run in ours.items() if identity in theirs]:
+        raise ArgumentError(
+            f"expected other runs in B than in A, found run {shared[0].id} of A in both",
+            hint="name two experiments, or compare two levels of one: --between storage",
+        )
+
+
 def _levels(one: Side, factor: str) -> list[str]:
     """In the order of the runs."""
     found = (factors.levels(run).get(factor) for _, run in one.runs)

@@ -58,6 +58,7 @@ def compare(
     if between:
         a, b, factor = sides.at_levels(a, b, between)
     assert b is not None
+    sides.insist_on_other_runs(a, b)
     main = None if metric is None else metrics.metric(metric)
     ours, theirs = (_cells(side, factor) for side in (a, b))
     shared = [identity for identity in ours if identity in theirs]

@@ -38,6 +38,12 @@ def of_cell(cell: Cell) -> str:
 def of_document(cell: Mapping[str, Any]) -> str:
     """The fingerprint of a cell in a record (``runs.cell``). Raises `ValueError`, `KeyError` or
     `TypeError` where the document is not a cell."""
+    text = json.dumps(identifying(cell), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def identifying(cell: Mapping[str, Any]) -> dict[str, Any]:
+    """Of a cell in a record, what its fingerprint is of."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
     system = {name: field for name, field in fields["system"].items() if name != "url_origins"}
     machine = _not_default(ServerMachine, system.get("machine") or {})
@@ -51,10 +57,7 @@ def of_document(cell: Mapping[str, Any]) -> str:
     for name, kind in _WITHIN.items():
         fields[name] = _not_default(kind, fields.get(name) or {})
     fields["scripts"] = [_not_default(ScriptFile, field) for field in fields.get("scripts") or ()]
-    text = json.dumps(
-        _not_default(Cell, fields), sort_keys=True, separators=(",", ":"), ensure_ascii=True
-    )
-    return hashlib.sha256(text.encode()).hexdigest()
+    return _not_default(Cell, fields)
 
 
 def _not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
