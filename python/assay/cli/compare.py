@@ -115,11 +115,12 @@ def _write(made: Comparison, judged: Sequence[Judged], form: str, *, detail: boo
 
 def _insist_on_cells(made: Comparison) -> None:
     """Raises `ArgumentError` where nothing could be compared."""
+    from assay.comparison.factors import factor_of
+
     if not made.cells:
-        names = {one.name.split(".")[0] for cell in made.unequal for one in cell.differences}
+        found = {factor_of(one.name) for cell in made.unequal for one in cell.differences}
         hint = "compare levels of one factor with --between"
-        if len(names) == 1:
-            (name,) = names
+        if len(found) == 1 and (name := found.pop()):
             hint = f"they differ in {name} alone: --between {name}"
         raise ArgumentError("no cell of A is one of B", hint=hint)
 

@@ -33,7 +33,7 @@ _FINGERPRINT = 12
 def of_machines(a: Side, b: Side) -> tuple[Difference, ...]:
     """Hardware first."""
     ours, theirs = (_merged(run.machine for _, run in side.runs) for side in (a, b))
-    names = [*_HARDWARE, *(name for name in {**ours, **theirs} if name not in _HARDWARE)]
+    names = _known_of_both(ours, theirs)
     return tuple(
         Difference("machine", name, _shown(name, ours.get(name)), _shown(name, theirs.get(name)))
         for name in names
@@ -43,7 +43,7 @@ def of_machines(a: Side, b: Side) -> tuple[Difference, ...]:
 
 def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
     """Machine and version of the system, of a run and one of later."""
-    names = dict.fromkeys((*_HARDWARE, *a.machine, *b.machine))
+    names = _known_of_both(a.machine, b.machine)
     found = [
         Difference(
             "machine", name, _shown(name, a.machine.get(name)), _shown(name, b.machine.get(name))
@@ -189,14 +189,20 @@ def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differe
 
 def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Of runs on several machines, each value once."""
-    seen: dict[str, dict[Any, None]] = {}
+    seen: dict[str, list[Any]] = {}
     for machine in machines:
         for name, value in machine.items():
-            seen.setdefault(name, {})[value] = None
+            if value not in seen.setdefault(name, []):
+                seen[name].append(value)
     return {
-        name: next(iter(values)) if len(values) == 1 else " and ".join(map(str, values))
+        name: values[0] if len(values) == 1 else " and ".join(map(str, values))
         for name, values in seen.items()
     }
+
+
+def _known_of_both(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
+    """Hardware first; an earlier Assay kept fewer facts."""
+    return [name for name in dict.fromkeys((*_HARDWARE, *a)) if name in a and name in b]
 
 
 def _is_same(name: str, a: Any, b: Any) -> bool:

@@ -4,7 +4,8 @@ what identifies a cell with one factor left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
 
@@ -45,10 +46,33 @@ def identity(run: RunRecord, between: str) -> str:
     """Equal for runs whose cells are equal, apart from the factor ``between``."""
     if not between:
         return run.cell_fingerprint
+    with _a_cell(run):
+        return fingerprint.of_document(_without(run, between))
+
+
+def factor_of(field: str) -> str:
+    """The factor to which a field of a cell's document belongs; empty: to none."""
+    head, _, rest = field.partition(".")
+    if head in ("parameters", "driving"):
+        return rest
+    return head if head in (*_ALWAYS_NAMED, *_OF_CELL) else ""
+
+
+@contextmanager
+def _a_cell(run: RunRecord) -> Iterator[None]:
+    """Translates the errors of a document that is no cell."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ArgumentError(f"run {run.id}: the record of its cell cannot be read") from error
+
+
+def _without(run: RunRecord, between: str) -> dict[str, Any]:
+    """The document of the run's cell without a factor."""
     cell: dict[str, Any] = dict(run.cell)
     system = dict(cell.get("system") or {})
     if between == "system":
-        cell["system"] = {"machine": system.get("machine")}
+        cell["system"] = {}
     elif between == "storage":
         cell["storage"] = {}
     elif between in _OF_SERVER:
@@ -61,7 +85,7 @@ def identity(run: RunRecord, between: str) -> str:
         cell["driving"] = {**(cell.get("driving") or {}), between: None}
     else:
         cell[between] = None
-    return fingerprint.of_document(cell)
+    return cell
 
 
 def insist_on_a_factor(between: str, runs: Iterable[RunRecord]) -> None:
@@ -105,7 +129,8 @@ def names(cells: Sequence[Mapping[str, Scalar]], tests: Sequence[str], between: 
 
 def identifying(run: RunRecord) -> dict[str, str]:
     """What the fingerprint of the run's cell is of: dotted name → text."""
-    return _flat(fingerprint.identifying(run.cell))
+    with _a_cell(run):
+        return _flat(fingerprint.identifying(run.cell))
 
 
 def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:

@@ -104,7 +104,7 @@ def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
         calibration=calibrations.nearest_to(connection, run_id, site, observation),
         probe=probes.of_run(connection, run_id),
         machine=machine,
-        cell=json.loads(row["cell"]),
+        cell=typed.cell(json.loads(row["cell"]), f"run {run_id}"),
         facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),
     )
     return found if _has_verdict(found) else _judged(found)

@@ -68,6 +68,10 @@ def server_machine(document: Any, name: str) -> ServerMachine:
     return convert(document, ServerMachine, f"{name}: machine")
 
 
+def cell(document: Any, name: str) -> dict[str, Any]:
+    return convert(document, dict[str, Any], f"{name}: cell")
+
+
 def checks(document: Any, name: str) -> tuple[Check, ...]:
     return convert(document, tuple[Check, ...], name)
 
