@@ -8,12 +8,14 @@ what they are asked for. What a reader asks for in none of these files would be 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -376,9 +378,9 @@ def _merged(shapes: list[Schema]) -> Schema:
 
 
 def _helps(kind: str) -> dict[str, str]:
-    """Key, or the end of its path → its description: the help of the option that says the same, or
-    what `tools/key_help.toml` has."""
-    helps = {}
+    """Key, or the end of its path → its description: what `tools/key_help.toml` has, or the help of
+    the option that says the same, or what is written below the field of a step."""
+    helps = _of_fields() if kind == "workload" else {}
     options = {str(one.name): one for one in run_command.params}
     for name, option in OPTIONS.items():
         if option.key is not None and (said := getattr(options.get(name), "help", None)):
@@ -389,6 +391,23 @@ def _helps(kind: str) -> dict[str, str]:
                 helps[option.key if kind == "experiment" else of_drive] = sentence
     written = tomllib.loads((ROOT / "tools" / "key_help.toml").read_text(encoding="utf-8"))
     return helps | written["both"] | written[kind]
+
+
+def _of_fields() -> dict[str, str]:
+    """``steps.KEY`` → the text below the field of that name of a step's class."""
+    found = {}
+    for file in sorted((SHIPPED / "steps").glob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for one, below in pairwise(getattr(node, "body", []) if _is_class(node) else []):
+                text = getattr(getattr(below, "value", None), "value", None)
+                if isinstance(one, ast.AnnAssign) and isinstance(text, str):
+                    sentence = " ".join(text.replace("``", "`").split())
+                    found[f"steps.{ast.unparse(one.target)}"] = sentence
+    return found
+
+
+def _is_class(node: ast.AST) -> bool:
+    return isinstance(node, ast.ClassDef)
 
 
 def _described(path: tuple[str, ...], helps: Mapping[str, str]) -> Schema:
