@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from assay import __version__, _engine
@@ -30,6 +31,7 @@ from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.record.run_ends import REFUSED, RunEnd, exit_status
+from assay.repeating import Repeating
 from assay.resuming import Request, begin
 from assay.row_sources.protocol import ReadsFiles, opened
 from assay.small_storages import refuse_smaller_than_before
@@ -91,6 +93,9 @@ def run(
     6. Check: compare the answers with the expected ones, and run the consistency checks.
     7. Record the run with its verdict.
 
+    With a precision or a budget, runs that turn out not to be needed are taken out of the plan
+    (`assay.repeating`).
+
     A failed run is recorded with its reason, and the next one follows. A user's mistake that is
     found only now ends the experiment, unless it has other systems or storages. Systems are stopped
     in any case.
@@ -141,8 +146,15 @@ def run(
                 workload, found.compiled, rows, store, pool, progress, known, probe_s=probe_s
             )
             _keep_disputes(context, ended)
+            earlier = [one for one in planned.runs if one.position in ended]
+            repeating = Repeating(
+                planned.experiment,
+                [*earlier, *begun.runs],
+                store.repetition,
+                partial(_spare, context),
+            )
             try:
-                for planned_run in begun.runs:
+                for planned_run in repeating.needed(begun.runs, earlier):
                     refusal = found.refusals.get(planned_run.position)
                     ended[planned_run.position] = _run(context, planned_run, planned.runs, refusal)
                     _keep_disputes(context, ended)
@@ -151,10 +163,18 @@ def run(
                     error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
                 raise
         store.end_experiment()
+        if too_short := repeating.too_short_budget():
+            progress.warning(too_short)
         for difference in context.known.questions.differences():
             progress.warning(f"{difference}: which is right is not known, all are invalid")
     rescue = None if store.path == records else store.path
     return ExperimentResult(experiment_id, ended, rescue)
+
+
+def _spare(context: Context, runs: Sequence[PlannedRun], position: int) -> None:
+    """These runs are not needed; ``position``: that of the last one which ended."""
+    context.store.spare(run.position for run in runs)
+    context.pool.spare(runs, position)
 
 
 def _keep_disputes(context: Context, ended: dict[int, RunEnd]) -> None:

@@ -51,6 +51,8 @@ SAMPLES = {
     "connection": "'per transaction'",
     "cache": "cold,warm",
     "repetitions": "3",
+    "precision": "5%",
+    "budget": "30min",
     "order": "sequential",
     "seed": "7",
     "threads": "2",

@@ -339,7 +339,21 @@ _EXPERIMENT_OPTIONS = (
         "--repetitions",
         type=Number(quantities.REPETITIONS),
         metavar="N",
-        help="Runs of each cell. [default: 1]",
+        help="Runs of each cell; with --precision or --budget the least number. [default: 1]",
+    ),
+    click.option(
+        "--precision",
+        type=Number(quantities.PRECISION),
+        metavar="P%",
+        help="Repeat each cell, 3 to 30 times, until the 95 % interval of its mean is this narrow: "
+        "5% is half its width.",
+    ),
+    click.option(
+        "--budget",
+        type=Number(quantities.BUDGET_S),
+        metavar="S",
+        help="Begin no repetition that would end later than this (30min); without --precision: as "
+        "many as fit, up to 30. Each cell is run once in any case.",
     ),
     click.option(
         "--order",
@@ -410,7 +424,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
         "protocol", "isolation", "connection", "reconnect", "retries", "per_statement",
         "allow_shell",
     ),
-    "Repetitions": ("repetitions", "order", "seed"),
+    "Repetitions": ("repetitions", "precision", "budget", "order", "seed"),
     "Loading": ("load_sessions", "verify", "datasets"),
     "Storages": ("probe_s", "no_probe", "no_durability"),
     "Output": ("form", "detail", "progress_s", "records"),

@@ -18,7 +18,7 @@ from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options
 from assay.data_size import DataSize, data_sizes, size_bytes_of
 from assay.errors import SystemMissing, SystemUnderTestError, YouError
-from assay.experiment import AS_IS, SystemChoice
+from assay.experiment import AS_IS, Experiment, SystemChoice
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.files import paths
@@ -31,7 +31,7 @@ from assay.record.estimates import Unfinished
 from assay.record.faults import no_folder
 from assay.steps.availability import one_line
 from assay.systems.sourced import URL
-from assay.text.units import counted, duration, size
+from assay.text.units import counted, duration, percent, size
 
 COLUMNS = (
     "position",
@@ -89,16 +89,21 @@ def command(
     refuse_unused_probe(experiment, probe_s)
     whole = plan(experiment, workload)
     checked = preflight(workload, whole, patterns(words))
-    runs, available = checked.runs, checked.available
+    available = checked.available
     for warning in checked.warnings:
         click.echo(f"warning: {warning}", err=True)
     missing = {
         run.position: error
-        for run in runs
+        for run in checked.runs
         if run.position not in checked.refusals and (error := available.why_missing(run))
     }
     before = _before(records, None if is_new else command_of(words), whole)
     ended = before.unfinished.states if before.unfinished else {}
+    runs = [
+        run
+        for run in checked.runs
+        if run.repetition <= _certain(experiment, run) or run.position in ended
+    ]
     found = [
         {
             "position": run.position,
@@ -141,9 +146,30 @@ def command(
     not_done = {*checked.refusals, *missing, *ended}
     left = [run for run in runs if run.position not in not_done]
     sizes = data_sizes(workload, left, experiment.input_paths, before.sizes)
-    for line in (*_time(left, before), *_space(sizes, loading.datasets)):
+    for line in (*_repeated(experiment), *_time(left, before), *_space(sizes, loading.datasets)):
         say(line)
     return YouError.exit_code if any(map(_is_too_small, sizes)) else 0
+
+
+def _certain(experiment: Experiment, run: PlannedRun) -> int:
+    """Repetitions of the run's cell that take place in any case: with a budget alone the first."""
+    return experiment.for_test(run.cell.test).least_repetitions
+
+
+def _repeated(experiment: Experiment) -> Iterator[str]:
+    """What decides how often a cell is repeated."""
+    if not experiment.is_repeated_as_needed:
+        return
+    least, most = experiment.least_repetitions, experiment.most_repetitions
+    until = []
+    if experiment.precision is not None:
+        until.append(f"its mean is known within ±{percent(experiment.precision)} (95 %)")
+    if experiment.budget_s is not None:
+        until.append(f"{duration(experiment.budget_s)} have passed (the first one in any case)")
+    yield (
+        f"{least} to {most} repetitions of each cell, until {' or '.join(until)}; listed and "
+        f"counted: {least}"
+    )
 
 
 def _continues(one: Unfinished, runs: int) -> str:

@@ -23,6 +23,10 @@ class Words:
     """``--set scale=N``."""
     clients: str | None = None
     repetitions: int | None = None
+    precision: float | None = None
+    """A share."""
+    budget: float | None = None
+    """In seconds."""
     order: str | None = None
     seed: int | None = None
     threads: int | None = None

@@ -30,14 +30,14 @@ class OptionName:
 _WITH_A_UNIT = {
     "duration": "duration_s", "warm_up": "warm_up_s", "ramp_up": "ramp_up_s", "drain": "drain_s",
     "latency_limit": "latency_limit_s", "offered_rate": "offered_rate_per_s",
-    "probe_seconds": "probe_s",
+    "probe_seconds": "probe_s", "budget": "budget_s",
 }  # fmt: skip
 _TABLE_DRIVE = (
     "duration", "transactions", "warm_up", "ramp_up", "drain", "arrival", "offered_rate",
     "latency_limit", "think_time", "keying_time", "retries", "reconnect", "isolation", "connection",
     "per_statement", "allow_shell",
 )  # fmt: skip
-_OTHER_KEYS = {"on": "systems", "storage": "storages", "set": "parameters"}
+_OTHER_KEYS = {"on": "systems", "storage": "storages", "set": "parameters", "budget": "budget"}
 _OF_THE_COMMAND = ("erase", "quick", "only")
 """Options of `Words` that say how an experiment is run now, which no file says."""
 _OF_STORAGES = ("price",)

@@ -282,6 +282,12 @@ class Scaled:
     """Levels in words; empty: none."""
 
 
+LEAST_FOR_PRECISION = 3
+"""Repetitions without which nothing is known of a precision."""
+MOST_REPETITIONS = 30
+"""Of a cell that never gets as precise as was asked, or within a long budget."""
+
+
 @dataclass(frozen=True)
 class Experiment:
     """What is varied, what is measured, and how often."""
@@ -297,6 +303,12 @@ class Experiment:
     parameters: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Levels of each workload parameter that was given (``copies``, ``replicas``)."""
     repetitions: int = 1
+    """With a precision or a budget the least number; see `least_repetitions`."""
+    precision: float | None = None
+    """Cells are repeated until half the width of the 95 % interval of their mean is this share of
+    it at most; None: no precision is asked."""
+    budget_s: float | None = None
+    """No repetition but a cell's first begins that would end after it; None: no time limit."""
     order: str = "interleaved"
     seed: int = 1
     threads: int = 0
@@ -339,6 +351,24 @@ class Experiment:
     """What differs from the full size, in a quick version or in a file that reproduces a paper."""
     prices: Mapping[str, StoragePrice] = field(default_factory=dict)
     """Those that are known, by the names of the storages."""
+
+    @property
+    def is_repeated_as_needed(self) -> bool:
+        """Whether the number of repetitions is found out while the experiment is under way."""
+        return self.precision is not None or self.budget_s is not None
+
+    @property
+    def least_repetitions(self) -> int:
+        """Of each cell, if the budget allows it."""
+        least = LEAST_FOR_PRECISION if self.precision is not None else 1
+        return max(self.repetitions, least)
+
+    @property
+    def most_repetitions(self) -> int:
+        """Of each cell; as many are planned."""
+        if not self.is_repeated_as_needed:
+            return self.repetitions
+        return max(self.repetitions, MOST_REPETITIONS)
 
     def for_test(self, name: str) -> Experiment:
         """The experiment of that test alone."""

@@ -59,6 +59,8 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     given: dict[str, Any] = {
         "order": words.order,
         "repetitions": words.repetitions,
+        "precision": words.precision,
+        "budget_s": words.budget,
         "seed": words.seed,
         "threads": words.threads,
         "protocol": words.protocol,

@@ -17,7 +17,7 @@ from typing import Any
 from assay.errors import ExperimentError
 from assay.files import text_file
 from assay.text.nearest import did_you_mean
-from assay.text.quantities import INTEGER, NUMBER, Duration, Real, Whole, shown
+from assay.text.quantities import INTEGER, NUMBER, Duration, Percent, Real, Whole, shown
 
 _HEADER = re.compile(r"^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
 _KEY = re.compile(
@@ -125,7 +125,7 @@ class Section:
 
     def number(self, key: str, quantity: Real, default: float | None = None) -> float:
         """A number; a length of time may also be a text with its unit: ``"2min"``."""
-        if isinstance(quantity, Duration) and self.is_text(key):
+        if isinstance(quantity, Duration | Percent) and self.is_text(key):
             try:
                 return quantity.of_word(self.text(key))
             except ValueError as error:

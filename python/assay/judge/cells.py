@@ -9,11 +9,16 @@ from dataclasses import dataclass
 
 from assay.judge import kinds, samples, verdict
 from assay.judge.evidence import Evidence
+from assay.judge.precision import number_of
 from assay.judge.seconds import deviation
 from assay.judge.spread import Spread, spread
 from assay.judge.verdict import NONE, Verdict
 from assay.judge.warnings import RunWarning
+<<<<<<< HEAD
 from assay.observation import LimitReport, Observation, Observed, SpaceReuseReport
+=======
+from assay.observation import Observation
+>>>>>>> 39dd011 (experiment, plan, record: --precision and --budget repeat each cell as often as it needs)
 from assay.text import units
 
 LEAST_REPETITIONS = 4
@@ -34,7 +39,7 @@ def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
     """``runs``: every repetition that was asked for, each with its own verdict. The number that is
     judged is the throughput; where there are no transactions, the elapsed time."""
     measured = [(run, own) for run, own in runs if run.is_measured]
-    over = _spread([run.observation for run, _ in measured])
+    over = _spread([run for run, _ in measured])
     if over is None:
         judged = verdict.worst([own for _, own in runs]) if _has_failed(runs) else NONE
         return CellVerdict(judged, (), len(runs), len(measured))
@@ -56,7 +61,7 @@ def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterato
 
 def _outlying(measured: Sequence[Evidence]) -> Iterator[RunWarning]:
     """The repetition that is unlike all others."""
-    numbers = [_number(run.observation) for run in measured]
+    numbers = [number_of(run) for run in measured]
     known = [number for number in numbers if number is not None]
     if len(known) < len(numbers) or len(known) < LEAST_REPETITIONS:
         return
@@ -77,9 +82,10 @@ def _has_failed(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:
     return any(run.state in ("failed", "interrupted") for run, _ in runs)
 
 
-def _spread(observations: Sequence[Observed | None]) -> Spread | None:
-    found = [value for one in observations if (value := _number(one)) is not None]
+def _spread(measured: Sequence[Evidence]) -> Spread | None:
+    found = [value for one in measured if (value := number_of(one)) is not None]
     return spread(found) if found else None
+<<<<<<< HEAD
 
 
 def _number(observation: Observed | None) -> float | None:
@@ -88,3 +94,5 @@ def _number(observation: Observed | None) -> float | None:
     if isinstance(observation, Observation):
         return observation.throughput_per_s
     return float(observation.elapsed_ns) or None
+=======
+>>>>>>> 39dd011 (experiment, plan, record: --precision and --budget repeat each cell as often as it needs)

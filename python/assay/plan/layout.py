@@ -42,7 +42,8 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
     on the machine affect all systems alike; each repetition begins with another system, so that
     none is always first. ``randomized``: the same in random order by the seed, another one for each
     repetition; runs on the same data stay together. ``sequential``: all runs of a system on a
-    storage, then the next.
+    storage, then the next. With a precision or a budget every repetition that may be needed is
+    laid out; which of them are, is found out later (`assay.repeating`).
     """
     _refuse_too_many(experiment, workload)
     lay_out = {
@@ -83,12 +84,12 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
         counts = client_counts.number_of_levels(asked, test)
         of_test = counts * math.prod(len(levels) for levels in factors)
         cells += of_test
-        runs += of_test * asked.repetitions
+        runs += of_test * asked.most_repetitions
     if runs > MOST_RUNS:
         raise ArgumentError(
             f"{runs:,} runs are asked for ({cells:,} cells, "
-            f"{experiment.repetitions:,} "
-            f"{'repetition' if experiment.repetitions == 1 else 'repetitions'} of each): "
+            f"{experiment.most_repetitions:,} "
+            f"{'repetition' if experiment.most_repetitions == 1 else 'repetitions'} of each): "
             f"expected at most {MOST_RUNS:,}",
             hint="fewer repetitions, or fewer values of what is varied",
         )
@@ -98,7 +99,7 @@ def _interleaved(experiment: Experiment, workload: Workload) -> Iterator[tuple[C
     tests = _tests(experiment, workload)
     for repetition in range(1, _most_repetitions(tests) + 1):
         for test, asked in tests:
-            if repetition > asked.repetitions:
+            if repetition > asked.most_repetitions:
                 continue
             places = _places(asked)
             first = (repetition - 1) % len(places)
@@ -114,7 +115,7 @@ def _randomized(experiment: Experiment, workload: Workload) -> Iterator[tuple[Ce
     for test, asked in tests:
         for levels in _levels(asked, workload, test):
             name = _canonical([test.name, levels.parameters])
-            repetitions[name] = asked.repetitions
+            repetitions[name] = asked.most_repetitions
             blocks.setdefault(name, []).extend(
                 _cell(asked, test, place, levels) for place in _places(asked)
             )
@@ -141,7 +142,7 @@ def _sequential(experiment: Experiment, workload: Workload) -> Iterator[tuple[Ce
             if place not in _places(asked):
                 continue
             for levels in _levels(asked, workload, test):
-                for repetition in range(1, asked.repetitions + 1):
+                for repetition in range(1, asked.most_repetitions + 1):
                     yield _cell(asked, test, place, levels), repetition
 
 
@@ -155,7 +156,7 @@ def _tests(experiment: Experiment, workload: Workload) -> list[tuple[Test, Exper
 
 
 def _most_repetitions(tests: list[tuple[Test, Experiment]]) -> int:
-    return max(asked.repetitions for _, asked in tests)
+    return max(asked.most_repetitions for _, asked in tests)
 
 
 def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[Levels]:

@@ -6,7 +6,7 @@ interleaved repetitions several systems are up at once, of which one works and t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import astuple
 from types import TracebackType
@@ -118,6 +118,16 @@ class Pool:
         """Takes the deployment down if no later run needs it."""
         if not self.later(planned):
             self.discard(planned)
+
+    def spare(self, runs: Sequence[PlannedRun], position: int) -> None:
+        """These runs will not be executed; ``position``: that of the last one which was. Takes down
+        deployments that no later run needs."""
+        gone = {run.position for run in runs}
+        self._runs = tuple(run for run in self._runs if run.position not in gone)
+        needed = {_place(run) for run in self._runs if run.position > position}
+        for run in runs:
+            if _place(run) not in needed:
+                self.discard(run)
 
     def discard(self, planned: PlannedRun) -> None:
         """Takes the deployment down; a later run gets a fresh one."""

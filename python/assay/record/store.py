@@ -42,6 +42,7 @@ from assay.record import (
     planned,
     probes,
     reading,
+    repetitions,
     run_samples,
     run_states,
     run_steps,
@@ -53,6 +54,7 @@ from assay.record.file import insert
 from assay.record.process import this_process
 from assay.record.questions import Questions, Reader
 from assay.record.records import CalibrationRecord
+from assay.record.repetitions import Repetition
 from assay.record.run_states import EndState
 from assay.record.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
@@ -365,6 +367,17 @@ class Store(Questions):
 
         self._write().change(change)
 
+    def repetition(self, position: int) -> Repetition:
+        """What the run at that position, which has ended, gave."""
+        experiment_id = self._experiment()
+        return self._read(lambda connection: repetitions.read(connection, experiment_id, position))
+
+    def spare(self, positions: Iterable[int]) -> None:
+        """These planned runs are not needed: they are no part of the experiment any more."""
+        experiment_id, found = self._experiment(), tuple(positions)
+        self._write().change(lambda connection: repetitions.spare(connection, experiment_id, found))
+        self._write().runs_spared(found)
+
     def end_experiment(self) -> None:
         """No more runs of this experiment will begin."""
         values = (time.time_ns(), self._experiment_id)
@@ -392,6 +405,11 @@ class Store(Questions):
         if self._reader is None:
             return self._write().read(question)
         return self._reader.read(question)
+
+    def _experiment(self) -> int:
+        if self._experiment_id is None:
+            raise Bug("an experiment is written to, and none has begun")
+        return self._experiment_id
 
     def _run(self) -> int:
         if self._run_id is None:

@@ -15,7 +15,7 @@ import os
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -99,6 +99,13 @@ class Writer:
     def run_ended(self, run_id: int) -> None:
         self._changes = []
         self._rows["runs"] = [row for row in self._rows.get("runs", []) if row["id"] != run_id]
+
+    def runs_spared(self, positions: Iterable[int]) -> None:
+        self._changes = []
+        gone = set(positions)
+        self._rows["runs"] = [
+            row for row in self._rows.get("runs", []) if row["position"] not in gone
+        ]
 
     def close(self) -> None:
         self.connection.close()

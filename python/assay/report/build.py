@@ -27,6 +27,7 @@ from assay.report import (
     logs,
     outcomes,
     paper_table,
+    precision,
     published,
     published_measured,
     results,
@@ -145,6 +146,7 @@ def _test_sections(
     return [
         section
         for section in (
+            precision.section(experiment, test, found),
             storage_ratios.section(test, declared, found),
             storage_prices.section(test, declared, found),
             storage_ranks.section(test, found),

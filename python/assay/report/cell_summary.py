@@ -102,8 +102,9 @@ def signs(found: Sequence[CellSummary]) -> tuple[str, str]:
 
 def repetitions(found: Sequence[CellSummary]) -> str:
     """``, 3 repetitions``; empty where each cell was run once."""
-    most = max(len(cell.runs) for cell in found)
-    return f", {most} repetitions" if most > 1 else ""
+    least, most = (one(len(cell.runs) for cell in found) for one in (min, max))
+    shown = f"{least} to {most}" if least < most else f"{most}"
+    return f", {shown} repetitions" if most > 1 else ""
 
 
 def _numbers(

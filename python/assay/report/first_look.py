@@ -24,6 +24,7 @@ from assay.report import (
     check_counts,
     conditions,
     durability,
+    precision,
 )
 from assay.report.cell_summary import CellSummary
 from assay.report.for_people import for_people
@@ -94,6 +95,7 @@ def lines(
     last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
         last = _line("details", kind + more, width)
+    last = [*_line("precision", precision.line(experiment), width), *last]
     spare = min(1, len(report.warnings))
     if len(found) == 1:
         room = most_lines - len(last)

@@ -17,6 +17,7 @@ from assay.report import (
     declaration,
     factor_order,
     field_path,
+    precision,
     published,
     series,
     storage_probes,
@@ -150,6 +151,7 @@ def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
                 _spread([one.throughput_per_s for one in driven]),
                 _spread([tidy_runs.elapsed_ns(run) for run in cell.measured]),
                 cell_runs.measured_runs(cell),
+                precision.of_cell(experiment, cell),
             )
 
 

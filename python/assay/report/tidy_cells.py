@@ -10,6 +10,7 @@ from assay.judge import CellVerdict
 from assay.judge.spread import Spread, median_of_all
 from assay.record import RunRecord
 from assay.report.cell_runs import DrivenRun
+from assay.report.precision import CellPrecision
 from assay.report.tidy_columns import TidyColumn, Value, of
 from assay.report.tidy_factors import LATENCY, verdict
 
@@ -21,6 +22,7 @@ class CellRow(NamedTuple):
     elapsed: Spread | None
     driven: Sequence[DrivenRun]
     """Its repetitions."""
+    precision: CellPrecision
 
 
 def _spread_columns(name: str, unit: str, kind: str, meaning: str, at: str) -> list[TidyColumn]:
@@ -65,6 +67,16 @@ CELLS = [
     ),
     TidyColumn("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions, False),
     TidyColumn("measured", "integer", "of them", lambda cell: cell.judged.measured, False),
+    TidyColumn(
+        "precision_ratio", "number",
+        "half the width of the 95 % interval of the mean, as a share of it; null: not known",
+        lambda cell: cell.precision.half_width,
+    ),
+    TidyColumn(
+        "repetitions_ended_by", "string",
+        "with a precision or a budget: why there are no more; null: their number was given",
+        lambda cell: cell.precision.ended_by,
+    ),
     *of(lambda cell: cell.judged.verdict, verdict("over all repetitions")),
     *_spread_columns(
         "throughput", "_per_s", "number", "transactions that ended ok per second", "throughput"

@@ -15,6 +15,7 @@ from typing import Final
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,31}", re.ASCII)
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?", re.ASCII)
+_PERCENT = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?%", re.ASCII)
 _DURATION = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?(ns|us|µs|μs|ms|s|min|h)", re.ASCII)
 _UNITS: Mapping[str, tuple[int, int]] = {
     "ns": (1, 10**9),
@@ -144,6 +145,24 @@ class Size(Real):
         return value
 
 
+@dataclass(frozen=True)
+class Percent(Real):
+    """A share; a word may be in percent: ``5%`` is 0.05."""
+
+    @property
+    def expected(self) -> str:
+        return f"a percentage from {self.least * 100:g}% to {self.most * 100:g}%"
+
+    def of_word(self, word: str) -> float:
+        found = _PERCENT.fullmatch(word.strip())
+        if not found or len(word) > _LONGEST_NUMBER:
+            return super().of_word(word)
+        value = float(found[1]) / 100
+        if not self.holds(value):
+            raise ValueError(f"expected {self.expected}, found {shown(word)}")
+        return value
+
+
 Quantity = Whole | Real
 
 _HUGE = 1e300
@@ -159,6 +178,9 @@ CLIENTS: Final = Whole(1, 1_000_000)
 THREADS: Final = Whole(0, 1_024)
 SCALE: Final = Whole(1, _MOST_WHOLE)
 REPETITIONS: Final = Whole(1, 10_000)
+PRECISION: Final = Percent(0.001, 0.5)
+"""Half the width of an interval, as a share of the mean."""
+BUDGET_S: Final = Duration(1, _YEAR_S, "seconds")
 SEED: Final = Whole(0, _MOST_WHOLE)
 PASSES: Final = Whole(1, 10**12)
 TRANSACTIONS: Final = Whole(1, 10**12)

@@ -1,0 +1,64 @@
+"""Takes an experiment that is repeated as needed; reads what its runs gave, and removes the planned
+runs that are not needed."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from assay.judge.precision import number_of
+from assay.record import cells, reading
+
+
+class Repetition(NamedTuple):
+    """A run that has ended."""
+
+    number: float | None
+    """The one that is judged; None: it was not measured to its end."""
+    elapsed_s: float
+    """From its beginning to its end, with provision and load."""
+    driven_s: float
+    """From the first step behind the load on: what a further repetition takes at least."""
+
+
+def read(connection: sqlite3.Connection, experiment_id: int, position: int) -> Repetition:
+    """Of the run at that position, which has ended."""
+    run_id, begun_unix_ns, ended_unix_ns = connection.execute(
+        "SELECT id, begun_unix_ns, ended_unix_ns FROM runs WHERE experiment_id = ? "
+        "AND position = ?",
+        (experiment_id, position),
+    ).fetchone()
+    found = reading.run(connection, run_id)
+    begun_unix_ns = ended_unix_ns if begun_unix_ns is None else begun_unix_ns
+    driven_from_ns = min(
+        (since_ns for state, since_ns in found.stages if state == "driving"), default=begun_unix_ns
+    )
+    return Repetition(
+        number_of(found.evidence),
+        (ended_unix_ns - begun_unix_ns) / 1e9,
+        (ended_unix_ns - driven_from_ns) / 1e9,
+    )
+
+
+def spare(connection: sqlite3.Connection, experiment_id: int, positions: Iterable[int]) -> None:
+    """Removes planned runs that have not begun; their cells are judged if nothing else of them is
+    left to do."""
+    of_cells: set[str] = set()
+    for position in positions:
+        place = (experiment_id, position)
+        for (fingerprint,) in connection.execute(
+            "SELECT cell_fingerprint FROM runs WHERE experiment_id = ? AND position = ?", place
+        ):
+            of_cells.add(fingerprint)
+        connection.execute(
+            "DELETE FROM runs WHERE experiment_id = ? AND position = ? AND state = 'planned'", place
+        )
+    for fingerprint in of_cells:
+        run = connection.execute(
+            "SELECT id FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? "
+            "AND superseded = 0 LIMIT 1",
+            (experiment_id, fingerprint),
+        ).fetchone()
+        if run is not None:
+            cells.settle(connection, int(run[0]))

@@ -1,0 +1,137 @@
+"""Takes an experiment whose cells are repeated as needed, and how its runs end; says which of the
+planned runs are not needed any more.
+
+A cell ends when it is as precise as was asked; when it has been run as often as may be
+(`most_repetitions`); when one of its runs was not measured, since another attempt would not make
+it precise; or with the budget. Every cell is judged by itself, and the order of the runs that are
+left does not change. All depends on the runs alone, so an experiment that is continued goes on as
+if it had not been interrupted: its budget is the time that its runs have taken.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from assay.experiment import Experiment
+from assay.judge.precision import is_reached
+from assay.plan import PlannedRun
+from assay.record.repetitions import Repetition
+from assay.text.units import short_duration
+
+
+@dataclass
+class _Cell:
+    least: int
+    left: list[PlannedRun]
+    """Those that have not ended."""
+    ended: int = 0
+    numbers: list[float] = field(default_factory=list)
+    next_s: float = 0.0
+    """How long another repetition is expected to take: as the last one; after the first, which also
+    provisions and loads, as that from there on."""
+
+
+class Repeating:
+    """The runs of an experiment, as far as they are still needed."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        runs: Sequence[PlannedRun],
+        read: Callable[[int], Repetition],
+        spare: Callable[[Sequence[PlannedRun], int], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """``runs``: all that may be executed, and those that have ended before. ``read``: what the
+        run at a position, which has ended, gave. ``spare``: gets runs that are not needed, and the
+        position of the last one that has ended."""
+        self._asked = experiment
+        self._read, self._on_spared, self._clock = read, spare, clock
+        self._begun_s = clock()
+        self._earlier_s = self._longest_s = 0.0
+        self._cells: dict[str, _Cell] = {}
+        self._spared: set[int] = set()
+        for run in runs:
+            least = experiment.for_test(run.cell.test).least_repetitions
+            cell = self._cells.setdefault(run.cell.fingerprint, _Cell(least, []))
+            cell.left.append(run)
+
+    def needed(
+        self, runs: Sequence[PlannedRun], earlier: Collection[PlannedRun] = ()
+    ) -> Iterator[PlannedRun]:
+        """Those of ``runs`` that are needed, each given after the one before has ended.
+        ``earlier``: runs that ended in a process before."""
+        if not self._asked.is_repeated_as_needed:
+            yield from runs
+            return
+        for run in earlier:
+            self._ended(run)
+            self._earlier_s += self._read(run.position).elapsed_s
+        last = -1
+        self._spare(self._enough(), last)
+        for run in runs:
+            self._spare(self._beyond_budget(run), last)
+            if run.position in self._spared:
+                continue
+            yield run
+            last = run.position
+            self._ended(run)
+            self._spare(self._enough(), last)
+
+    def _ended(self, run: PlannedRun) -> None:
+        found = self._read(run.position)
+        cell = self._cells[run.cell.fingerprint]
+        cell.left = [one for one in cell.left if one.position != run.position]
+        cell.ended += 1
+        cell.next_s = found.driven_s if cell.ended == 1 else found.elapsed_s
+        self._longest_s = max(self._longest_s, found.elapsed_s)
+        if found.number is not None:
+            cell.numbers.append(found.number)
+
+    def _enough(self) -> list[PlannedRun]:
+        """What is left of cells that have ended."""
+        return [run for cell in self._cells.values() if self._is_enough(cell) for run in cell.left]
+
+    def _beyond_budget(self, following: PlannedRun) -> list[PlannedRun]:
+        """All but the first run of each cell, where ``following`` would end later than the budget;
+        time is kept for cells that have not been run at all."""
+        budget_s, cell = self._asked.budget_s, self._cells[following.cell.fingerprint]
+        if budget_s is None or not cell.ended or following.position in self._spared:
+            return []
+        cells = self._cells.values()
+        not_begun = sum(not one.ended for one in cells)
+        if self._passed_s + cell.next_s + not_begun * self._longest_s <= budget_s:
+            return []
+        return [run for one in cells for run in (one.left if one.ended else one.left[1:])]
+
+    def too_short_budget(self) -> str:
+        """What is to be said where the budget did not even allow each cell its first run."""
+        budget_s, passed_s = self._asked.budget_s, self._passed_s
+        if budget_s is None or passed_s <= budget_s:
+            return ""
+        if any(cell.ended > 1 for cell in self._cells.values()):
+            return ""
+        return (
+            f"the budget of {short_duration(budget_s)} was too short: to run each cell once took "
+            f"{short_duration(passed_s)}"
+        )
+
+    @property
+    def _passed_s(self) -> float:
+        return self._earlier_s + self._clock() - self._begun_s
+
+    def _is_enough(self, cell: _Cell) -> bool:
+        if cell.ended < cell.least:
+            return False
+        if len(cell.numbers) < cell.ended:
+            return True
+        precision = self._asked.precision
+        return precision is not None and is_reached(cell.numbers, precision)
+
+    def _spare(self, runs: Sequence[PlannedRun], last: int) -> None:
+        found = [run for run in runs if run.position not in self._spared]
+        if found:
+            self._spared.update(run.position for run in found)
+            self._on_spared(found, last)
