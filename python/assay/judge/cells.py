@@ -14,11 +14,7 @@ from assay.judge.seconds import deviation
 from assay.judge.spread import Spread, spread
 from assay.judge.verdict import NONE, Verdict
 from assay.judge.warnings import RunWarning
-<<<<<<< HEAD
-from assay.observation import LimitReport, Observation, Observed, SpaceReuseReport
-=======
 from assay.observation import Observation
->>>>>>> 39dd011 (experiment, plan, record: --precision and --budget repeat each cell as often as it needs)
 from assay.text import units
 
 LEAST_REPETITIONS = 4
@@ -85,14 +81,3 @@ def _has_failed(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:
 def _spread(measured: Sequence[Evidence]) -> Spread | None:
     found = [value for one in measured if (value := number_of(one)) is not None]
     return spread(found) if found else None
-<<<<<<< HEAD
-
-
-def _number(observation: Observed | None) -> float | None:
-    if observation is None or isinstance(observation, LimitReport | SpaceReuseReport):
-        return None
-    if isinstance(observation, Observation):
-        return observation.throughput_per_s
-    return float(observation.elapsed_ns) or None
-=======
->>>>>>> 39dd011 (experiment, plan, record: --precision and --budget repeat each cell as often as it needs)

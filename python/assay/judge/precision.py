@@ -15,7 +15,7 @@ import statistics
 from collections.abc import Sequence
 
 from assay.judge.evidence import Evidence
-from assay.observation import LimitReport, Observation
+from assay.observation import LimitReport, Observation, SpaceReuseReport
 
 CONFIDENCE = 0.95
 
@@ -24,7 +24,11 @@ def number_of(run: Evidence) -> float | None:
     """The number of a run that is judged: its throughput; where there are no transactions, its
     elapsed time. None where it was not measured to its end."""
     observation = run.observation
-    if not run.is_measured or observation is None or isinstance(observation, LimitReport):
+    if (
+        not run.is_measured
+        or observation is None
+        or isinstance(observation, LimitReport | SpaceReuseReport)
+    ):
         return None
     if isinstance(observation, Observation):
         return observation.throughput_per_s
