@@ -352,8 +352,8 @@ _EXPERIMENT_OPTIONS = (
         "--budget",
         type=Number(quantities.BUDGET_S),
         metavar="S",
-        help="Begin no repetition that would end later than this (30min); without --precision: as "
-        "many as fit, up to 30. Each cell is run once in any case.",
+        help="Begin no repetition that would end later than this (30min); without --precision as "
+        "many as fit, up to 30; each cell is run once in any case.",
     ),
     click.option(
         "--order",
