@@ -22,6 +22,7 @@ from assay.report import (
     series,
     storage_probes,
     tidy_cells,
+    tidy_claims,
     tidy_factors,
     tidy_parts,
     tidy_probes,
@@ -72,6 +73,8 @@ def tables(experiment: ExperimentRecord) -> Tables:
         "steps": _parts(tidy_parts.STEPS, runs, lambda run: run.steps),
         "values": _parts(tidy_parts.VALUES, runs, lambda run: _values(experiment, run)),
         "published": list(_published(experiment)),
+        "claims": [row(tidy_claims.CLAIMS, one) for one in tidy_claims.claims(experiment)],
+        "scaled": [row(tidy_claims.SCALED, one) for one in experiment.experiment.get("scaled", ())],
         "storages": tidy_storages.rows(runs),
         "storage_probes": [
             row(tidy_probes.PROBES, one.probe)

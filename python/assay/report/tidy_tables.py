@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assay.report.tidy_cells import CELLS
+from assay.report.tidy_claims import CLAIMS, SCALED
 from assay.report.tidy_columns import TidyColumn
 from assay.report.tidy_continuations import CONTINUATIONS
 from assay.report.tidy_factors import FACTORS
@@ -35,6 +36,8 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "steps": ("One row per step of a run.", STEPS),
     "values": ("One row per run and field that the workload's report declares.", VALUES),
     "published": ("One row per number that was published of this test.", PUBLISHED),
+    "claims": ("One row per claim of a paper that was judged, and what it was judged for.", CLAIMS),
+    "scaled": ("One row per test and setting that differs from the full size.", SCALED),
     "storages": ("One row per storage as runs found it.", STORAGES),
     "storage_probes": (
         "One row per probe of a storage that a run uses: before its first use, and again when the "
