@@ -18,7 +18,7 @@ from assay.report import cell_runs
 from assay.report.build import build
 from assay.report.figures import by_level, percentile_curves
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
-from assay.report.figures.values import Figure
+from assay.report.figures.values import BARS, LINES, Axis, DataSeries, Figure, Point
 from assay.report.values import Report
 
 
@@ -117,3 +117,13 @@ def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) 
     assert figure.title in draw.svg(figure)
     assert specification(figure)["title"] == figure.title
     assert draw.png(figure).startswith(b"\x89PNG\r\n")
+
+
+def test_values_of_nothing_and_odd_names_are_drawn() -> None:
+    zeros = DataSeries("none", tuple(Point(place, 0) for place in range(3)))
+    same = DataSeries("one", (Point(5, 7.0),))
+    for mark, series in ((LINES, zeros), (BARS, zeros), (LINES, same), (BARS, same)):
+        figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", "log"), (series,))
+        drawn = draw.svg_for_page(figure, "title text")
+        assert "NaN" not in drawn and "Infinity" not in drawn
+        assert figure.file_name == "my-script-1.sql-"

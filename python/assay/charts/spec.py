@@ -15,6 +15,8 @@ _WIDTH, _HEIGHT = 460, 230
 _BAR = 14
 """Height of a bar."""
 _MOST_TICKS = 8
+_MOST_MARKS = 16
+"""On a line; a longer one has a mark at every second, third … point."""
 _LABEL_WIDTH = 190
 _LABEL_LENGTH = 28
 _NUMBER = "datum.value >= 10000 ? format(datum.value, '~s') : format(datum.value, '~g')"
@@ -45,10 +47,11 @@ def _values(figure: Figure) -> list[Spec]:
             "low": point.y if point.low is None else point.low,
             "high": point.y if point.high is None else point.high,
             "isBeyond": point.y >= (figure.base or 0),
+            "isMarked": place % max(1, -(-len(one.points) // _MOST_MARKS)) == 0,
             "shown": f"{point.y:.3g}" if point.y < 1000 else f"{point.y:,.0f}".replace(",", " "),
         }
         for one in figure.series
-        for point in one.points
+        for place, point in enumerate(one.points)
     ]
 
 
@@ -89,12 +92,11 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
             x=x, y=y, color=colour, strokeDash=dash
         )
     ]
-    if max(len(one.points) for one in figure.series) <= 40:
-        layers.append(
-            base.mark_point(filled=True, size=42, opacity=1).encode(
-                x=x, y=y, color=colour, shape=shape
-            )
-        )
+    layers.append(
+        base.mark_point(filled=True, size=42, opacity=1)
+        .transform_filter("datum.isMarked")
+        .encode(x=x, y=y, color=colour, shape=shape)
+    )
     if _has_ranges(figure):
         layers.append(
             base.mark_rule(strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q", color=colour)
@@ -126,7 +128,7 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
     x = alt.X("y:Q", **position)
     start = {"x2": alt.datum(figure.base)} if figure.base is not None else {}
     layers = [base.mark_bar(height={"band": 0.85}).encode(x=x, **start)]
-    if figure.base == 1:
+    if figure.base == 1 and min(_ys(figure)) < 1:
         layers.append(
             alt.Chart().mark_rule(color=colours.TEXT, strokeWidth=1).encode(x=alt.datum(1.0))
         )
@@ -185,7 +187,8 @@ def _position(
     is_log = axis.scale != "linear" and found[0] > 0
     ticks = _ticks(found, is_percentile=axis.scale == "percentiles") if is_log else None
     low, high = found[0], found[-1]
-    room = 1.25 if is_bar else 1.06
+    # Room for the number beside the longest bar.
+    room = (high / low) ** 0.16 * 1.1 if is_log and is_bar else 1.06
     shown = alt.Axis(
         title=axis.title or None,
         labelExpr=_SHARE if axis.scale == "percentiles" else _NUMBER,
@@ -196,13 +199,18 @@ def _position(
     if ticks:
         has_left = base is not None and low < base
         domain = [
-            min(low / (room**2 if has_left else 1.06), ticks[0]),
-            max(high * room**2, ticks[-1]),
+            min(low / (room if has_left else 1.06), ticks[0]),
+            max(high * room, ticks[-1]),
         ]
         return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}
     if is_x and not is_bar:
-        return {"scale": alt.Scale(zero=False, nice=False, domain=[low, high]), "axis": shown}
-    domain = [min(0.0, low), high * (1.18 if is_bar else 1.02)]
+        return {
+            "scale": alt.Scale(
+                zero=False, nice=False, domain=[low, high if high > low else low + 1]
+            ),
+            "axis": shown,
+        }
+    domain = [min(0.0, low), high * (1.18 if is_bar else 1.02) or 1.0]
     return {"scale": alt.Scale(domain=domain, nice=not is_bar), "axis": shown}
 
 

@@ -42,9 +42,11 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
     returns the number of charts. Nothing is written where a file is there already and not
     ``force``."""
     figures = [figure for section in report.sections for figure in section.figures]
-    files = {figure.name: folder / figure.name for figure in figures}
+    files = {figure.name: folder / figure.file_name for figure in figures}
     if not force:
-        _insist_on_new(path.with_suffix(end) for path in files.values() for end in (".svg", ".png"))
+        _insist_on_new(
+            path.with_name(path.name + end) for path in files.values() for end in (".svg", ".png")
+        )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -53,8 +55,10 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
 
     for figure in figures:
         path = files[figure.name]
-        _write_file(path.with_suffix(".svg"), draw.svg(figure).encode("utf-8"), force=force)
-        _write_file(path.with_suffix(".png"), draw.png(figure), force=force)
+        _write_file(
+            path.with_name(f"{path.name}.svg"), draw.svg(figure).encode("utf-8"), force=force
+        )
+        _write_file(path.with_name(f"{path.name}.png"), draw.png(figure), force=force)
     return len(figures)
 
 

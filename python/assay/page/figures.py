@@ -14,7 +14,7 @@ from assay.text import units
 
 
 def figure_html(figure: Figure, links: Links) -> str:
-    name = escaped(figure.name)
+    name = figure.file_name
     drawn = svg_for_page(figure, f"{name}-title {name}-text")
     opening, rest = drawn.split(">", 1)
     titled = (

@@ -10,6 +10,8 @@ from assay.page.links import Links, escaped
 from assay.report.values import Cell, Column, Row, Table
 
 _NOTE_MARK = re.compile(r" ?\[(\d+)\]$")
+_FOOTNOTE = re.compile(r"\[\d+\] ")
+_MOST_FOOTNOTES = 4
 _PLAIN_NUMBER = re.compile(r"-?\d+(\.\d+)?$")
 _LONG_TEXT = 45
 """Characters of a text that may be wrapped."""
@@ -25,12 +27,28 @@ def table_html(table: Table, links: Links) -> str:
         for column in table.columns
     )
     bodies = "".join(_body(table, block, rows, links) for block, rows in _blocks(table.rows))
-    notes = "".join(f"<li>{escaped(note)}</li>" for note in table.notes)
     return (
         f'<div class="box" role="region" aria-label="{title}" tabindex="0">'
         f'<table class="sortable"><caption>{title}</caption><thead><tr>{head}</tr></thead>'
-        f"{bodies}</table></div>" + (f'<ul class="notes">{notes}</ul>' if notes else "")
+        f"{bodies}</table></div>" + _notes(table)
     )
+
+
+def _notes(table: Table) -> str:
+    """Many footnotes are closed, so that the next table is not far."""
+    footnotes = [note for note in table.notes if _FOOTNOTE.match(note)]
+    if len(footnotes) <= _MOST_FOOTNOTES:
+        return _listed(table.notes)
+    others = [note for note in table.notes if note not in footnotes]
+    return (
+        f"{_listed(others)}<details><summary>{len(footnotes)} footnotes</summary>"
+        f"{_listed(footnotes)}</details>"
+    )
+
+
+def _listed(notes: Sequence[str]) -> str:
+    items = "".join(f"<li>{escaped(note)}</li>" for note in notes if note)
+    return f'<ul class="notes">{items}</ul>' if items else ""
 
 
 def _blocks(rows: Sequence[Row]) -> Iterator[tuple[str, list[Row]]]:

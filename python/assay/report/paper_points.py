@@ -103,7 +103,8 @@ def measured(
     for column in columns:
         for cell in filter(column.has, found):
             levels, origin = place(cell)
-            yield Point({**levels, VALUE: column.title}, origin, column.aggregate(cell))
+            shown = replace(column.aggregate(cell), runs=cell.run_ids)
+            yield Point({**levels, VALUE: column.title}, origin, shown)
 
 
 def compared(
@@ -132,7 +133,8 @@ def compared(
         ]
         for title, one in zip(published.columns, of_levels, strict=True):
             if one is not None:
-                yield Point({**levels, VALUE: title}, origin, median(one))
+                value = replace(median(one), runs=one.run_ids)
+                yield Point({**levels, VALUE: title}, origin, value)
         first, *others = [None if one is None else aggregates.number(one, key) for one in of_levels]
         is_more_better = key.unit == "per_s"
         for place_of_other, other in enumerate(others):

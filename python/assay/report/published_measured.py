@@ -9,7 +9,7 @@ are decades apart. It is left out where the test was scaled down.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.experiment import Scalar
@@ -25,6 +25,7 @@ from assay.report import (
 )
 from assay.report.aggregates import number
 from assay.report.cell_runs import CellRuns
+from assay.report.figures import published as published_figures
 from assay.report.judged_claims import Judged
 from assay.report.published import NOT_FACTORS, Published
 from assay.report.selection import Quantity
@@ -75,7 +76,9 @@ def section(experiment: ExperimentRecord) -> Section | None:
         if {column.test for column in columns} & tests
         and (table := _table(experiment, name, beside, columns, found, scaled)) is not None
     ]
+    figures = [figure for one in tables for figure in published_figures.of_pairs(one)]
     if (of_paper := paper_table.section(experiment)) is not None:
+        figures = [*of_paper.figures, *figures]
         tables = [*of_paper.tables, *tables]
     claims = judged_claims.judged(experiment)
     if claims:
@@ -85,7 +88,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
     if not tables:
         return None
     lines = (judged_claims.summary(claims),) if claims else ()
-    return Section(TITLE, lines, tuple(tables))
+    return Section(TITLE, lines, tuple(tables), tuple(figures))
 
 
 def shown(found: Section | None) -> set[str]:
@@ -167,7 +170,7 @@ def _table(
         ] or [absent("not printed") for _ in columns]
         speed_ups = ", ".join(f"{one:.2f}" for one in printed.get("speed_up", ()))
         extra = [text(speed_ups), text("")] if has_speed_up else []
-        rows += [Row((*cells, *values, *extra)), *ours]
+        rows += [Row((*cells, *values, *extra), is_published=True), *ours]
     if not rows:
         return None
     titles = [Column("system"), *(Column(factor, is_number=True) for factor in factors), Column("")]
@@ -218,7 +221,9 @@ def _ours(
         ]
         labels = [_label(printed.get(factor)) for factor in factors]
         values = [
-            judged(units.digits(one.value), one) if one is not None else _none(cell)
+            replace(judged(units.digits(one.value), one), runs=cell.run_ids if cell else ())
+            if one is not None
+            else _none(cell)
             for one, cell in zip(numbers, chosen, strict=True)
         ]
         extra = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 _NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3}
 TIME_UNITS = tuple(_NS_PER)
@@ -87,6 +87,15 @@ def comparable(value: float, unit: str) -> float:
     if unit in _NS_PER or unit == "ns":
         return value * _NS_PER.get(unit, 1) / 1e9
     return value / 1e6 if unit == "bytes" else value
+
+
+def comparable_unit(found: Collection[str]) -> str:
+    """The unit of these numbers when they are `comparable`: s, or MB, or what all are in."""
+    if all(unit in _NS_PER or unit == "ns" for unit in found):
+        return "s"
+    if all(unit in ("bytes", "MB") for unit in found):
+        return "MB"
+    return ", ".join(sorted(found))
 
 
 def shown(value: float, unit: str, time_unit: str = "s", *, resolution_ns: int = 0) -> str:

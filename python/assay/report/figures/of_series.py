@@ -23,7 +23,7 @@ def _lines(table: Table) -> Iterator[Figure]:
     for place, column in enumerate(table.columns[table.label_columns :], table.label_columns):
         lines: dict[tuple[str, bool], list[Point]] = {}
         kinds = {cell.number.unit for cell in _cells(table, place) if cell.number}
-        axis = "s" if kinds <= set(_TIMES) else "MB" if kinds <= set(_SIZES) else ""
+        axis = units.comparable_unit(kinds)
         for row in table.rows:
             number, level = row.cells[place].number, row.cells[0].level
             if number is None or number.value <= 0 or not isinstance(level, int | float):
@@ -57,6 +57,7 @@ def _without_sizes(table: Table) -> Iterator[Figure]:
     """Where no size varies: bars of each column, of published systems and ours."""
     for place, column in enumerate(table.columns[table.label_columns :], table.label_columns):
         bars: dict[str, list[Point]] = {"published": [], "measured": []}
+        kinds = {cell.number.unit for cell in _cells(table, place) if cell.number}
         for row in table.rows:
             number = row.cells[place].number
             if number is not None and number.value > 0 and number.unit in (*_TIMES, *_SIZES):
@@ -71,7 +72,7 @@ def _without_sizes(table: Table) -> Iterator[Figure]:
             yield from figure(
                 f"{table.name}_published_{place}",
                 f"Published and measured: {column.title}",
-                Axis("s, or MB", "log"),
+                Axis(units.comparable_unit(kinds), "log"),
                 bars,
                 references=("published",),
             )

@@ -51,7 +51,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
                 DataSeries(name, tuple(_points(seen[id(cell)], unit)))
                 for name, (cell, *_) in panel.series
             ),
-            notes=(*cell_runs.of_middle(found), *made.notes(panel)),
+            notes=(*(cell_runs.of_middle(found) if place == 1 else ()), *made.notes(panel)),
         )
         for place, panel in enumerate(made.shown, 1)
     )

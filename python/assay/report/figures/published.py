@@ -10,7 +10,7 @@ from itertools import groupby
 from assay.report import paper_points
 from assay.report.figures.bars import MOST_BARS, category, figure
 from assay.report.figures.values import Axis, Figure, Point
-from assay.report.values import MEASURED, PUBLISHED, Cell, Table
+from assay.report.values import MEASURED, PUBLISHED, Cell, Row, Table
 from assay.text import units
 
 _OURS, _THEIRS = "measured", "published"
@@ -31,7 +31,7 @@ def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
                 titles = (table.columns[one].title.split("\n")[-1] for one in (place, beside))
                 named = f"{category(table, row)}: {' | '.join(titles)}"
                 _add(bars, named, row.cells[place], row.cells[beside])
-        yield from _charts(f"{table.name}_published", _TITLE, bars)
+        yield from _charts(f"{table.name}_published", _TITLE, bars, _unit(table, *theirs))
 
 
 def of_paper(table: Table) -> Iterator[Figure]:
@@ -61,7 +61,25 @@ def of_paper(table: Table) -> Iterator[Figure]:
                         named += row.cells[origin].shown.removeprefix(paper_points.MEASURED)
                     _add(bars, named, row.cells[place], beside)
         title = f"{_TITLE}: {group}" if group else _TITLE
-        yield from _charts(f"{table.name}_published_{number}", title, bars)
+        unit = _unit(table, *places)
+        yield from _charts(f"{table.name}_published_{number}", title, bars, unit)
+    yield from _ratios(table, origin)
+
+
+def of_pairs(table: Table) -> Iterator[Figure]:
+    """Of a table in which each published row stands above the measured ones that belong to it."""
+    origin = table.label_columns - 1
+    for place in range(table.label_columns, len(table.columns)):
+        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
+        beside: Row | None = None
+        for row in table.rows:
+            beside = row if row.is_published else beside
+            if beside is not None and row.cells[origin].shown == paper_points.MEASURED:
+                named = ", ".join(cell.shown for cell in row.cells[:origin] if cell.shown)
+                _add(bars, named, row.cells[place], beside.cells[place])
+        title = table.columns[place].title.split("\n")[-1]
+        unit = _unit(table, place)
+        yield from _charts(f"{table.name}_{place}", f"{_TITLE}: {title}", bars, unit)
     yield from _ratios(table, origin)
 
 
@@ -96,7 +114,14 @@ def _add(bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell) -> 
             bars[name].append(Point(named, value, runs=runs))
 
 
-def _charts(name: str, title: str, bars: dict[str, list[Point]]) -> Iterator[Figure]:
+def _unit(table: Table, *places: int) -> str:
+    """In which the numbers of these columns are compared."""
+    numbers = (row.cells[place].number for row in table.rows for place in places)
+    of_all = {number.unit for number in numbers if number} - set(_RATIO_UNITS)
+    return units.comparable_unit(of_all)
+
+
+def _charts(name: str, title: str, bars: dict[str, list[Point]], unit: str) -> Iterator[Figure]:
     """As many as it takes to show all bars."""
     categories = list(dict.fromkeys(point.x for points in bars.values() for point in points))
     most = MOST_BARS // 2
@@ -108,7 +133,7 @@ def _charts(name: str, title: str, bars: dict[str, list[Point]]) -> Iterator[Fig
         yield from figure(
             name if not at else f"{name}_{at // most + 1}",
             title,
-            Axis("s, or MB", "log"),
+            Axis(unit, "log"),
             part,
             references=(_THEIRS,),
         )

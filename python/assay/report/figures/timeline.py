@@ -34,7 +34,9 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
             points, size = _points(run.driven, run.run.id)
             series.append(DataSeries(name, points))
         title = f"Throughput over time{f': {panel.title}' if panel.title else ''}"
-        notes = (f"a point is the mean of {size} seconds",) if size > 1 else ()
+        notes = cell_runs.of_middle(found) if place == 1 else ()
+        if size > 1:
+            notes = (f"a point is the mean of {size} seconds", *notes)
         shown.append(
             Figure(
                 f"{test}_timeline_{place}",
@@ -43,7 +45,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
                 Axis("second of the measurement"),
                 Axis("transactions per second"),
                 tuple(series),
-                notes=(*notes, *cell_runs.of_middle(found), *made.notes(panel)),
+                notes=(*notes, *made.notes(panel)),
             )
         )
     return on_one_scale(shown)

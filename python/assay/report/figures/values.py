@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+_OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 LINES, BARS = "lines", "bars"
 
 
@@ -55,6 +57,11 @@ class Figure:
     base: float | None = None
     """Where bars begin on a logarithmic scale: 1 for ratios."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def file_name(self) -> str:
+        """Its name with no other characters than a file or a link may have everywhere."""
+        return _OTHER_CHARACTERS.sub("-", self.name)
 
 
 def on_one_scale(figures: Iterable[Figure]) -> tuple[Figure, ...]:
