@@ -47,3 +47,7 @@ function openTarget() {
 }
 addEventListener("hashchange", openTarget);
 openTarget();
+// On paper nothing can be opened.
+addEventListener("beforeprint", () => {
+  for (const one of document.querySelectorAll("details.warnings, details.footnotes")) one.open = true;
+});
