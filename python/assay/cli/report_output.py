@@ -41,25 +41,19 @@ def write_charts(report: Report, folder: Path, *, force: bool) -> int:
     """Each chart as NAME.svg and NAME.png in ``folder``, which is made where it is not there;
     returns the number of charts. Nothing is written where a file is there already and not
     ``force``."""
-    figures = [figure for section in report.sections for figure in section.figures]
-    files = {figure.name: folder / figure.file_name for figure in figures}
+    files = {figure.file_name: figure for section in report.sections for figure in section.figures}
     if not force:
-        _insist_on_new(
-            path.with_name(path.name + end) for path in files.values() for end in (".svg", ".png")
-        )
+        _insist_on_new(folder / f"{name}{end}" for name in files for end in (".svg", ".png"))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
     from assay.charts import draw
 
-    for figure in figures:
-        path = files[figure.name]
-        _write_file(
-            path.with_name(f"{path.name}.svg"), draw.svg(figure).encode("utf-8"), force=force
-        )
-        _write_file(path.with_name(f"{path.name}.png"), draw.png(figure), force=force)
-    return len(figures)
+    for name, figure in files.items():
+        _write_file(folder / f"{name}.svg", draw.svg(figure).encode("utf-8"), force=force)
+        _write_file(folder / f"{name}.png", draw.png(figure), force=force)
+    return len(files)
 
 
 def _insist_on_new(paths: Iterable[Path]) -> None:

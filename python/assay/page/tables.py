@@ -41,7 +41,7 @@ def _notes(table: Table) -> str:
         return _listed(table.notes)
     others = [note for note in table.notes if note not in footnotes]
     return (
-        f"{_listed(others)}<details><summary>{len(footnotes)} footnotes</summary>'
+        f'{_listed(others)}<details class="footnotes"><summary>{len(footnotes)} footnotes</summary>'
         f"{_listed(footnotes)}</details>"
     )
 
