@@ -76,17 +76,18 @@ def _of_series(experiment: ExperimentRecord) -> Iterator[Table]:
         ]
         if found:
             names = paper_points.systems(printed, found)
-            columns = list(map(_value_column, declared.columns))
+            units = [unit if unit in TIME_UNITS else "s" for unit in printed.units]
+            columns = list(map(_value_column, declared.columns, units))
             points = paper_points.measured(printed, found, columns, names)
             yield table(declared.name, declared.title, printed, list(points), names, found)
 
 
-def _value_column(column: SeriesColumn) -> ValueColumn:
+def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
     def has(cell: CellRuns) -> bool:
         is_cache = column.cache is None or cell.level(CACHE) == column.cache
         return cell.runs[0].test == column.test and is_cache
 
-    return ValueColumn(column.title, aggregates.median(aggregates.at(column.key), column.unit), has)
+    return ValueColumn(column.title, aggregates.median(aggregates.at(column.key), time_unit), has)
 
 
 def _of_tests(experiment: ExperimentRecord) -> Iterator[Table]:
@@ -108,9 +109,10 @@ def _points(
     names: Mapping[str, str],
 ) -> list[Point]:
     key = results.KEYS[declared.value]
+    unit = printed.unit if printed.unit in TIME_UNITS else declared.unit
     if printed.column_factor:
-        return list(paper_points.compared(printed, found, names, key, declared.unit))
-    column = ValueColumn(printed.columns[0], aggregates.median(key, declared.unit), lambda _: True)
+        return list(paper_points.compared(printed, found, names, key, unit))
+    column = ValueColumn(printed.columns[0], aggregates.median(key, unit), lambda _: True)
     return list(paper_points.measured(printed, found, [column], names))
 
 
