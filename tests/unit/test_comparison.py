@@ -94,6 +94,18 @@ def test_interleaved_repetitions_are_pairs(folder: Path) -> None:
     assert "interleaved" in shown(made)
 
 
+def test_experiments_by_turns_are_pairs_and_one_after_the_other_are_not(folder: Path) -> None:
+    every = [measured(folder / "a", (s,)) for s in (1.0, 1.5, 1.1, 1.6, 1.2, 1.7)]
+    by_turns = comparison.compare(
+        comparison.side("A", "", every[0::2]), comparison.side("B", "", every[1::2])
+    )
+    after = comparison.compare(
+        comparison.side("A", "", every[:3]), comparison.side("B", "", every[3:])
+    )
+    designs = [made.cells[0].primary.estimate for made in (by_turns, after)]
+    assert [one.design for one in designs if one] == [Design.PAIRED, Design.INDEPENDENT]
+
+
 def test_one_run_each_has_no_interval_and_says_so(folder: Path) -> None:
     made = compared(measured(folder / "a", (1.0,)), measured(folder / "b", (2.0,)))
     assert made.cells[0].primary.verdict == "one run each: no interval"

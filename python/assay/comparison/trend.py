@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.comparison import differences, factors, metrics
 from assay.comparison.change_points import LEAST_VALUES, change_points
@@ -132,6 +132,4 @@ def _with_changes(points: Sequence[Point]) -> tuple[Point, ...]:
     if any(point.value <= 0 for point in points):
         return tuple(points)
     found = dict(change_points([math.log(point.value) for point in points]))
-    return tuple(
-        Point(**{**vars(point), "change_p": found.get(place)}) for place, point in enumerate(points)
-    )
+    return tuple(replace(point, change_p=found.get(place)) for place, point in enumerate(points))
