@@ -134,9 +134,9 @@ def group() -> None:
     Assay starts the system, loads it, drives it, checks every answer, stops it
     and reports. Data go to standard output, everything else to standard error.
 
-    Exit status: 0 done, 1 a measured run failed or a condition of `assay compare` is
-    met, 2 your mistake: it cannot be
-    done as written (an option, a file, a value in a URL; or every run is refused),
+    Exit status: 0 done, 1 a measured run failed, or a condition of `assay compare`
+    is met, 2 your mistake: it cannot be done as written (an option, a file, a value
+    in a URL; or every run is refused),
     3 the system under test or the machine: a program or Python module is missing,
     or a server is not there, is another product, or refuses (a wrong password, an
     unknown database), 4 an internal error, 129 ended by SIGHUP (the terminal was
