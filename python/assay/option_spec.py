@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.errors import ArgumentError
 from assay.text.alternatives import alternatives
-from assay.text.nearest import did_you_mean
+from assay.text.nearest import did_you_mean, nearest
 from assay.text.quantities import Quantity
 from assay.text.secrets import without_secrets
 
@@ -49,10 +49,12 @@ class OptionSpec:
         levels = {level.lower(): level for level in self.levels}
         if levels and value.lower() not in levels:
             known = [level for level in levels.values() if level]
+            meant = nearest(value, known)
             raise ArgumentError(
                 f"{self.name} of {owner}: expected {alternatives(known)}, "
                 f"found {without_secrets(value)}",
-                hint=did_you_mean(value, known),
+                # The message has the list.
+                hint=f"did you mean {meant!r}?" if meant else None,
             )
         return levels.get(value.lower(), value)
 

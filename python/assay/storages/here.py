@@ -15,7 +15,7 @@ from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
 from assay.provision.resources import EmptyDirectory
 from assay.provision.users import ServerUser, first_unreachable, server_user
-from assay.storages.mounts import facts_of, mount_of
+from assay.storages.mounts import FSTAB, facts_of, mount_of, unmounted_point
 from assay.storages.options import values
 from assay.storages.protocol import PreparedStorage
 from assay.text.nearest import nearest
@@ -61,9 +61,14 @@ def refuse_no_directory(choice: StorageChoice) -> None:
     if not named:
         return
     directory = Path(named).absolute()
-    if directory.is_dir():
-        return
     where = f"storage {choice.name!r}" + ("" if choice.directory else _FROM_THE_ENVIRONMENT)
+    if directory.is_dir():
+        if point := unmounted_point(directory.resolve()):
+            raise ArgumentError(
+                f"{where}: {point} is a mount point in {FSTAB}, but nothing is mounted there",
+                hint=f"mount {shlex.quote(str(point))}, or choose another: {choice.kind}:DIRECTORY",
+            )
+        return
     other = f"choose another: {choice.kind}:DIRECTORY"
     found = next(path for path in (directory, *directory.parents) if path.exists())
     if not found.is_dir():

@@ -14,6 +14,7 @@ from assay.files import paths
 from assay.provision.deployment import StorageFacts
 
 MOUNT_TABLE = Path("/proc/self/mountinfo")
+FSTAB = Path("/etc/fstab")
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,28 @@ def mount_of(path: Path, table: str | None = None) -> Mount:
         if is_around and (best is None or len(mount.point.parts) >= len(best.point.parts)):
             best = mount
     return best or Mount(Path("/"), "unknown", "unknown", "", "0:0")
+
+
+def unmounted_point(
+    path: Path, table: str | None = None, mounted: str | None = None
+) -> Path | None:
+    """The mount point of ``/etc/fstab`` that ``path`` (resolved) is, or lies below, where nothing
+    is mounted there now; None: there is none. ``table`` and ``mounted``: the two tables, for
+    tests."""
+    try:
+        text = FSTAB.read_text(errors="replace") if table is None else table
+    except OSError:
+        return None
+    now = {mount.point for mount in every_mount(mounted or MOUNT_TABLE.read_text())}
+    named = [
+        Path(_plain(words[1]))
+        for words in (line.partition("#")[0].split() for line in text.splitlines())
+        if len(words) > 2 and words[1].startswith("/") and words[1] != "/"
+    ]
+    around = [point for point in named if point == path or point in path.parents]
+    # Of several, one within the other, the innermost holds the path.
+    innermost = max(around, key=lambda point: len(point.parts), default=None)
+    return innermost if innermost is not None and innermost not in now else None
 
 
 def every_mount(table: str) -> Iterator[Mount]:
