@@ -49,7 +49,7 @@ def test_a_storage_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     choice = StorageChoice("ssd", "here", str(tmp_path))
     here.HERE.check(choice)
     monkeypatch.setattr(mounts, "FSTAB", table)
-    with pytest.raises(ArgumentError, match="is a mount point in .*nothing is mounted there"):
+    with pytest.raises(ArgumentError, match=r"is a mount point in .*nothing is mounted there"):
         here.HERE.check(choice)
 
 
