@@ -6,7 +6,14 @@ from collections.abc import Sequence, Set
 
 from assay.check.answers import Check
 from assay.errors import RESOURCES, says_disk_is_full
-from assay.observation import BackupReport, Observation, OtherReport, SpaceReuseReport, UpdateReport
+from assay.observation import (
+    BackupReport,
+    NativeClientsReport,
+    Observation,
+    OtherReport,
+    SpaceReuseReport,
+    UpdateReport,
+)
 
 _ENDED = {
     "refused": "not every client could connect",
@@ -48,6 +55,8 @@ def why_failed(
     if isinstance(observation, SpaceReuseReport):
         is_right = observation.equals_load
         return None if is_right else "the rows that were inserted again differ from those loaded"
+    if isinstance(observation, NativeClientsReport):
+        return _why_native_clients_failed(observation)
     if not isinstance(observation, Observation):
         return None
     first = _first_error(observation, counted)
@@ -61,6 +70,19 @@ def why_failed(
     bad = outcomes.failed + outcomes.unknown
     if bad and not is_counted:
         return f"{bad} {'transaction' if bad == 1 else 'transactions'} failed{first}"
+    return None
+
+
+def _why_native_clients_failed(report: NativeClientsReport) -> str | None:
+    if report.failed:
+        return f"{report.failed} of {report.clients} client programs failed: {report.first_error}"
+    if report.wrong:
+        return (
+            f"{report.wrong} of {report.clients} client programs returned another number of rows "
+            f"than the {report.expected_rows} expected"
+        )
+    if report.outputs > 1:
+        return f"the client programs were answered in {report.outputs} different ways"
     return None
 
 

@@ -106,4 +106,33 @@ class SpaceReuseReport(Shape, frozen=True, tag_field="kind", tag="space_reuse"):
     """Whether the tables hold the rows that were loaded."""
 
 
-OtherReport = UpdateReport | LimitReport | BackupReport | SpaceReuseReport
+class NativeClientsReport(Shape, frozen=True, tag_field="kind", tag="native_clients"):
+    """Processes of the system's own client program, one for each client."""
+
+    program: str
+    clients: int
+    elapsed_ns: int
+    """From the start of the first process to the end of the last."""
+    fastest_ns: int
+    median_ns: int
+    """Of one process, from the start of the first."""
+    rows: int
+    """Lines that the first process wrote."""
+    expected_rows: int | None
+    """None: not known for these data."""
+    failed: int
+    """Processes whose exit status was not 0."""
+    wrong: int
+    """Others with another number of rows than expected."""
+    outputs: int
+    """How many different outputs there were: 1 where all clients were answered alike."""
+    first_error: str
+    threads: int
+    """Of the process with the most, as the next two."""
+    virtual_bytes: int
+    resident_bytes: int
+    cpu_ns: int
+    """Of all processes together."""
+
+
+OtherReport = UpdateReport | LimitReport | BackupReport | SpaceReuseReport | NativeClientsReport

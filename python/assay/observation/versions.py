@@ -11,6 +11,7 @@ from assay.observation.observation import VERSION, Observation
 from assay.observation.other_reports import (
     BackupReport,
     LimitReport,
+    NativeClientsReport,
     OtherReport,
     SpaceReuseReport,
     UpdateReport,
@@ -27,6 +28,7 @@ _OTHER: Mapping[str, type[OtherReport]] = {
     "limit": LimitReport,
     "backup": BackupReport,
     "space_reuse": SpaceReuseReport,
+    "native_clients": NativeClientsReport,
 }
 
 

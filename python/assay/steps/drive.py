@@ -43,7 +43,7 @@ class DriveStep(Drive):
         workload, dialect = state.workload, state.up().system.dialect
         planned = drive(workload, state.planned, self)
         scripts = scripts_of(workload, planned, dialect)
-        expected = _expected(workload, state.request, scripts)
+        expected = expected_rows(workload, state.request, scripts)
         document = document_of(workload, planned, dialect, scripts, expected)
         cached = cache.prepare(state, lambda: _run_once(state, planned, document))
         state.context.store.driving(document)
@@ -155,7 +155,7 @@ def _processes(deployment: Deployment, document: Mapping[str, Any]) -> str:
     return f" in {client_processes}"
 
 
-def _expected(
+def expected_rows(
     workload: Workload, request: DataRequest | None, scripts: Sequence[Script]
 ) -> dict[str, int | None]:
     """The number of rows that each script must return; None where it is not known."""

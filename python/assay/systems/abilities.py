@@ -236,6 +236,16 @@ class OwnClient(Protocol):
 
 
 @runtime_checkable
+class NativeClient(Protocol):
+    """Its command-line client can be one of many clients of a test."""
+
+    def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        """As `OwnClient.client_command`: the client writes a line for each row, and nothing
+        else. No password is among the arguments."""
+        ...
+
+
+@runtime_checkable
 class OwnDump(Protocol):
     """It has a program that writes a database as SQL, which its `OwnClient` reads again."""
 
@@ -353,6 +363,7 @@ ABILITIES: tuple[type, ...] = (
     CrashReport,
     WaitsForSpace,
     OwnClient,
+    NativeClient,
     OwnDump,
     Quiesced,
     Findable,

@@ -229,6 +229,10 @@ class ProductSystem:
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(self.product, address)
 
+    def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        (program, first, *others), environment = self.client_command(address)
+        return [program, first, "--batch", "--skip-column-names", *others], environment
+
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.dump_command(self.product, address)
 

@@ -202,6 +202,10 @@ class Postgresql:
     def client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.command(address)
 
+    def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        (program, *others), environment = self.client_command(address)
+        return [program, "--no-align", "--tuples-only", "--quiet", *others], environment
+
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.dump_command(address)
 

@@ -142,6 +142,9 @@ class Sqlite:
         mode = ["-readonly"] if address.options.get("mode") == "read-only" else []
         return [*_shell(), *mode, str(address.file)], {}
 
+    def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
+        return [*_shell(), "-list", "-noheader", "-readonly", str(address.file)], {}
+
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         """The same with its command for a dump, which reads in one transaction, and waits for locks
         as long as other sessions do."""

@@ -1,0 +1,84 @@
+"""Processes of the systems' own client programs: right rows, errors, and an end with Assay."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from assay.observation import NativeClientsReport
+from commands import IN_MEMORY, Assay, need
+from running import started
+
+
+@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
+def test_every_process_returns_the_rows_of_the_checks(
+    assay: Assay, beebe: Path, system: str
+) -> None:
+    need(system)
+    ended = assay(
+        "run", "bibsql.native", "--on", system, "--bib", beebe, "--clients", "3",
+        "--no-durability", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    report = run.observation
+    assert isinstance(report, NativeClientsReport)
+    assert report.expected_rows == report.rows == 822
+    assert (report.failed, report.wrong, report.outputs) == (0, 0, 1)
+    assert report.cpu_ns > 0
+    assert report.threads >= 1
+
+
+def program(folder: Path, script: str) -> str:
+    """$PATH with this script as sqlite3."""
+    folder.mkdir()
+    file = folder / "sqlite3"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo no such luck >&2; exit 3", "2 of 2 client programs failed: sqlite3 ended with "
+         "status 3: no such luck"),
+        ("echo one row", "2 of 2 client programs returned another number of rows"),
+        ("echo $$", "in 2 different ways"),
+    ],
+)  # fmt: skip
+def test_a_client_program_that_is_wrong_fails_the_run(
+    assay: Assay, beebe: Path, tmp_path: Path, script: str, reason: str
+) -> None:
+    # The right number of rows is known of all bibliographies alone.
+    bib = beebe if "rows" in reason else beebe / "texbook1.bib"
+    ended = assay(
+        "run", "bibsql.native", "--on", "sqlite", "--bib", bib, "--clients", "2",
+        "--no-durability", *IN_MEMORY, PATH=program(tmp_path / "bin", script),
+    )  # fmt: skip
+    assert ended.status == 1, ended.err
+    assert reason in ended.runs[0].reason
+
+
+def test_client_programs_end_with_assay(
+    assay: Assay, working_folder: Path, beebe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids = working_folder / "pids"
+    script = f"echo $$ >> {pids}; exec sleep 600"
+    monkeypatch.setenv("PATH", program(working_folder / "bin", script))
+    words = ("bibsql.native", "--on", "sqlite", "--bib", str(beebe / "texbook1.bib"))
+    with started(working_folder, "run", *words, "--clients", "2", *IN_MEMORY) as running:
+        while not pids.exists() or len(pids.read_text().split()) < 2:
+            assert running.poll() is None
+            time.sleep(0.05)
+        found = [psutil.Process(int(pid)) for pid in pids.read_text().split()]
+        running.kill()
+        running.communicate()
+    gone, left = psutil.wait_procs(found, timeout=30)
+    assert (len(gone), left) == (2, [])
+    monkeypatch.undo()
+    assert assay("run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib").status == 0
