@@ -27,7 +27,7 @@ def test_every_process_returns_the_rows_of_the_checks(
     (run,) = ended.runs
     report = run.observation
     assert isinstance(report, NativeClientsReport)
-    assert report.expected_rows == report.rows == 822
+    assert report.expected_rows == report.rows == 1028  # the counts of the 28 checks
     assert (report.failed, report.wrong, report.outputs) == (0, 0, 1)
     assert report.cpu_ns > 0
     assert report.threads >= 1
