@@ -267,8 +267,9 @@ def _notes(
         }
         for title, level in zip(published.columns, published.column_levels, strict=True):
             yield f"{title}: {roles.get(str(level), f'no storage here is a {level}')}"
+    measured = {str(cell.factors["system"]) for cell in found if cell.measured}
     for label, name in names.items():
-        if label.casefold() != name.casefold():
+        if label in measured and label.casefold() != name.casefold():
             is_other = label.partition(" ")[0].casefold() != name.casefold()
             yield f"{name}: measured with {label}{' in its place' if is_other else ''}"
     yield from _other_levels(published, found)
