@@ -14,31 +14,32 @@ from assay.cli.surroundings import refuse_other_encodings
 from assay.cli.usage_errors import EXPERIMENT_COMMANDS, PGBENCH_OPTIONS
 from assay.text.nearest import did_you_mean
 
-COMMANDS = (
-    "run",
-    "plan",
-    "report",
-    "compare",
-    "trend",
-    "explain",
-    "limits",
-    "list",
-    "show",
-    "merge",
-    "generate",
-    "get",
-    "install",
-    "uninstall",
-    "calibrate",
-    "probe",
-    "verify",
-    "durability",
-    "null-server",
-    "delay-proxy",
-    "completion",
-    "schema",
-)
-"""In the order of `assay --help`; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
+COMMANDS = {
+    "run": "Run a workload on systems and storages, and print the report.",
+    "plan": "Print the runs of an experiment in order, without starting them.",
+    "report": "Print the report of a recorded experiment.",
+    "compare": "Say whether B is faster than A, by how much, and how sure that is.",
+    "trend": "Show how the numbers of a cell changed from experiment to experiment.",
+    "explain": "Print the instructions and statements of each client, without running them.",
+    "limits": "Show what tables a system can hold and search.",
+    "list": "List systems, workloads, experiments, storages, runs or copies of loaded data.",
+    "show": "Show what is recorded about one run.",
+    "merge": "Add the experiments of another record file to the record.",
+    "generate": "Write the rows of a table that a workload generates, or a part of them.",
+    "get": "Download a data set for workloads.",
+    "install": "Download a system's programs, through this machine's package clients.",
+    "uninstall": "Remove a system that `assay install` brought.",
+    "calibrate": "Measure the highest rate that the client reaches on this machine.",
+    "probe": "Measure how many reads, writes and flushes storages do per second.",
+    "verify": "Try what every system with the same capabilities must do.",
+    "durability": "Measure whether commits are flushed to the device before they are answered.",
+    "null-server": "Run a server that does no work, to measure the client.",
+    "delay-proxy": "Run a proxy that makes a server seem as far away as on a network.",
+    "completion": "Print the script with which a shell completes the words of `assay`.",
+    "schema": "Print the JSON Schema of experiment files or of workload.toml.",
+}
+"""In the order of `assay --help`, with the first sentence of the help of each, repeated here so that
+the list imports no command; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
 
 
 def module_of(name: str) -> str:
@@ -57,6 +58,10 @@ class Commands(click.Group):
             return None
         found: click.Command = import_module(f"assay.cli.{module_of(cmd_name)}").command
         return found
+
+    def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Names the command in an error that does not say where it was found."""

@@ -1,0 +1,46 @@
+"""The start of the program: what a command does not need is not imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+
+from assay.cli.program import COMMANDS, group
+
+HEAVY = ("scipy", "numpy", "altair", "vl_convert", "pandas")
+IMPORTED = """
+import atexit, sys
+sys.argv = ["assay", *sys.argv[1:]]
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+from assay.cli import main
+main()
+"""
+
+
+def imported(*words: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED, *words], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("words", [("--help",), ("list", "systems"), ("run", "--help")])
+def test_no_heavy_library_is_imported_at_the_start(words: tuple[str, ...]) -> None:
+    assert {name for name in imported(*words) if name.partition(".")[0] in HEAVY} == set()
+
+
+def test_the_list_of_commands_imports_neither_commands_nor_systems() -> None:
+    found = imported("--help")
+    assert not {name for name in found if name.startswith("assay.systems.")}
+    assert not {name for name in found if name in {f"assay.cli.{one}" for one in COMMANDS}}
+
+
+def test_the_list_of_commands_has_the_first_sentence_of_each() -> None:
+    context = click.Context(group)
+    for name, sentence in COMMANDS.items():
+        command = group.get_command(context, name)
+        assert command is not None and command.help is not None
+        assert " ".join(command.help.split("\n\n")[0].split()) == sentence
