@@ -38,8 +38,8 @@ COMMANDS = {
     "completion": "Print the script with which a shell completes the words of `assay`.",
     "schema": "Print the JSON Schema of experiment files or of workload.toml.",
 }
-"""In the order of `assay --help`, with the first sentence of the help of each, repeated here so that
-the list imports no command; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
+"""In the order of `assay --help`, with the first sentence of the help of each, repeated here so
+that the list imports no command; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
 
 
 def module_of(name: str) -> str:
