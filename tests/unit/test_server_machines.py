@@ -15,6 +15,7 @@ from assay.experiment import file as experiment_file
 from assay.plan import plan
 from assay.plan.fingerprint import of_document
 from assay.record.document import json_text
+from assay.report import server_machines
 from assay.steps.refusal import why_refused
 from assay.text.sizes import about
 
@@ -171,3 +172,21 @@ def test_more_than_this_machine_has_is_refused_with_the_limit(
     assert about(int(23.54 * 1024) * MB) == "23.5GB"
     assert about(999 * MB) == "999MB"
     assert "Traceback" not in said
+
+
+def test_what_varies_of_a_machine_is_a_factor_and_leaves_the_name() -> None:
+    far = ServerMachine(memory_bytes=64 << 20, cpus=2, rtt_s=0.0015)
+    near = ServerMachine(memory_bytes=None, cpus=2, rtt_s=0)
+    names = server_machines.varying([far, near])
+    assert names == ["memory", "rtt"]
+    assert server_machines.levels(far, names) == {"memory": "64MB", "rtt": "1.5ms"}
+    assert server_machines.levels(near, names) == {"memory": "none", "rtt": "0"}
+    labels = {
+        SystemChoice("mine", options={"a": "b"}, machine=one).label: one for one in (far, near)
+    }
+    assert {server_machines.label_without(label, labels[label], names) for label in labels} == {
+        "mine a=b cpus=2"
+    }
+    assert server_machines.varying([far, far]) == []
+    for label, machine in labels.items():
+        assert server_machines.label_without(label, machine, []) == label

@@ -10,7 +10,7 @@ from assay.experiment import AS_IS, Scalar
 from assay.judge import CellVerdict, durability, repetitions
 from assay.observation import Observation
 from assay.record import ExperimentRecord, RunRecord
-from assay.report import factor_order, storage_roles
+from assay.report import factor_order, server_machines, storage_roles
 from assay.report.values import Cell, Column, absent
 from assay.text import units
 
@@ -112,9 +112,11 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     """Runs by cell, in the order of each cell's first run."""
     runs = list(runs)
     groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
+    of_machine = server_machines.varying(run.server_machine for run in runs)
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
     for run in runs:
-        by_factors.setdefault(tuple(_factors(run, groups).items()), []).append(run)
+        factors = _factors(run, groups, of_machine)
+        by_factors.setdefault(tuple(factors.items()), []).append(run)
     compared_by = durability.compared_by(
         (one.system_label, one.storage, one.deployment)
         for one in experiment.runs
@@ -175,11 +177,13 @@ def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Co
     )
 
 
-def _factors(run: RunRecord, groups: Iterable[str]) -> dict[str, Scalar]:
-    """``groups``: those whose clients are not as declared in some run."""
+def _factors(run: RunRecord, groups: Iterable[str], of_machine: Sequence[str]) -> dict[str, Scalar]:
+    """``groups``: those whose clients are not as declared in some run. ``of_machine``: what servers
+    were given of the machine in several levels; one level stands in the system's name."""
     return {
-        "system": run.system_label,
+        "system": server_machines.label_without(run.system_label, run.server_machine, of_machine),
         "storage": run.storage or _NOT_SEEN,
+        **server_machines.levels(run.server_machine, of_machine),
         "clients": run.clients,
         **{f"{OF_GROUP}{one}": run.group_clients.get(one, "as declared") for one in groups},
         "protocol": run.protocol,
