@@ -55,6 +55,10 @@ class Table:
     variants: dict[str, Table] = field(default_factory=dict)
 
 
+class Given(str):
+    """A key whose name the file has given: a reader had it from `Section.names`."""
+
+
 class Noting(Section):
     """A section that notes what it is asked for."""
 
@@ -66,7 +70,6 @@ class Noting(Section):
         self.table = Table() if is_beside else Noting.top
         self._is_within = False
         self._has_given_names = False
-        self._fixed: set[str] = set()
         self._may_be_missing: set[str] = set()
         self._must_be_there: set[str] = set()
 
@@ -77,7 +80,7 @@ class Noting(Section):
 
     def names(self) -> list[str]:
         self._has_given_names = self.table.has_any_name = True
-        return super().names()
+        return [*map(Given, super().names())]
 
     def is_table(self, key: str) -> bool:
         self._note(key, {"type": "object"})
@@ -109,7 +112,7 @@ class Noting(Section):
 
     def choice(self, key: str, levels: Iterable[str], default: str | None = None) -> str:
         levels = tuple(levels)
-        if not self._is_dynamic(key):
+        if not isinstance(key, Given):
             self.table.choices.setdefault(key, []).append(levels)
         self._note(key, TEXT, default)
         return super().choice(key, levels, default)
@@ -173,24 +176,20 @@ class Noting(Section):
 
     def _below(self, key: str) -> Table:
         """The table of the tables below the key; all keys of any name have one."""
-        name = "*" if self._is_dynamic(key) else key
-        table = self.table.below.setdefault(name, Table())
-        self._note(key, table, ())
+        # A table below one whose names were given has such a name, also where another list has it.
+        name = Given(key) if self._has_given_names else key
+        is_given = isinstance(name, Given)
+        table = self.table.below.setdefault("*" if is_given else name, Table())
+        self._note(name, table, ())
         return table
-
-    def _is_dynamic(self, key: str) -> bool:
-        """Whether the file names the key: it was asked for after the names were."""
-        return self._has_given_names and key in self._data and key not in self._fixed
 
     def _note(
         self, key: str, shape: Schema | Table | None, default: Any = (), *, is_asked: bool = False
     ) -> None:
-        if self._is_dynamic(key):
+        if isinstance(key, Given):
             shapes = self.table.of_any_name
         else:
             shapes = self.table.shapes.setdefault(key, [])
-            if shape is not None:
-                self._fixed.add(key)
             if default is None and (shape is not None or is_asked):
                 self._must_be_there.add(key)
         if shape is not None and not any(shape is one or shape == one for one in shapes):

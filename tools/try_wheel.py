@@ -100,9 +100,8 @@ def tried(environment: Path) -> str:
         systems = json.loads(done([assay, "list", "systems", *as_json], **alone))
         tests = json.loads(done([assay, "list", "workloads", *as_json], **alone))
         experiments = json.loads(done([assay, "list", "experiments", *as_json], **alone))
-        planned = [one["experiment"] for one in experiments]
-        for name in planned:
-            done([assay, "plan", name, "--quick", "--only", "sqlite"], **alone)
+        plan = [assay, "plan", "kreymer-1995.toml", "--quick", "--only", "sqlite"]
+        done(plan, **alone)
         run = [assay, "run", "tpcb", "--on", "sqlite", "--clients", "2", "--duration", "0.5"]
         done(run, **alone)
         runs = json.loads(done([assay, "list", "runs", *as_json], **alone))
@@ -114,7 +113,7 @@ def tried(environment: Path) -> str:
             "python": done([python, "-V"]).split()[1],
             "systems": len(systems),
             "tests": len(tests),
-            "experiments": len(planned),
+            "experiments": len(experiments),
             "runs": [one["verdict"] for one in runs],
             "man_pages": len(list(environment.glob("share/man/man1/*.1"))),
             "compiled_modules": len(list(environment.glob("lib/*/site-packages/assay/**/*.pyc"))),
