@@ -121,7 +121,11 @@ def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
         repetitions=1,
         driving={"duration_s": 2},
         is_quick=True,
+        scaled=quick.scaled,
     )
+    changed = {one.name: (one.full, one.quick) for one in quick.scaled}
+    assert changed["scale"] == ("10, 100", "1")
+    assert changed["duration_s"] == ("60", "2")
     given, _ = experiment(Words(str(file), quick=True, set=("scale=5",), duration=7))
     assert (given.parameters["scale"], given.driving["duration_s"]) == ((5,), 7)
 

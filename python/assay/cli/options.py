@@ -163,8 +163,8 @@ _EXPERIMENT_OPTIONS = (
         "--price",
         multiple=True,
         metavar="STORAGE=PRICE/GB,…",
-        help="What a storage costs, with or without a currency (ssd=0.60EUR/GB): reports then "
-        "divide its speed-up by its price. A GB has 1,000,000,000 bytes.",
+        help="What a storage costs (ssd=0.60EUR/GB): reports then divide its speed-up by its "
+        "price. A GB has 1,000,000,000 bytes.",
     ),
     click.option(
         "--only",
