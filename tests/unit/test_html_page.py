@@ -50,7 +50,7 @@ def test_every_link_leads_to_one_place(page: str) -> None:
 def test_every_table_and_chart_of_the_report_is_on_the_page(page: str, report: Report) -> None:
     tables = [table for section in report.sections for table in section.tables]
     figures = [figure for section in report.sections for figure in section.figures]
-    captions = Counter(re.findall(r"<caption>(.*?)</caption>", page))
+    captions = Counter(re.findall(r"<caption><span>(.*?)</span></caption>", page))
     assert Counter(table.title for table in tables) <= captions
     assert page.count("<figure id=") == len(figures) > 8
     assert page.count('<svg role="img"') == page.count("<desc id=") == len(figures)

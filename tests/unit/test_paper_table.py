@@ -9,7 +9,8 @@ from typing import Any
 import invented_records as invented
 
 from assay.report import paper_table
-from assay.report.values import Table
+from assay.report.figures import published as published_figures
+from assay.report.values import Cell, Column, Number, Row, Table
 
 PUBLISHED: dict[str, Any] = {
     "source": "the paper",
@@ -56,3 +57,23 @@ def test_a_system_of_the_same_driver_stands_in_for_the_published_one(tmp_path: P
     titles = [column.title for column in found.columns]
     assert titles[3:] == ["MySQL\ntime", "sqlite\ntime"]
     assert "MySQL: measured with mariadb engine=MyISAM in its place" in found.notes
+
+
+def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
+    def row(origin: str, size_bytes: float, files: float, unit: str) -> Row:
+        numbers = (Number(size_bytes, "bytes"), Number(files, unit))
+        cells = (Cell(f"{number.value:g}", number) for number in numbers)
+        return Row((Cell("SQLite"), Cell("8", level=8), Cell(origin), *cells))
+
+    both = (row("published", 2e9, 1, "files"), row("measured", 3e6, 2, "count"))
+    titles = [Column("system"), Column("clients", is_number=True), Column("numbers")]
+    values = [Column("size on disk", is_number=True), Column("files", is_number=True)]
+    table = Table("sizes_paper", "Sizes", (*titles, *values), both, label_columns=3)
+    shown = list(published_figures.of_paper(table, "N. N., Table 2"))
+    assert [figure.y.title for figure in shown] == ["MB", "files"]
+    assert {figure.title for figure in shown} == {"N. N., Table 2: published and measured"}
+    points = [(one.name, point.x, point.y) for one in shown[0].series for point in one.points]
+    assert points == [
+        ("published", "size on disk, SQLite, 8 clients", 2000),
+        ("measured", "size on disk, SQLite, 8 clients", 3),
+    ]

@@ -187,8 +187,12 @@ def _position(
     is_log = axis.scale != "linear" and found[0] > 0
     ticks = _ticks(found, is_percentile=axis.scale == "percentiles") if is_log else None
     low, high = found[0], found[-1]
-    # Room for the number beside the longest bar.
-    room = (high / low) ** 0.16 * 1.1 if is_log and is_bar else 1.06
+    # Room for the numbers beside the bars that reach farthest to either side.
+    room, room_left = (
+        ((high / low) ** 0.16 * 1.1, (high / low) ** 0.3 * 1.1)
+        if is_log and is_bar
+        else (1.06, 1.06)
+    )
     shown = alt.Axis(
         title=axis.title or None,
         labelExpr=_SHARE if axis.scale == "percentiles" else _NUMBER,
@@ -199,7 +203,7 @@ def _position(
     if ticks:
         has_left = base is not None and low < base
         domain = [
-            min(low / (room if has_left else 1.06), ticks[0]),
+            min(low / (room_left if has_left else 1.06), ticks[0]),
             max(high * room, ticks[-1]),
         ]
         return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}

@@ -29,8 +29,8 @@ def table_html(table: Table, links: Links) -> str:
     bodies = "".join(_body(table, block, rows, links) for block, rows in _blocks(table.rows))
     return (
         f'<div class="box" role="region" aria-label="{title}" tabindex="0">'
-        f'<table class="sortable"><caption>{title}</caption><thead><tr>{head}</tr></thead>'
-        f"{bodies}</table></div>" + _notes(table)
+        f'<table class="sortable"><caption><span>{title}</span></caption>'
+        f"<thead><tr>{head}</tr></thead>{bodies}</table></div>" + _notes(table)
     )
 
 

@@ -42,8 +42,8 @@ from assay.text.units import TIME_UNITS
 _TITLE, _SUFFIX = "The paper's tables", "_paper"
 _RATIOS = ("ratio", "%")
 _NOT_DIVIDED = (
-    "times and sizes of other machines and other amounts of data are not divided by the published "
-    "ones; ratios are"
+    "only ratios are divided by the published ones: times and sizes are of other machines and "
+    "other amounts of data"
 )
 
 
@@ -54,7 +54,12 @@ def section(experiment: ExperimentRecord) -> Section | None:
     tables.sort(key=lambda one: printed.index(one.name.removesuffix(_SUFFIX)))  # as in the paper
     if not tables:
         return None
-    figures = tuple(figure for one in tables for figure in published_figures.of_paper(one))
+    sources = {name: found["source"] for name, found in experiment.workload["published"].items()}
+    figures = tuple(
+        figure
+        for one in tables
+        for figure in published_figures.of_paper(one, sources[one.name.removesuffix(_SUFFIX)])
+    )
     return Section(_TITLE, (), tuple(tables), figures)
 
 
@@ -137,7 +142,8 @@ def table(
         for origin in origins:
             cells = [points.get((row, origin, column), absent("")) for column in columns]
             shown = [replace(cell, note=_note(cell)) for cell in cells]
-            rows.append(Row((*map(_label, row), Cell(origin), *shown)))
+            labels = (*map(_label, row), Cell(origin))
+            rows.append(Row((*labels, *shown), is_published=origin == PUBLISHED))
             divided = [
                 _ratio(points.get((row, PUBLISHED, column)), cell)
                 for column, cell in zip(columns, cells, strict=True)

@@ -116,6 +116,7 @@ def figure(
     if axis.scale == "log" and base is None:
         least = min(point.y for one in kept for point in one.points)
         base = 10.0 ** (len(str(int(least))) - 1) if least >= 1 else least / 2
+        base = base / 2 if least < 1.2 * base else base  # so that the shortest bar is seen
     return (Figure(name, title, BARS, Axis(""), axis, kept, base, notes),)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from assay.report import paper_points
+from assay.report import cell_runs, paper_points
 from assay.report.figures.bars import MOST_BARS, category, figure
 from assay.report.figures.values import Axis, Figure, Point
 from assay.report.values import MEASURED, PUBLISHED, Cell, Row, Table
@@ -15,7 +15,8 @@ from assay.text import units
 
 _OURS, _THEIRS = "measured", "published"
 _RATIO_UNITS = ("ratio", "", "scalability in %")
-_TITLE = "Published and measured"
+_BESIDE = "published and measured"
+_TITLE = _BESIDE.capitalize()
 
 
 def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
@@ -34,15 +35,15 @@ def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
         yield from _charts(f"{table.name}_published", _TITLE, bars, _unit(table, *theirs))
 
 
-def of_paper(table: Table) -> Iterator[Figure]:
-    """Of a table in the paper's own shape, whose last label says where a row's numbers are from."""
+def of_paper(table: Table, source: str) -> Iterator[Figure]:
+    """Of a table in the paper's own shape, whose last label says where a row's numbers are from: a
+    chart for each group of its columns, and each unit."""
     origin = table.label_columns - 1
     places = range(table.label_columns, len(table.columns))
-    for number, (group, found) in enumerate(
-        groupby(places, key=lambda place: table.columns[place].group), 1
-    ):
+    found = groupby(places, key=lambda place: (table.columns[place].group, _unit(table, place)))
+    for number, ((group, unit), alike) in enumerate(found, 1):
         bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
-        for place in found:
+        for place in alike:
             for row in table.rows:
                 labels = [cell.shown for cell in row.cells[:origin]]
                 beside = next(
@@ -56,14 +57,13 @@ def of_paper(table: Table) -> Iterator[Figure]:
                 )
                 if beside and row.cells[origin].shown.startswith(paper_points.MEASURED):
                     title = table.columns[place].title.split("\n")[-1]
-                    named = ", ".join([title, *labels])
+                    named = ", ".join([title, *_labels(table, row, origin)])
                     if row.cells[origin].shown != paper_points.MEASURED:
                         named += row.cells[origin].shown.removeprefix(paper_points.MEASURED)
                     _add(bars, named, row.cells[place], beside)
-        title = f"{_TITLE}: {group}" if group else _TITLE
-        unit = _unit(table, *places)
+        title = f"{source}: {_BESIDE}{f', {group}' if group else ''}"
         yield from _charts(f"{table.name}_published_{number}", title, bars, unit)
-    yield from _ratios(table, origin)
+    yield from _ratios(table, origin, f"{source}: {paper_points.RATIO}")
 
 
 def of_pairs(table: Table) -> Iterator[Figure]:
@@ -75,20 +75,31 @@ def of_pairs(table: Table) -> Iterator[Figure]:
         for row in table.rows:
             beside = row if row.is_published else beside
             if beside is not None and row.cells[origin].shown == paper_points.MEASURED:
-                named = ", ".join(cell.shown for cell in row.cells[:origin] if cell.shown)
+                named = ", ".join(_labels(table, row, origin))
                 _add(bars, named, row.cells[place], beside.cells[place])
         title = table.columns[place].title.split("\n")[-1]
         unit = _unit(table, place)
         yield from _charts(f"{table.name}_{place}", f"{_TITLE}: {title}", bars, unit)
-    yield from _ratios(table, origin)
+    yield from _ratios(table, origin, "Measured ÷ published")
 
 
-def _ratios(table: Table, origin: int) -> Iterator[Figure]:
+def _labels(table: Table, row: Row, before: int) -> list[str]:
+    """The first labels of a row, a number with what it counts."""
+    return [
+        cell_runs.level_name(column.title, cell.level)
+        if column.is_number and cell.level is not None
+        else cell.shown
+        for column, cell in zip(table.columns[:before], row.cells, strict=False)
+        if cell.shown
+    ]
+
+
+def _ratios(table: Table, origin: int, heading: str) -> Iterator[Figure]:
     bars: dict[str, list[Point]] = {}
     for row in table.rows:
         if row.cells[origin].shown != paper_points.RATIO:
             continue
-        labels = ", ".join(cell.shown for cell in row.cells[:origin])
+        labels = ", ".join(_labels(table, row, origin))
         for place in range(table.label_columns, len(table.columns)):
             number = row.cells[place].number
             column = table.columns[place]
@@ -98,7 +109,7 @@ def _ratios(table: Table, origin: int) -> Iterator[Figure]:
                     Point(f"{title}, {labels}", number.value, runs=row.cells[place].runs)
                 )
     axis = Axis(paper_points.RATIO, "log")
-    yield from figure(f"{table.name}_ratios", "Measured ÷ published", axis, bars, 1)
+    yield from figure(f"{table.name}_ratios", heading, axis, bars, 1)
 
 
 def _add(bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell) -> None:
@@ -115,9 +126,9 @@ def _add(bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell) -> 
 
 
 def _unit(table: Table, *places: int) -> str:
-    """In which the numbers of these columns are compared."""
+    """In which the numbers of these columns are compared; what we count the paper names."""
     numbers = (row.cells[place].number for row in table.rows for place in places)
-    of_all = {number.unit for number in numbers if number} - set(_RATIO_UNITS)
+    of_all = {number.unit for number in numbers if number} - {*_RATIO_UNITS, "count"}
     return units.comparable_unit(of_all)
 
 
