@@ -98,6 +98,19 @@ def test_latency_by_offered_rate_has_only_percentiles_with_enough_samples(tmp_pa
     assert ("parallel_p99_by_offered_rate_1" in shown) is enough
 
 
+def test_fields_along_something_have_a_line_for_each_system(tmp_path: Path) -> None:
+    planned = invented.plan((invented.POSTGRESQL, invented.SQLITE), (invented.HERE, invented.SSD))
+    days = [{"key": "elapsed_ns", "title": one, "unit": "ms"} for one in ("1", "2", "14")]
+    workload = {"report": {"parallel": {"title": "Query", "along": "days", "fields": days}}}
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 3.0, workload=workload)
+    shown = [one for one in figures(build(record)).values() if "_along_" in one.name]
+    assert [one.title for one in shown] == ["Query: here", "Query: ssd"]
+    for figure in shown:
+        assert (figure.x.title, figure.y.title) == ("days", "s")
+        points = {one.name: [(at.x, at.y) for at in one.points] for one in figure.series}
+        assert points == {name: [(1, 3), (2, 3), (14, 3)] for name in ("postgresql", "sqlite")}
+
+
 def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
     for figure in figures(report).values():
         drawn = draw.svg_for_page(figure, "title text")

@@ -39,6 +39,10 @@ def test_an_empty_declaration_shows_elapsed_times(tmp_path: Path) -> None:
         ("[report.t]\nscalability = true\n", "workload.toml:2: scalability compares"),
         ('[report.t]\nrows = "storage"\n', "three different factors"),
         ('[report.t]\nfields = [{ key = "x" }]\n', "title is missing"),
+        (
+            '[report.t]\nalong = "days"\nfields = [{ key = "x", title = "one" }]\n',
+            "workload.toml:2: the titles of fields along something are numbers",
+        ),
     ],
 )
 def test_a_wrong_report_declaration_is_refused_at_its_line(

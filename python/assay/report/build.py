@@ -48,7 +48,7 @@ from assay.report import (
     warnings,
 )
 from assay.report.cell_runs import CellRuns
-from assay.report.figures import bars, by_level, of_series
+from assay.report.figures import along_fields, bars, by_level, of_series
 from assay.report.figures import published as published_figures
 from assay.report.figures import timeline as timeline_figures
 from assay.report.figures.values import Figure
@@ -134,6 +134,7 @@ def _results(
         *published_figures.of_results(tables),
         *bars.throughput(test, declared, found, has_lines=bool(along)),
         *along,
+        *along_fields.figures(test, declared, found),
     )
     return Section(_title(found[0]), durability.lines(found), tables, figures)
 

@@ -24,6 +24,7 @@ A test without a section here is shown cell by cell (`assay.report.results`).
     title  = "Incremental update"
     fields = [ { key = "changed_files", title = "changed files" },
                { key = "elapsed_ns", title = "time", unit = "s" } ]
+    along  = "days"             # what the titles of the fields count, if they are numbers: a chart
 
 ``key`` is a path (``default.refused_at``); its ending is the unit: ``_ns``, ``_bytes``, ``_per_s``.
 """
@@ -64,6 +65,8 @@ class Declaration:
     has_scalability: bool = False
     fields: tuple[Field, ...] = ()
     """Empty: the table is by factors."""
+    along: str = ""
+    """What the titles of the fields count; empty: they are names."""
 
     @property
     def heading(self) -> str:
@@ -91,11 +94,14 @@ def read(section: Section, test: str) -> Declaration:
         has_speed_up=section.boolean("speed_up", False),
         has_scalability=section.boolean("scalability", False),
         fields=tuple(map(_field, section.sections("fields"))),
+        along=section.text("along", ""),
     )
     section.done()
     factors = [declaration.blocks, declaration.rows, declaration.columns]
     if len(set(factors)) < len(factors):
         raise section.error("blocks, rows and columns must be three different factors")
+    if declaration.along and not all(_is_number(field.title) for field in declaration.fields):
+        raise section.error("the titles of fields along something are numbers", "along")
     if declaration.has_scalability and declaration.columns != "clients":
         raise section.error(
             "scalability compares numbers of clients", "scalability", hint='columns = "clients"'
@@ -114,6 +120,10 @@ def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
 def _value(section: Section) -> str:
     found = section.choice("value", (*VALUES, *_EARLIER), "elapsed")
     return _EARLIER.get(found, found)
+
+
+def _is_number(title: str) -> bool:
+    return title.isascii() and title.isdecimal()
 
 
 def _field(section: Section) -> Field:
