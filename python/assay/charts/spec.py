@@ -236,7 +236,8 @@ def _ticks(values: Sequence[float], *, is_percentile: bool) -> list[float]:
         ]
         if len(found) >= 3:
             return found[:: 1 + len(found) // (_MOST_TICKS + 1)]
-    return [low, high] if high > low else [low]
+    ends = (low, high) if high > low * 1.1 else (high,)  # labels that stand apart
+    return [float(f"{end:.3g}") for end in ends]
 
 
 def _style(bar: int) -> Spec:

@@ -62,7 +62,8 @@ def _body(table: Table, block: str, rows: Sequence[Row], links: Links) -> str:
     if block:
         width = len(table.columns)
         head = (
-            f'<tr class="block"><th scope="rowgroup" colspan="{width}">{escaped(block)}</th></tr>'
+            f'<tr class="block"><th scope="rowgroup" colspan="{width}">'
+            f"<span>{escaped(block)}</span></th></tr>"
         )
     return f"<tbody>{head}{''.join(_row(table, row, links) for row in rows)}</tbody>"
 

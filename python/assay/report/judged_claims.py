@@ -238,7 +238,8 @@ def _growth(
         word = "grows slower"
     elif found.is_above(least) and found.is_below(most):
         word = "same growth"
-    measured = f"{_shown(found, 'exponent ')}, {min(sizes):g}-{max(sizes):g}"
+    levels = f"{claim.growth} {min(sizes):g} to {max(sizes):g}"
+    measured = f"{_shown(found, 'exponent ')}, {levels}"
     return Judged(claim, of, published, measured, word, _modelled(cells), found)
 
 
@@ -297,6 +298,8 @@ def _why_not(cell: CellRuns, key: Key | None = None) -> str:
     """Why the cell cannot be compared by this key; empty: it can."""
     if not (cell.measured if key is None else key.runs(cell)):
         run = cell.runs[0]
+        if run.state == "planned":
+            return f"{run.system} was not run"
         reason, _, _hint = sentence(run.reason).partition(" (")
         return f"{run.system} was not measured: {reason or run.state}"
     verdict = cell.judged.verdict
@@ -358,4 +361,4 @@ def _shown(found: Interval, before: str) -> str:
     middle = f"{before}{units.digits(found.value, 3)}"
     if found.low is None or found.high is None:
         return middle
-    return f"{middle} ({units.digits(found.low, 3)}-{units.digits(found.high, 3)})"
+    return f"{middle} ({units.digits(found.low, 3)} to {units.digits(found.high, 3)})"

@@ -351,7 +351,7 @@ def _scaled_table(experiment: ExperimentRecord) -> Table | None:
 def _claims_table(found: Sequence[Judged]) -> Table:
     rows = []
     for one in found:
-        block = {"claim": one.claim.shown if one.claim else ""}
+        block = {"": one.claim.shown if one.claim else ""}
         cells = (one.of, one.published, one.measured, one.sentence)
         rows.append(Row(tuple(text(cell) for cell in cells), block))
     return Table(
@@ -361,7 +361,7 @@ def _claims_table(found: Sequence[Judged]) -> Table:
         rows=tuple(rows),
         notes=(
             "in parentheses the interval in which the ratio or exponent lies with 95 % confidence, "
-            "from the repetitions; an order is judged where it does not hold 1",
+            "from the repetitions; an order is judged where 1 is not in it",
             *_modelled(found),
         ),
     )

@@ -77,13 +77,16 @@ class Column:
 class Row:
     cells: tuple[Cell, ...]
     block: Mapping[str, Scalar] = field(default_factory=dict)
-    """Factors that this row shares with its neighbours, printed once above them."""
+    """Factors that this row shares with its neighbours, printed once above them; a text that is
+    no level of a factor has the name ""."""
     is_published: bool = False
     """Its numbers are printed ones, between ours."""
 
     @property
     def block_title(self) -> str:
-        return ", ".join(f"{name} = {level}" for name, level in self.block.items())
+        return ", ".join(
+            f"{name} = {level}" if name else f"{level}" for name, level in self.block.items()
+        )
 
     @property
     def runs(self) -> tuple[int, ...]:
