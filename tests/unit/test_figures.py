@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import invented_page
@@ -118,6 +119,18 @@ def test_every_chart_is_drawn_with_marks_of_each_series(report: Report) -> None:
             assert drawn.count(f"var({variable})") >= 1, (figure.name, variable)
         assert "NaN" not in drawn
         assert "#0072b2" not in drawn
+
+
+def test_every_colour_of_a_line_is_seen_on_white_and_is_that_of_the_page() -> None:
+    style = (files("assay.page") / "style.css").read_text(encoding="utf-8")
+    for place, colour in enumerate(colours.SERIES, 1):
+        channels = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+        linear = [
+            one / 12.92 if one <= 0.04 else ((one + 0.055) / 1.055) ** 2.4 for one in channels
+        ]
+        shares = zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+        assert 1.05 / (sum(share * one for share, one in shares) + 0.05) >= 3, colour
+        assert style.count(f"--series-{place}: {colour};") == 2
 
 
 def _variables(figure: Figure) -> list[str]:
