@@ -16,6 +16,8 @@ from urllib.parse import quote
 import pytest
 
 from assay import _engine, registry
+from assay.bibsql.commands import applying, bibtosql
+from assay.errors import AssayError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.load.digest import table_digest
 from assay.load.tables import drop
@@ -228,15 +230,52 @@ def test_two_updates_run_one_after_the_other(files: Path, tmp_path: Path) -> Non
         assert site.digests() == fresh
 
 
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_an_update_from_elsewhere_is_waited_for(files: Path, tmp_path: Path, name: str) -> None:
+    """Our lock does not reach it: it is of another user or another machine."""
+    with database(name, tmp_path) as site:
+        fresh = site.fresh(files)
+        dialect = registry.system(name).dialect
+        rows = "INSERT INTO bibtab (bibtype, filename, entry) VALUES ('Misc', 'serif.bib', 'x')"
+        with session(site.deployment.address) as opened:
+            for statement in (*dialect.begin(), *dialect.delete_all("bibtab"), rows):
+                opened.execute(statement)
+            waiting = site.started("--update", "--apply", site.url, files)
+            assert waiting.stderr is not None
+            with waiting:
+                while "load 3 files" not in waiting.stderr.readline():
+                    assert waiting.poll() is None
+                time.sleep(1.5)
+                assert waiting.poll() is None
+                for statement in dialect.commit():
+                    opened.execute(statement)
+        assert waiting.returncode == 0
+        assert site.digests() == fresh
+
+
+def test_tables_that_another_program_made_meanwhile_are_not_dropped(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    with database("sqlite", tmp_path) as site:
+        fresh = site.fresh(files)
+        monkeypatch.setattr(applying, "_empty_tables", lambda *_: [])
+        with pytest.raises(AssayError, match="already exists"):
+            bibtosql.run(["--create", "--quiet", "--apply", site.url, str(files)])
+        assert site.digests() == fresh
+
+
 @pytest.mark.parametrize("name", ["postgresql", "mariadb"])
 def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name: str) -> None:
     password = "it's \\ secret"
     with database(name, tmp_path) as site:
-        assert site.fresh(files)
         words = ("--reader", "guest", "--apply", site.url)
-        without = site.bibtosql(*words)
+        without = site.bibtosql("--create", *words, files)
         assert without.returncode == 2
         assert "ASSAY_READER_PASSWORD" in without.stderr
+        # That is said before anything is loaded.
+        assert "has no table" in site.bibtosql("--update", "--apply", site.url, files).stderr
+        assert site.fresh(files)
         made = site.bibtosql(*words, ASSAY_READER_PASSWORD=password)
         assert (made.returncode, made.stderr) == (0, "guest, a new user, may read the tables\n")
         assert site.bibtosql(*words).returncode == 0

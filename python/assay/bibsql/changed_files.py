@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from assay.bibsql.declared import FileRows
-from assay.dialects.protocol import Dialect, Table
+from assay.dialects.protocol import Dialect, LocksTables, Table
 from assay.load.fill import OnProgress, fill
 from assay.load.tables import count
 from assay.provision.deployment import Deployment
@@ -25,6 +25,11 @@ class UpdateReport:
     deleted_rows: int
     inserted_rows: int
     elapsed_ns: int
+
+
+def lock(dialect: Dialect, rule: FileRows) -> list[str]:
+    """Statements that come before the deletes: another update waits until this one has ended."""
+    return dialect.lock_table(rule.table) if isinstance(dialect, LocksTables) else []
 
 
 def deletes(dialect: Dialect, rule: FileRows, names: Sequence[str]) -> list[str]:
@@ -58,7 +63,7 @@ def update(
         dialect,
         tables,
         {**source, "only": list(changed)},
-        before=deletes(dialect, rule, [*changed, *vanished]),
+        before=[*lock(dialect, rule), *deletes(dialect, rule, [*changed, *vanished])],
         progress=progress,
     )
     elapsed_ns = time.monotonic_ns() - began_ns

@@ -107,6 +107,11 @@ class PostgresqlDialect(StandardSql):
             "SET standard_conforming_strings = on;",
         ]
 
+    def lock_table(self, table: str) -> list[str]:
+        """A statement that has waited for another transaction deletes what was there when the
+        statement began: not the rows that the other one has inserted."""
+        return [f"LOCK TABLE {self.identifier(table)} IN SHARE ROW EXCLUSIVE MODE"]
+
     def user_query(self, user: str) -> str:
         return f"SELECT 1 FROM pg_roles WHERE rolname = {self.literal(user)}"
 

@@ -263,6 +263,17 @@ class HasUsers(Protocol):
 
 
 @runtime_checkable
+class LocksTables(Protocol):
+    """A dialect of systems where two transactions that delete and insert the same rows at the same
+    time would leave both insertions."""
+
+    def lock_table(self, table: str) -> list[str]:
+        """Statements at the beginning of a transaction, after which no other one changes the table
+        until it has ended."""
+        ...
+
+
+@runtime_checkable
 class SingleRows(Protocol):
     """A dialect that can also insert and update one row at a time. Values stand as scripts spell
     them: ``:id``, or a number."""

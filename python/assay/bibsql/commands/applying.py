@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from assay.bibsql.commands.update_lock import update_lock
 from assay.bibsql.newer_than import now_ns, set_stamp
 from assay.cli.outcome import say
 from assay.cli.progress import progress
+from assay.dialects.protocol import Table
 from assay.errors import ArgumentError
 from assay.load.fill import OnProgress, fill
 from assay.load.tables import count, drop, drops
@@ -47,13 +49,15 @@ def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
     wait_s = _waiting(parsed, words)
     file_update(parsed, words)  # what is wrong with the files is said before a password is asked
     with attached(parsed, workload) as target:
+        reader = _reader(parsed, workload, target)  # a password is asked for before a long load
         with update_lock(target.place, wait_s):
             if "update" in parsed.given:
                 _update(parsed, workload, target, words)
             elif "create" in parsed.given:
                 _create(parsed, workload, target, words)
-        if (name := parsed.last("reader")) is not None:
-            _make_reader(name, parsed, workload, target)
+        if reader is not None:
+            target.execute(reader.statements)
+            _say(parsed, reader.done)
 
 
 def _waiting(parsed: Parsed, words: list[str]) -> float:
@@ -126,28 +130,39 @@ def _create(parsed: Parsed, workload: Workload, target: Target, words: list[str]
     """New tables with all rows. Tables that are there are replaced only where they are empty, as a
     killed load leaves them."""
     tables, dialect = workload.tables, target.dialect
-    there = [table for table in tables if target.has(table.name)]
-    for name, rows in count(target.deployment, dialect, there).items():
+    _empty_tables(workload, target)  # said before files are read for minutes
+    with _read(parsed, workload, target, [str(file) for file in files_of(words)]) as (source, said):
+        began_s = time.monotonic()
+        # Indexes before the rows: then the rows are all that is left to do, in one transaction.
+        options = target.deployment.options
+        indexes = [statement for table in tables for statement in dialect.create_indexes(table)]
+        made: list[Table] = []
+        try:
+            target.execute(drops(dialect, _empty_tables(workload, target)))
+            for table in tables:
+                target.execute(dialect.create_table(table, options))
+                made.append(table)
+            target.execute(indexes)
+            sent = fill(target.deployment, dialect, tables, source, progress=said)
+        except BaseException:
+            # Not those that another program has made meanwhile.
+            drop(target.deployment, dialect, made)
+            raise
+    target.execute(dialect.after_load(tables))
+    parts = [f"{table['name']} {counted(int(table['rows']), 'row')}" for table in sent["tables"]]
+    _say(parsed, f"{', '.join(parts)} in {duration(time.monotonic() - began_s)}")
+
+
+def _empty_tables(workload: Workload, target: Target) -> list[Table]:
+    """Those that are there; raises `ArgumentError` where one has rows."""
+    there = [table for table in workload.tables if target.has(table.name)]
+    for name, rows in count(target.deployment, target.dialect, there).items():
         if rows:
             raise ArgumentError(
                 f"{target.place} has a table {name} with {counted(rows, 'row')}",
                 hint="--update brings it up to date; --create is for a database without it",
             )
-    with _read(parsed, workload, target, [str(file) for file in files_of(words)]) as (source, said):
-        began_s = time.monotonic()
-        # Indexes before the rows: then the rows are all that is left to do, in one transaction.
-        options = target.deployment.options
-        made = [statement for table in tables for statement in dialect.create_table(table, options)]
-        indexes = [statement for table in tables for statement in dialect.create_indexes(table)]
-        try:
-            target.execute([*drops(dialect, there), *made, *indexes])
-            sent = fill(target.deployment, dialect, tables, source, progress=said)
-        except BaseException:
-            drop(target.deployment, dialect, tables)
-            raise
-    target.execute(dialect.after_load(tables))
-    parts = [f"{table['name']} {counted(int(table['rows']), 'row')}" for table in sent["tables"]]
-    _say(parsed, f"{', '.join(parts)} in {duration(time.monotonic() - began_s)}")
+    return there
 
 
 @contextmanager
@@ -178,18 +193,26 @@ def _shown_progress(is_quiet: bool) -> Iterator[Progress]:
         yield shown
 
 
-def _make_reader(name: str, parsed: Parsed, workload: Workload, target: Target) -> None:
+@dataclass(frozen=True)
+class _Reader:
+    statements: list[str]
+    done: str
+    """What is said when they have been executed."""
+
+
+def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | None:
     """A user that is there keeps password and rights, and may read the tables as well."""
+    if (name := parsed.last("reader")) is None:
+        return None
     is_there = False
     if (question := reading_user.question(name, target.dialect)) is not None:
         with session(target.deployment.address) as opened:
             is_there = bool(opened.execute(question).rows)
-    target.execute(
-        reading_user.statements(
-            name, target.server.name, target.dialect, workload, is_there=is_there
-        )
+    statements = reading_user.statements(
+        name, target.server.name, target.dialect, workload, is_there=is_there
     )
-    _say(parsed, f"{name}{'' if is_there else ', a new user,'} may read the tables")
+    new = "" if is_there else ", a new user,"
+    return _Reader(statements, f"{name}{new} may read the tables")
 
 
 def _summary(

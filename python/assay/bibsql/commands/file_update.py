@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.bibsql.bibliography import files_of
-from assay.bibsql.changed_files import deletes
+from assay.bibsql.changed_files import deletes, lock
 from assay.bibsql.commands import servers
 from assay.bibsql.commands.options import Parsed
 from assay.bibsql.declared import FileRows
@@ -72,8 +72,13 @@ class FileUpdate:
                 f"-- An error here means: {rule.table} holds rows of files that are not among the",
                 f"-- {len(self.files)} above. Name all files, or delete those rows: --remove-gone",
             ]
-        rest = deletes(server.system.dialect, rule, self.changed_names)
-        return [*lines, *(f"{statement};" for statement in (*first, *rest))]
+        dialect = server.system.dialect
+        rest = deletes(dialect, rule, self.changed_names)
+        return [
+            *(f"{statement};" for statement in lock(dialect, rule)),
+            *lines,
+            *(f"{statement};" for statement in (*first, *rest)),
+        ]
 
 
 def file_update(parsed: Parsed, words: Sequence[str]) -> FileUpdate | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -12,9 +13,10 @@ from assay import _engine, registry
 from assay.bibsql.commands import servers
 from assay.bibsql.commands.options import Parsed
 from assay.bibsql.commands.sql_script import table_options
+from assay.bibsql.commands.update_lock import update_lock
 from assay.cli.passwords import with_passwords
 from assay.dialects.protocol import Dialect
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, RunFailed
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.settings import system_choice
 from assay.files import paths
@@ -41,7 +43,7 @@ class Target:
         """What identifies it, for every user."""
         address = self.deployment.address
         if address.file:
-            return address.file
+            return os.path.realpath(address.file)
         where = address.unix or f"{address.host}:{address.port}"
         return f"{where}/{address.database}"
 
@@ -95,8 +97,14 @@ def attached(parsed: Parsed, workload: Workload) -> Iterator[Target]:
             yield Target(server, replace(deployment, options=options))
     except BaseException:
         if made is not None:
-            made.unlink(missing_ok=True)
+            _remove(made)
         raise
+
+
+def _remove(made: Path) -> None:
+    """Not where another program loads into the file by now."""
+    with suppress(RunFailed), update_lock(os.path.realpath(made), 0):
+        made.unlink(missing_ok=True)
 
 
 def _with_bulk_form(parsed: Parsed, options: Mapping[str, str]) -> Mapping[str, str]:
