@@ -18,6 +18,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 ROOT = Path(__file__).parents[1]
+MADE_BY_US = "search.json"
+"""In every site: only such a folder is replaced."""
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 FOLDERS = {
     "Guides": "docs/guides",
@@ -71,6 +73,8 @@ pymdownx.superfences = {{}}
 def main(arguments: list[str]) -> int:
     """Makes the site; returns 1 where the generator warns, or a link is broken."""
     target = Path(arguments[0]).resolve()
+    if target.exists() and not (target / MADE_BY_US).is_file() and any(target.iterdir()):
+        raise SystemExit(f"{target} is not empty, and not a site made before: it is left as it is")
     with tempfile.TemporaryDirectory(prefix="assay-site-") as folder:
         made = build(Path(folder))
         wrong = [*broken_links(made), *foreign_resources(made)]

@@ -45,6 +45,7 @@ TYPED = {
     "assay run --on dbapi:psycopg2": "assay run --on dbapi:psycopg2 ",
     "assay generate tpcb --dialect postg": "assay generate tpcb --dialect postgresql ",
     "assay run min": "assay run mine.toml ",
+    "assay run odd": r"assay run odd\;\ \$\(touch\ made\)\ \*.toml ",
     "assay report --records rec": "assay report --records recorded.sqlite ",
 }  # fmt: skip
 """What is typed, and the line after the Tab key."""
@@ -104,6 +105,7 @@ def terminal(shell: str, folder: Path) -> Iterator[Terminal]:
 @pytest.mark.parametrize("shell", START)
 def test_the_tab_key_completes_words(shell: str, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text("")
+    (tmp_path / "odd; $(touch made) *.toml").write_text("")
     (tmp_path / "recorded.sqlite").write_text("")
     with terminal(shell, tmp_path) as screen:
         screen.type(f"{SHOW_THE_LINE[shell]}\n{SOURCE[shell]}\n")

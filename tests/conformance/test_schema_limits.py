@@ -89,9 +89,12 @@ def test_texts_that_cannot_be_searched_are_named(assay: Assay) -> None:
     ended = assay("limits", "bibsql", "--dialect", "db2", "--format", "json")
     assert ended.status == 1, ended.err
     places = {(row["table"], row["column"], row["what"]) for row in ended.document}
-    assert ("bibtab", "entry", "compared and searched texts") in places
-    assert ("bibtab", "title", "indexed texts") in places
-    assert assay("limits", "bibsql", "--dialect", "postgresql").status == 0
+    assert ("bibtab", "entry", "searched text") in places
+    assert ("bibtab", "title", "indexed text") in places
+    within = assay("limits", "bibsql", "--dialect", "postgresql")
+    assert (within.status, "goes beyond the limits of postgresql" in within.err) == (0, True)
+    undeclared = assay("limits", "bibsql", "--dialect", "cql")
+    assert (undeclared.status, "'cql'" in undeclared.err) == (2, True)
 
 
 def test_a_run_whose_table_cannot_be_made_is_refused_with_its_width_and_the_limit(
@@ -105,4 +108,4 @@ def test_a_run_whose_table_cannot_be_made_is_refused_with_its_width_and_the_limi
     refused, done = ended.runs
     assert done.state == "done"
     assert refused.state == "refused"
-    assert "t: a row of 72004 bytes, the limit is 65535 bytes" in refused.reason
+    assert "t: row of 72004 bytes, at most 65535 bytes" in refused.reason

@@ -21,7 +21,14 @@ def test_the_site_has_every_page_and_no_broken_link(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     for page in (ROOT / "docs/guides").glob("*.md"):
         assert (tmp_path / "site/docs/guides" / page.with_suffix(".html").name).is_file()
-    assert (tmp_path / "site/search.json").is_file()
+    assert (tmp_path / "site" / make_site.MADE_BY_US).is_file()
+
+
+def test_a_folder_that_is_no_site_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(SystemExit, match="is left as it is"):
+        make_site.main([str(tmp_path)])
+    assert (tmp_path / "mine.txt").is_file()
 
 
 def test_what_is_wrong_with_a_site_is_found(tmp_path: Path) -> None:

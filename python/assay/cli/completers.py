@@ -110,6 +110,13 @@ def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
     ]
 
 
+def limited_dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
+    """The names of the dialects that declare limits."""
+    from assay.cli.limits import limited_dialects
+
+    return _beginning(typed, limited_dialects())
+
+
 def dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """The names of the dialects."""
     return _beginning(typed, sorted({one.dialect.name for _, one in registry.usable_systems()}))
@@ -184,7 +191,8 @@ def _beginning(typed: str, names: Iterable[str]) -> Items:
 
 
 def _files(typed: str, endings: tuple[str, ...]) -> Items:
-    """Files that have one of these endings, and folders, which go on."""
+    """Files that have one of these endings, and folders, which go on; none whose name has letters
+    that a terminal cannot show."""
     folder, slash, begun = typed.rpartition("/")
     try:
         entries = sorted(os.scandir((folder or slash) or "."), key=lambda entry: entry.name)
@@ -192,7 +200,8 @@ def _files(typed: str, endings: tuple[str, ...]) -> Items:
         return []
     found = []
     for entry in entries:
-        if not entry.name.startswith(begun) or (entry.name.startswith(".") and not begun):
+        is_hidden = entry.name.startswith(".") and not begun
+        if is_hidden or not entry.name.startswith(begun) or not entry.name.isprintable():
             continue
         if entry.is_dir():
             found.append(f"{folder}{slash}{entry.name}/")

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from typing import Final
 
 import click
 from click.shell_completion import CompletionItem, ShellComplete, split_arg_string
 
 from assay.cli.completion_scripts import FILES, SCRIPTS
+
+_SPECIAL_IN: Final[Mapping[str, str]] = {"'": "", '"': '\\"$`!', "": "\\\"'$`!;&|<>()*?#{}~^ "}
+"""Within each quotation mark, and outside of them: what bash would not take as it is. Brackets are
+typed as they are, around options."""
 
 
 @click.command("completion")
@@ -45,17 +51,37 @@ def suggestions(program: click.Command, line: str, word_breaks: str) -> list[tup
     if found and all(item.type in ("file", "dir") for item in found):
         return [(FILES, "")]
     divided = max((typed.rfind(sign) + 1 for sign in word_breaks), default=0)
+    values = [(item.value.removeprefix(typed[:divided]), item) for item in found]
+    plain = [(value, item) for value, item in values if item.type == "plain"]
+    if not word_breaks:  # it quotes values itself
+        return [(value, _in_a_line(item)) for value, item in plain]
+    quote = _open_quote(line)
     return [
-        (_escaped(item.value.removeprefix(typed[:divided]), line, word_breaks), _in_a_line(item))
-        for item in found
-        if item.type == "plain"
+        (_escaped(value, quote), _in_a_line(item))
+        for value, item in plain
+        if quote != "'" or quote not in value  # there it cannot be written
     ]
 
 
-def _escaped(value: str, line: str, word_breaks: str) -> str:
-    """A value with a space in it, for a shell that takes values as they are to be typed."""
-    is_quoted = any(line.count(sign) % 2 for sign in "'\"")
-    return value if is_quoted or not word_breaks else value.replace(" ", "\\ ")
+def _open_quote(line: str) -> str:
+    """The quotation mark within which the line ends; empty: none."""
+    quote, is_escaped = "", False
+    for letter in line:
+        if is_escaped:
+            is_escaped = False
+        elif letter == "\\" and quote != "'":
+            is_escaped = True
+        elif letter == quote:
+            quote = ""
+        elif letter in "'\"" and not quote:
+            quote = letter
+    return quote
+
+
+def _escaped(value: str, quote: str) -> str:
+    """The value as it is typed, so that a name of a file is never a command."""
+    special = _SPECIAL_IN[quote]
+    return "".join(f"\\{letter}" if letter in special else letter for letter in value)
 
 
 def _in_a_line(item: CompletionItem[str]) -> str:

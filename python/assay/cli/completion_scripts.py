@@ -15,15 +15,15 @@ FILES: Final = "<files>"
 
 _BASH = """\
 _assay() {
-    local IFS=$'\\n' values
+    local values
     values=$("$1" completion bash --line "${COMP_LINE:0:COMP_POINT}" \\
         --word-breaks "$COMP_WORDBREAKS" 2>/dev/null)
+    COMPREPLY=()
     if [[ $values == '<files>' ]]; then
         compopt -o default
-        COMPREPLY=()
         return
     fi
-    COMPREPLY=($values)
+    [[ $values ]] && mapfile -t COMPREPLY <<< "$values"
     if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[/.=,:] ]]; then
         compopt -o nospace
     fi

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import click
 
 from assay import registry
-from assay.cli import rows
+from assay.cli import completers, rows
 from assay.cli.options import format_option
+from assay.cli.outcome import say
 from assay.dialects.limits import Limited, beyond
-from assay.dialects.protocol import Dialect
-from assay.errors import RunFailed
+from assay.errors import ArgumentError, RunFailed
 from assay.systems.dbapi.dialects import DIALECTS
 from assay.workload import reader
 
@@ -24,8 +24,13 @@ _BEYOND = ("dialect", "table", "column", "what", "needed", "limit", "can_be_made
 
 
 @click.command("limits")
-@click.argument("workload", required=False)
-@click.option("--dialect", metavar="NAME", help="Only this one. [default: all]")
+@click.argument("workload", required=False, shell_complete=completers.workload)
+@click.option(
+    "--dialect",
+    metavar="NAME",
+    shell_complete=completers.limited_dialect,
+    help="Only this one. [default: all]",
+)
 @format_option(tuple(rows.FORMS))
 def command(workload: str | None, dialect: str | None, form: str) -> None:
     """Show what tables a system can hold and search.
@@ -41,38 +46,40 @@ def command(workload: str | None, dialect: str | None, form: str) -> None:
     """
     chosen = _chosen(dialect)
     if workload is None:
-        rows.write([_limits(one) for one in chosen], _LIMITS, form, sys.stdout)
+        rows.write([_limits(*one) for one in chosen.items()], _LIMITS, form, sys.stdout)
         return
     found = reader.read(workload)
-    listed = []
-    for one in chosen:
-        if isinstance(one, Limited):
-            tables = found.tables_for({}, one.language)
-            listed += [
-                {"dialect": one.name, **vars(place), "can_be_made": not place.is_fatal}
-                for place in beyond(tables, one.limits)
-            ]
+    listed = [
+        {"dialect": name, **vars(place), "can_be_made": not place.is_fatal}
+        for name, one in chosen.items()
+        for place in beyond(found.tables_for({}, one.language), one.limits)
+    ]
     rows.write(listed, _BEYOND, form, sys.stdout)
+    if not listed:
+        say(f"no table of {workload} goes beyond the limits of {', '.join(chosen)}")
     if dialect is not None and listed:
         sys.exit(RunFailed.exit_code)
 
 
-def _chosen(name: str | None) -> list[Dialect]:
-    known = _dialects()
+def _chosen(name: str | None) -> Mapping[str, Limited]:
+    known = limited_dialects()
     if name is None:
-        return [one for one in known.values() if isinstance(one, Limited)]
+        return known
     if name not in known:
-        raise registry.unknown("dialect", name, known)
-    return [known[name]]
+        raise ArgumentError(
+            f"no limits are declared for the dialect {name!r}",
+            hint=f"those with limits: {', '.join(known)}",
+        )
+    return {name: known[name]}
 
 
-def _dialects() -> Mapping[str, Dialect]:
-    """Those of systems, and those that a DB-API module can speak."""
+def limited_dialects() -> Mapping[str, Limited]:
+    """Those of systems, and those that a DB-API module can speak, by name."""
     of_systems = {one.dialect.name: one.dialect for _, one in registry.usable_systems()}
-    return dict(sorted({**DIALECTS, **of_systems}.items()))
+    found = {**DIALECTS, **of_systems}
+    return {name: one for name, one in sorted(found.items()) if isinstance(one, Limited)}
 
 
-def _limits(dialect: Dialect) -> dict[str, object]:
-    assert isinstance(dialect, Limited)
+def _limits(name: str, dialect: Limited) -> dict[str, object]:
     found = vars(dialect.limits)
-    return {"dialect": dialect.name, "name_length": found["identifier_length"], **found}
+    return {"dialect": name, "name_length": found["identifier_length"], **found}

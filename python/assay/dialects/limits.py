@@ -39,6 +39,7 @@ class SchemaLimits:
 class Limited(Protocol):
     """A dialect that declares the limits of its systems."""
 
+    language: str
     limits: SchemaLimits
 
 
@@ -50,6 +51,7 @@ class Beyond:
     column: str
     """Empty: the table as a whole."""
     what: str
+    """``row``, ``width``, ``searched text`` …"""
     needed: str
     limit: str
     is_fatal: bool
@@ -57,7 +59,7 @@ class Beyond:
 
     def sentence(self) -> str:
         place = f"{self.table}.{self.column}" if self.column else self.table
-        return f"{place}: {self.what} {self.needed}, the limit is {self.limit}"
+        return f"{place}: {self.what} of {self.needed}, at most {self.limit}"
 
 
 def beyond(tables: Sequence[Table], limits: SchemaLimits) -> tuple[Beyond, ...]:
@@ -70,35 +72,33 @@ def _of_table(table: Table, limits: SchemaLimits) -> Iterator[Beyond]:
     for column, name in (("", table.name), *((one.name, one.name) for one in table.columns)):
         if longest is not None and len(name) > longest:
             needed = f"{len(name)} characters"
-            yield Beyond(table.name, column, "a name of", needed, str(longest), True)
+            yield Beyond(table.name, column, "name", needed, f"{longest} characters", True)
     if limits.columns is not None and len(table.columns) > limits.columns:
-        needed = f"{len(table.columns)}"
-        yield Beyond(table.name, "", "columns:", needed, str(limits.columns), True)
+        needed = f"{len(table.columns)} columns"
+        yield Beyond(table.name, "", "table", needed, f"{limits.columns} columns", True)
     for one in table.columns:
         yield from _of_column(table, one, limits)
     row_bytes = sum(_bytes_of(one, limits) for one in table.columns)
     if limits.row_bytes is not None and row_bytes > limits.row_bytes:
         needed = f"{row_bytes} bytes"
-        yield Beyond(table.name, "", "a row of", needed, f"{limits.row_bytes} bytes", True)
+        yield Beyond(table.name, "", "row", needed, f"{limits.row_bytes} bytes", True)
 
 
 def _of_column(table: Table, column: Column, limits: SchemaLimits) -> Iterator[Beyond]:
     length = _length_of(column)
     if limits.varchar_length is not None and length > limits.varchar_length:
-        needed, limit = f"{length} characters", str(limits.varchar_length)
-        yield Beyond(table.name, column.name, "a width of", needed, limit, True)
+        needed, limit = f"{length} characters", f"{limits.varchar_length} characters"
+        yield Beyond(table.name, column.name, "width", needed, limit, True)
     if column.family != "text":
         return
-    limit = "no such search"
+    limit = "varchar"
     if limits.varchar_length is not None:
-        limit = f"{limits.varchar_length} characters (a varchar)"
+        limit = f"{limits.varchar_length} characters (varchar)"
     if not limits.searches_text:
-        needed = "of any length"
-        yield Beyond(table.name, column.name, "compared and searched texts", needed, limit, False)
+        yield Beyond(table.name, column.name, "searched text", "any length", limit, False)
     indexed = {name for index in table.indexes for name in index.columns}
     if not limits.indexes_text and column.name in indexed:
-        needed = "of any length"
-        yield Beyond(table.name, column.name, "indexed texts", needed, limit, False)
+        yield Beyond(table.name, column.name, "indexed text", "any length", limit, False)
 
 
 def _length_of(column: Column) -> int:

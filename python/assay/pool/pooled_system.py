@@ -9,7 +9,7 @@ import math
 import shutil
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -186,8 +186,8 @@ class PooledSystem:
 
     def while_stopped(self, work: Callable[[Path], Made]) -> Made:
         """Stops the system, has ``work`` done with the folder of its data, and starts it again,
-        also after an error. Raises `ArgumentError` where not all of its data are in a folder of
-        ours."""
+        also after an error, where it can be. Raises `ArgumentError` where not all of its data are
+        in a folder of ours."""
         data = self._running.data
         if data is None:
             raise ArgumentError(
@@ -196,9 +196,13 @@ class PooledSystem:
             )
         self._running.stop()
         try:
-            return work(data)
-        finally:
-            self._running.start(buffer=self._buffer)
+            made = work(data)
+        except BaseException:
+            with suppress(SystemUnderTestError):  # the first error is the one to be reported
+                self._running.start(buffer=self._buffer)
+            raise
+        self._running.start(buffer=self._buffer)
+        return made
 
     def _cached_at(self) -> list[Path]:
         """What is in the page cache of its data: files, a raw device, and the image of a storage
