@@ -197,7 +197,7 @@ class MysqlDialect(StandardSql):
         return [f"ANALYZE TABLE {self.identifier(table.name)}" for table in tables]
 
     def reclaim(self, tables: Sequence[Table]) -> list[str]:
-        """Each table is written anew."""
+        """Each table is rewritten."""
         return [f"OPTIMIZE TABLE {self.identifier(table.name)}" for table in tables]
 
     def session_isolation(self, level: str) -> list[str]:

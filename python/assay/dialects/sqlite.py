@@ -93,7 +93,7 @@ class SqliteDialect(StandardSql):
         return ["PRAGMA query_only = ON"]
 
     def reclaim(self, tables: Sequence[Table]) -> list[str]:
-        """The whole file is written anew."""
+        """The whole file is rewritten."""
         del tables
         return ["VACUUM"]
 

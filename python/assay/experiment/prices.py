@@ -73,7 +73,7 @@ def _named(name: str, storages: Sequence[StorageChoice]) -> str:
 
 def _price(word: str, text: str) -> StoragePrice:
     found = _PRICE.fullmatch(text)
-    if found is None:
+    if found is None or not found["number"]:
         raise ArgumentError(f"--price {word}: expected {FORM}")
     try:
         per_gb = PRICE_PER_GB.of_word(found["number"])

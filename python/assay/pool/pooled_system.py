@@ -197,7 +197,7 @@ class PooledSystem:
         self._running.stop()
         try:
             made = work(data)
-        except BaseException:
+        except Exception:
             with suppress(SystemUnderTestError):  # the first error is the one to be reported
                 self._running.start(buffer=self._buffer)
             raise

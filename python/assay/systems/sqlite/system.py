@@ -154,8 +154,8 @@ class Sqlite:
 
     @contextlib.contextmanager
     def quiesced(self, deployment: Deployment) -> Iterator[None]:
-        """A transaction beside which no other session can write. What reads the files meanwhile
-        does so from this process, whose sessions exclude one another without locks of files."""
+        """A transaction that keeps other sessions from writing. The files are read by this
+        process, whose sessions do not depend on locks of files to exclude one another."""
         with session(deployment.address) as opened:
             opened.execute("BEGIN IMMEDIATE")
             yield
