@@ -14,7 +14,7 @@ from assay.backup.meanwhile import Meanwhile
 from assay.backup.way import Subject, Way
 from assay.dialects.protocol import SingleRows, Table
 from assay.errors import Bug, RunFailed, SystemRefused
-from assay.load.digest import table_digest
+from assay.load.digest import table_digests
 from assay.load.tables import drop
 from assay.observation import BackupReport
 from assay.pool import PooledSystem
@@ -37,7 +37,7 @@ def observe(
     if pooled.directory is None or not isinstance(dialect, SingleRows):
         raise Bug(f"{pooled.deployment.label} cannot be backed up")
     subject = Subject(pooled, (*tables, meanwhile.TABLE), pooled.directory.root / _FOLDER)
-    source = _digests(pooled, tables)
+    source = table_digests(pooled.deployment, dialect, tables)
     meanwhile.create(pooled.deployment, dialect, dialect)
     try:
         with Meanwhile(lambda: pooled.deployment.address, dialect, dialect) as clients:
@@ -55,7 +55,7 @@ def observe(
             restored = meanwhile.last_written(pooled.deployment, dialect)
             restore_ns = time.monotonic_ns() - began_ns
             on_stage("compare")
-            found = _digests(pooled, tables)
+            found = table_digests(pooled.deployment, dialect, tables)
         except (SystemRefused, RunFailed) as error:
             raise RunFailed(f"what was restored cannot be read: {error.message}") from error
         drop(pooled.deployment, dialect, (meanwhile.TABLE,))
@@ -73,11 +73,6 @@ def observe(
         lost_writes=max(0, before - restored),
         tables={table: rows for table, (rows, _) in found.items()},
     )
-
-
-def _digests(pooled: PooledSystem, tables: Sequence[Table]) -> dict[str, tuple[int, str]]:
-    dialect = pooled.system.dialect
-    return {table.name: table_digest(pooled.deployment, dialect, table) for table in tables}
 
 
 def _flush(folder: Path) -> None:

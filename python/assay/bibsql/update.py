@@ -19,7 +19,7 @@ from assay.bibsql.declared import FileRows
 from assay.bibsql.newer_than import newer_than, now_ns, set_stamp
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError
-from assay.load.digest import table_digest
+from assay.load.digest import table_digests
 from assay.load.stage import load
 from assay.observation import UpdateReport
 from assay.observation.other_reports import UpdatedTable
@@ -87,9 +87,9 @@ def observe(
         [file.name for file in changed],
         [file.name for file in vanished],
     )
-    updated = _digests(deployment, system, tables)
+    updated = table_digests(deployment, system.dialect, tables)
     load(deployment, system, tables, request)
-    fresh = _digests(deployment, system, tables)
+    fresh = table_digests(deployment, system.dialect, tables)
     return UpdateReport(
         changed_files=len(changed),
         vanished_files=len(vanished),
@@ -102,12 +102,6 @@ def observe(
             for name, (rows, digest) in updated.items()
         },
     )
-
-
-def _digests(
-    deployment: Deployment, system: System, tables: Sequence[Table]
-) -> dict[str, tuple[int, str]]:
-    return {table.name: table_digest(deployment, system.dialect, table) for table in tables}
 
 
 def _edit(file: Path, dice: random.Random, number: int) -> None:

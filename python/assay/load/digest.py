@@ -23,6 +23,13 @@ def table_digest(deployment: Deployment, dialect: Dialect, table: Table) -> tupl
         return opened.digest(statement, types)
 
 
+def table_digests(
+    deployment: Deployment, dialect: Dialect, tables: Sequence[Table]
+) -> dict[str, tuple[int, str]]:
+    """`table_digest` by the name of the table."""
+    return {table.name: table_digest(deployment, dialect, table) for table in tables}
+
+
 def verify(
     deployment: Deployment,
     dialect: Dialect,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from assay.dialects.protocol import Reclaims, Table
 from assay.errors import Bug
-from assay.load.digest import table_digest
+from assay.load.digest import table_digests
 from assay.load.fill import fill
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
@@ -49,7 +49,7 @@ def observe(
         raise Bug(f"{system.name} does not report the size of its data")
     dialect = system.dialect
     loaded_bytes = system.size_on_disk_bytes(deployment)
-    source = _digests(deployment, system, tables)
+    source = table_digests(deployment, dialect, tables)
     found = []
     for cycle in range(1, cycles + 1):
         on_stage(f"delete all rows, and insert them again ({cycle} of {cycles})")
@@ -61,7 +61,7 @@ def observe(
         fill(deployment, dialect, tables, request.source)
         found.append(Sizes(deleted_bytes, system.size_on_disk_bytes(deployment)))
     on_stage("compare")
-    is_equal = _digests(deployment, system, tables) == source
+    is_equal = table_digests(deployment, dialect, tables) == source
     return Reused(loaded_bytes, tuple(found), is_equal)
 
 
@@ -69,9 +69,3 @@ def _execute(deployment: Deployment, statements: Sequence[str]) -> None:
     with session(deployment.address) as opened:
         for statement in statements:
             opened.execute(statement)
-
-
-def _digests(
-    deployment: Deployment, system: System, tables: Sequence[Table]
-) -> list[tuple[int, str]]:
-    return [table_digest(deployment, system.dialect, table) for table in tables]
