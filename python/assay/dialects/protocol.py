@@ -232,6 +232,10 @@ class SqlText(Protocol):
         the literal style)."""
         ...
 
+    def distinct(self, table: str, column: str) -> str:
+        """A query for the different values of a column."""
+        ...
+
     def delete_others(self, table: str, column: str, texts: Sequence[str]) -> list[str]:
         """Statements that delete the rows whose column holds none of the texts."""
         ...

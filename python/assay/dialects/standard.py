@@ -165,6 +165,9 @@ class StandardSql(MinimalDialect):
         where = f"{self.identifier(column)} IN ({literals})"
         return [f"DELETE FROM {self.identifier(table)} WHERE {where}"] if texts else []
 
+    def distinct(self, table: str, column: str) -> str:
+        return f"SELECT DISTINCT {self.identifier(column)} FROM {self.identifier(table)}"
+
     def delete_others(self, table: str, column: str, texts: Sequence[str]) -> list[str]:
         return [f"DELETE FROM {self.identifier(table)} WHERE {self._is_none_of(column, texts)}"]
 

@@ -6,10 +6,11 @@ import contextlib
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 from assay.provision import process_tags
 from assay.provision.directory import identity_of
-from assay.provision.identity import stat_fields
+from assay.provision.identity import ProcessIdentity, stat_fields
 from assay.systems.protocol import ServerDirectory
 
 _PATIENCE_S = 10.0
@@ -19,22 +20,32 @@ _PATIENCE_S = 10.0
 def paused(directory: ServerDirectory) -> Iterator[None]:
     """While the block runs, no process of the server runs: its files are those of one instant. A
     server that was paused when we are killed ends with us (`programs.command`)."""
-    family = process_tags.processes_of(identity_of(directory))
+    tag = identity_of(directory)
+    stopped: dict[ProcessIdentity, None] = {}
+    deadline_s = time.monotonic() + _PATIENCE_S
     try:
-        for member in family:
-            member.send(signal.SIGSTOP)
-        deadline_s = time.monotonic() + _PATIENCE_S
-        while not all(_has_stopped(member.pid) for member in family):
+        while True:
+            # A server may start a process before the one that starts them has stopped.
+            new = [one for one in process_tags.processes_of(tag) if one not in stopped]
+            for one in new:
+                stopped[one] = None
+                one.send(signal.SIGSTOP)
+            if not new and all(_has_stopped(one.pid) for one in stopped):
+                break
             if time.monotonic() > deadline_s:
                 break  # in a call of the kernel that does not end: it writes nothing else
             time.sleep(0.001)
         yield
     finally:
-        for member in reversed(family):
-            member.resume()
+        for one in reversed(stopped):
+            one.resume()
 
 
 def _has_stopped(pid: int) -> bool:
-    """A process that has ended counts too."""
-    fields = stat_fields(pid)
-    return fields is None or fields[0] in "TtZX"
+    """All of its threads; a process that has ended counts too."""
+    try:
+        threads = [int(path.name) for path in Path(f"/proc/{pid}/task").iterdir()]
+    except OSError:
+        return True
+    found = (stat_fields(thread) for thread in threads)
+    return all(fields is None or fields[0] in "TtZX" for fields in found)

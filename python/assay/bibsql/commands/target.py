@@ -56,7 +56,7 @@ class Target:
         """The values of a column of texts; raises `ArgumentError` where there is no such table."""
         with session(self.deployment.address) as opened:
             try:
-                rows = opened.execute(self.dialect.read_all(table, [column])).rows
+                rows = opened.execute(self.server.dialect.distinct(table, column)).rows
             except _engine.EngineError as error:
                 if error.error_class != "unknown object":
                     raise
