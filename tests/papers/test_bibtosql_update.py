@@ -291,6 +291,14 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
                     opened.execute(statement)
 
 
+def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path) -> None:
+    file = tmp_path / "reader.sql"
+    words = [BIN / "bibtosql", "-s", "psql", "--reader", "guest", "--output", file]
+    subprocess.run(words, check=True, env={**os.environ, "ASSAY_READER_PASSWORD": "secret"})
+    assert "PASSWORD" in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

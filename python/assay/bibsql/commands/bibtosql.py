@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -153,6 +154,8 @@ def _output(parsed: Parsed, files: Sequence[str]) -> Iterator[int]:
     if file is not None:
         inputs: list[str | int] = [*files] if files else [STANDARD_INPUT]
         with output_file.written(file, force="force" in parsed.given, inputs=inputs) as descriptor:
+            if parsed.last("reader") is not None and stat.S_ISREG(os.fstat(descriptor).st_mode):
+                os.fchmod(descriptor, 0o600)  # the password is in it
             yield descriptor
         return
     output_file.insist_on_other_file(os.fstat(sys.stdout.fileno()), "(standard output)", files)
