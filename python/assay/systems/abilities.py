@@ -251,7 +251,8 @@ class OwnDump(Protocol):
 
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         """The program as (argument list, environment); it writes the tables with their rows to
-        standard output, as of one instant. Raises `SystemMissing`."""
+        standard output, as of one instant where the tables have transactions. Raises
+        `SystemMissing`."""
         ...
 
 

@@ -24,7 +24,8 @@ def command(product: Product, address: Address) -> tuple[list[str], Mapping[str,
 
 def dump_command(product: Product, address: Address) -> tuple[list[str], Mapping[str, str]]:
     """The dump program, which writes SQL for `command` to standard output: the tables as of one
-    instant where their engine has transactions, else locked. Raises `SystemMissing`."""
+    instant, where their engine has transactions; others one after the other, without a lock on all
+    of them. Raises `SystemMissing`."""
     own = [str(product.find_dump()), "--no-defaults", "--single-transaction", "--no-tablespaces"]
     arguments = [*own, *product.dump_arguments, *_connection(product, address)]
     return [*arguments, address.database], _environment(address)
