@@ -17,7 +17,7 @@ from assay.systems.dbapi.dialects import DIALECTS
 from assay.workload import reader
 
 _LIMITS = (
-    "dialect", "name_length", "columns", "varchar_length", "row_bytes", "searches_text",
+    "dialect", "identifier_length", "columns", "varchar_length", "row_bytes", "searches_text",
     "indexes_text", "source",
 )  # fmt: skip
 _BEYOND = ("dialect", "table", "column", "what", "needed", "limit", "can_be_made")
@@ -50,7 +50,7 @@ def command(workload: str | None, dialect: str | None, form: str) -> None:
         return
     found = reader.read(workload)
     listed = [
-        {"dialect": name, **vars(place), "can_be_made": not place.is_fatal}
+        {"dialect": name, **vars(place)}
         for name, one in chosen.items()
         for place in beyond(found.tables_for({}, one.language), one.limits)
     ]
@@ -81,5 +81,4 @@ def limited_dialects() -> Mapping[str, Limited]:
 
 
 def _limits(name: str, dialect: Limited) -> dict[str, object]:
-    found = vars(dialect.limits)
-    return {"dialect": name, "name_length": found["identifier_length"], **found}
+    return {"dialect": name, **vars(dialect.limits)}

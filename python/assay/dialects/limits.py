@@ -54,8 +54,8 @@ class Beyond:
     """``row``, ``width``, ``searched text`` …"""
     needed: str
     limit: str
-    is_fatal: bool
-    """Whether the table cannot be made; else it can, and cannot be used as the workload means."""
+    can_be_made: bool
+    """Whether the table can be made, but not be searched or indexed as the workload means."""
 
     def sentence(self) -> str:
         place = f"{self.table}.{self.column}" if self.column else self.table
@@ -72,33 +72,39 @@ def _of_table(table: Table, limits: SchemaLimits) -> Iterator[Beyond]:
     for column, name in (("", table.name), *((one.name, one.name) for one in table.columns)):
         if longest is not None and len(name) > longest:
             needed = f"{len(name)} characters"
-            yield Beyond(table.name, column, "name", needed, f"{longest} characters", True)
+            yield Beyond(
+                table.name, column, "name", needed, f"{longest} characters", can_be_made=False
+            )
     if limits.columns is not None and len(table.columns) > limits.columns:
         needed = f"{len(table.columns)} columns"
-        yield Beyond(table.name, "", "table", needed, f"{limits.columns} columns", True)
+        yield Beyond(
+            table.name, "", "table", needed, f"{limits.columns} columns", can_be_made=False
+        )
     for one in table.columns:
         yield from _of_column(table, one, limits)
     row_bytes = sum(_bytes_of(one, limits) for one in table.columns)
     if limits.row_bytes is not None and row_bytes > limits.row_bytes:
         needed = f"{row_bytes} bytes"
-        yield Beyond(table.name, "", "row", needed, f"{limits.row_bytes} bytes", True)
+        yield Beyond(table.name, "", "row", needed, f"{limits.row_bytes} bytes", can_be_made=False)
 
 
 def _of_column(table: Table, column: Column, limits: SchemaLimits) -> Iterator[Beyond]:
     length = _length_of(column)
     if limits.varchar_length is not None and length > limits.varchar_length:
         needed, limit = f"{length} characters", f"{limits.varchar_length} characters"
-        yield Beyond(table.name, column.name, "width", needed, limit, True)
+        yield Beyond(table.name, column.name, "width", needed, limit, can_be_made=False)
     if column.family != "text":
         return
     limit = "varchar"
     if limits.varchar_length is not None:
         limit = f"{limits.varchar_length} characters (varchar)"
     if not limits.searches_text:
-        yield Beyond(table.name, column.name, "searched text", "any length", limit, False)
+        yield Beyond(
+            table.name, column.name, "searched text", "any length", limit, can_be_made=True
+        )
     indexed = {name for index in table.indexes for name in index.columns}
     if not limits.indexes_text and column.name in indexed:
-        yield Beyond(table.name, column.name, "indexed text", "any length", limit, False)
+        yield Beyond(table.name, column.name, "indexed text", "any length", limit, can_be_made=True)
 
 
 def _length_of(column: Column) -> int:

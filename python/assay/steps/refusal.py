@@ -86,7 +86,7 @@ def _why_too_wide(workload: Workload, run: PlannedRun) -> str | None:
     if not isinstance(dialect, Limited):
         return None
     tables = workload.tables_for(run.cell.parameters, dialect.language)
-    fatal = [one for one in beyond(tables, dialect.limits) if one.is_fatal]
+    fatal = [one for one in beyond(tables, dialect.limits) if not one.can_be_made]
     return f"{fatal[0].sentence()} ({dialect.limits.source})" if fatal else None
 
 
