@@ -208,6 +208,8 @@ def _position(
         ]
         return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}
     if is_x and not is_bar:
+        if len(found) <= _MOST_TICKS and all(value == round(value) for value in found):
+            shown.values = found  # whole numbers, such as clients, have none between them
         domain = [low, high if high > low else low + 1]
         return {"scale": alt.Scale(zero=False, nice=False, domain=domain), "axis": shown}
     domain = [min(0.0, low), high * (1.18 if is_bar else 1.02) or 1.0]
