@@ -18,7 +18,7 @@ from assay.comparison.conditions import Answer
 from assay.comparison.estimate import Design
 from assay.comparison.values import Comparison, Direction
 from assay.errors import ArgumentError
-from assay.record import ExperimentRecord
+from assay.record import ExperimentRecord, RunRecord
 from assay.report import comparison as report
 from assay.report import comparison_document, markdown, table
 
@@ -60,6 +60,12 @@ def shown(made: Comparison, **given: Any) -> str:
     stream = io.StringIO()
     table.render(report.build(made), stream, **{"detail": False, **given})
     return stream.getvalue()
+
+
+def _no_samples(run: RunRecord) -> dict[str, Any]:
+    assert run.driven is not None
+    all_ok: dict[str, Any] = run.driven.document["all_ok"]
+    return {**all_ok, "latency": {**all_ok["latency"], "count": 0}}
 
 
 def answers(made: Comparison, *texts: str, **given: Any) -> list[Answer]:
@@ -172,6 +178,37 @@ def test_an_invalid_run_is_not_compared(folder: Path) -> None:
     wrong = measured(folder / "b", verdict=("invalid", "wrong answers: S01"))
     made = compared(measured(folder / "a"), wrong)
     assert "is invalid: wrong answers: S01" in made.cells[0].primary.verdict
+
+
+def test_an_invalid_side_fails_no_condition_silently(folder: Path) -> None:
+    """A limit that B's wrong run keeps is not known to be kept."""
+    wrong = measured(folder / "b", verdict=("invalid", "wrong answers: S01"))
+    made = compared(measured(folder / "a"), wrong)
+    assert answers(made, "elapsed_ns > 2e9", "elapsed_ns > 1000") == [Answer.UNKNOWN, Answer.MET]
+    made = compared(wrong, measured(folder / "c"))
+    assert answers(made, "elapsed_ns > 2e9", "elapsed_ns > 1x") == [Answer.NOT_MET, Answer.UNKNOWN]
+
+
+def test_a_limit_of_b_is_judged_where_a_has_no_such_number(folder: Path) -> None:
+    a = measured(folder / "a")
+    without = tuple(invented.changed(run, "observation", all_ok=_no_samples(run)) for run in a.runs)
+    made = compared(replace(a, runs=without), measured(folder / "b"))
+    assert answers(made, "latency_p50_ns > 1", "latency_p50_ns > 1x") == [
+        Answer.MET, Answer.UNKNOWN,
+    ]  # fmt: skip
+
+
+def test_runs_that_were_not_measured_are_counted(folder: Path) -> None:
+    b = measured(folder / "b")
+    cut = invented.changed(b.runs[0], "observation", ended_by="interrupted")
+    made = compared(measured(folder / "a"), replace(b, runs=(cut, *b.runs[1:])))
+    assert "1 of 5 runs of B were not measured" in shown(made)
+
+
+def test_what_limits_the_runs_is_said(folder: Path) -> None:
+    short = measured(folder / "a", verdict=("indicative", "short measurement"))
+    busy = measured(folder / "b", verdict=("indicative", "short measurement; client busy"))
+    assert "indicative  short measurement; B: client busy" in shown(compared(short, busy))
 
 
 def test_one_of_many_cells_is_not_called_for_what_is_chance(folder: Path) -> None:

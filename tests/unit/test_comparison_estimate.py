@@ -10,16 +10,16 @@ from collections.abc import Sequence
 import pytest
 from scipy import stats
 
+from assay.comparison.adjusting import benjamini_hochberg, holm
 from assay.comparison.estimate import (
     CONFIDENCE,
     LEVEL,
     Design,
     Estimate,
-    benjamini_hochberg,
-    holm,
     independent,
     paired,
 )
+from assay.comparison.metrics import METRICS
 
 A = (100.0, 104.0, 97.0, 101.0, 99.0)
 B = (91.0, 96.0, 90.0, 92.5, 88.0)
@@ -51,7 +51,7 @@ def test_one_value_has_a_ratio_and_no_interval() -> None:
         assert found.design is Design.SINGLE
         assert found.ratio == pytest.approx(0.5, rel=0.01)
         assert found.interval() is None and found.p_value is None
-        assert found.smallest_seen is None and found.effect_size is None
+        assert found.detectable_difference is None and found.effect_size is None
 
 
 def test_values_that_never_vary_have_an_interval_without_width() -> None:
@@ -59,6 +59,18 @@ def test_values_that_never_vary_have_an_interval_without_width() -> None:
     found = independent([5, 5], [6, 6])
     assert found.p_value == 0.0
     assert found.interval() == pytest.approx((1.2, 1.2))
+
+
+def test_counts_and_rounded_values_that_are_equal_by_chance_make_no_difference() -> None:
+    """Two repetitions with 1 error each, and two with 2; latencies one bucket apart."""
+    count, latency = METRICS["failed"], METRICS["latency_p50_ns"]
+    for design in (independent, paired):
+        few = design([1, 1], [2, 2], count.least_deviation).p_value
+        many = design([900, 900], [1800, 1800], count.least_deviation).p_value
+        assert few is not None and few > 0.2
+        assert many is not None and many < 0.05
+        bucket = design([1_000_000] * 3, [1_000_900] * 3, latency.least_deviation).p_value
+        assert bucket is not None and bucket > LEVEL
 
 
 def test_two_values_a_side_make_no_error_however_far_apart_they_are() -> None:
@@ -75,13 +87,13 @@ def test_what_changes_on_the_machine_cancels_in_pairs() -> None:
     assert p_values[1] is not None and p_values[1] > 0.5
 
 
-def test_the_smallest_difference_is_seen_four_times_of_five() -> None:
+def test_the_detectable_difference_is_found_four_times_of_five() -> None:
     """A true difference of that size, in many drawn experiments."""
     chance = random.Random(1)
     spread, n = 0.05, 6
     size = Estimate(
         Design.PAIRED, 0, spread * math.sqrt(2 / n), n - 1, spread * math.sqrt(2)
-    ).smallest_seen
+    ).detectable_difference
     assert size is not None
     seen = 0
     for _ in range(2000):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.options import format_option, records_option
+from assay.comparison.differences import BLOCKING, DESPITE
 from assay.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from assay.comparison.values import Comparison
 
 _FORMS = ("table", "json", "csv", "markdown")
-_DESPITE = ("machine", "workload", "data", "durability")
 _MET, _NOT_JUDGED = 1, 2
 
 
@@ -45,7 +45,7 @@ _MET, _NOT_JUDGED = 1, 2
 @click.option(
     "--despite",
     multiple=True,
-    type=click.Choice(_DESPITE),
+    type=click.Choice(DESPITE),
     help="Give a verdict although this differs. May be repeated.",
 )
 @click.option("--detail", is_flag=True, help="All metrics, and all that differs.")
@@ -133,10 +133,8 @@ def _insist_on_a_verdict(made: Comparison) -> None:
 
 
 def _passed_over(made: Comparison) -> str | None:
-    from assay.comparison.differences import BLOCKING
-
     found = {one.what for cell in made.cells for one in cell.differences if one.what in BLOCKING}
-    words = " ".join(f"--despite {one}" for one in _DESPITE if one in found)
+    words = " ".join(f"--despite {one}" for one in DESPITE if one in found)
     return f"to compare them all the same: {words}" if words else None
 
 

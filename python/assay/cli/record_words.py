@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 from pathlib import Path
 
@@ -42,7 +43,7 @@ def _place(word: str, records: Path) -> tuple[Path, str]:
     """The record file and the reference in it."""
     if _REFERENCE.fullmatch(word):
         return records, word
-    if Path(word).is_file():
+    if os.path.isfile(word):  # noqa: PTH113  (a `Path` fails for a name that is too long)
         return Path(word), "latest"
     before, colon, reference = word.rpartition(":")
     if not colon or not _REFERENCE.fullmatch(reference):

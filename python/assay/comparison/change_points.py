@@ -4,9 +4,9 @@ segmentation with a permutation test.
 The statistic of a part is the greatest difference of means to the left and to the right of a place,
 weighted by √(k(n - k)/n) (the CUSUM statistic). Without a change every order of the values is as
 likely as the one that was seen, so the share of random orders with as great a statistic is the
-probability of a false change. Where it is at most 5 %, the place is a change point, and both sides
-of it are looked at in the same way. Each side of a change has at least 2 values; with fewer than 8
-values no change is rarer than chance.
+p-value: how often chance alone would show as great a change. Where it is at most 5 %, the place is
+a change point, and both sides of it are looked at in the same way. Each side of a change has at
+least 2 values; with fewer than 8 values no order is rare enough.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ LEAST_VALUES = 8
 """With fewer no order of the values is rare enough."""
 _LEAST_SIDE = 2
 _ORDERS = 4999
+_MOST_AT_ONCE = 1_000_000
+"""Values in memory, of the orders that are tried at a time."""
 _SEED = 1
 """The same values always have the same change points."""
 
@@ -44,10 +46,9 @@ def _within(values: Floats, first: int) -> list[ChangePoint]:
         return []
     statistics = _statistics(values[np.newaxis, :])[0]
     place = int(np.argmax(statistics))
-    orders = np.random.default_rng(_SEED).permuted(np.tile(values, (_ORDERS, 1)), axis=1)
     # Sums in another order differ in their last digits.
-    as_great = _statistics(orders).max(axis=1) >= statistics[place] * (1 - 1e-9)
-    p_value = (1 + int(as_great.sum())) / (1 + _ORDERS)
+    limit = float(statistics[place]) * (1 - 1e-9)
+    p_value = (1 + _orders_as_great(values, limit)) / (1 + _ORDERS)
     if p_value > LEVEL:
         return []
     middle = place + _LEAST_SIDE
@@ -56,6 +57,17 @@ def _within(values: Floats, first: int) -> list[ChangePoint]:
         *_within(values[:middle], first),
         *_within(values[middle:], first + middle),
     ]
+
+
+def _orders_as_great(values: Floats, limit: float) -> int:
+    """How many random orders of the values have as great a statistic as ``limit``."""
+    chance = np.random.default_rng(_SEED)
+    at_once = max(1, _MOST_AT_ONCE // len(values))
+    found = 0
+    for begin in range(0, _ORDERS, at_once):
+        rows = np.tile(values, (min(at_once, _ORDERS - begin), 1))
+        found += int((_statistics(chance.permuted(rows, axis=1)).max(axis=1) >= limit).sum())
+    return found
 
 
 def _statistics(rows: Floats) -> Floats:

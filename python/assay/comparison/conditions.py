@@ -108,25 +108,42 @@ def _judged(
     def answer(given: Answer, reason: str, found: float | None = None) -> Judged:
         return Judged(condition, cell.name, given, reason, found)
 
-    metric = condition.metric
-    one = next((one for one in cell.metrics if one.metric is metric), None)
-    if cell.not_comparable and (condition.is_ratio or one is None or one.b is None):
-        return answer(Answer.UNKNOWN, cell.not_comparable)
-    if one is None and metric.unit == "count" and cell.primary.b is not None:
-        # Counts that are 0 on both sides are left out.
-        is_met = not condition.is_ratio and condition.is_beyond(0, condition.limit)
-        return answer(Answer.MET if is_met else Answer.NOT_MET, f"{metric.name} is 0", 0.0)
-    if one is None or one.b is None:
-        return answer(Answer.UNKNOWN, f"there is no {metric.name} on both sides")
     if not condition.is_ratio:
-        is_met = condition.is_beyond(one.b, condition.limit)
-        shown = f"{metric.name} of B is {_number(one.b)}"
-        return answer(Answer.MET if is_met else Answer.NOT_MET, shown, one.b)
+        return _of_value(condition, cell)
+    one = _of_metric(condition.metric, cell)
+    if cell.not_comparable:
+        return answer(Answer.UNKNOWN, cell.not_comparable)
+    if condition.metric.name in cell.zero_counts:
+        return answer(Answer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
+    if one is None:
+        return answer(Answer.UNKNOWN, f"neither side has {condition.metric.name}")
     if is_foreign:
         return answer(
             Answer.UNKNOWN, "A and B were measured on machines that differ (--despite machine)"
         )
     return _of_ratio(condition, cell, one, confidence)
+
+
+def _of_metric(metric: Metric, cell: ComparedCell) -> Compared | None:
+    return next((one for one in cell.metrics if one.metric is metric), None)
+
+
+def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
+    """Of B's own value, whatever A's is. One that does not count meets a condition, but does not
+    show that none is met."""
+    name = condition.metric.name
+    one = _of_metric(condition.metric, cell)
+    value = 0.0 if name in cell.zero_counts else one.b if one else None
+    if value is None:
+        reason = cell.b_does_not_count or f"B has no {name}"
+        return Judged(condition, cell.name, Answer.UNKNOWN, reason, None)
+    shown = f"{name} of B is {_number(value)}"
+    if condition.is_beyond(value, condition.limit):
+        return Judged(condition, cell.name, Answer.MET, shown, value)
+    if cell.b_does_not_count:
+        reason = f"{shown}, but {cell.b_does_not_count}"
+        return Judged(condition, cell.name, Answer.UNKNOWN, reason, value)
+    return Judged(condition, cell.name, Answer.NOT_MET, shown, value)
 
 
 def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidence: float) -> Judged:

@@ -5,16 +5,18 @@ texts, data, storage, durability).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from assay.comparison import factors
 from assay.comparison.values import Difference, Side
 from assay.judge import durability
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
-from assay.record import RunRecord
+from assay.record import ExperimentRecord, RunRecord
 from assay.text import units
+
+_R = TypeVar("_R", RunRecord, ExperimentRecord)
 
 BLOCKING = ("workload", "data", "durability")
 """Differences that leave no verdict: the sides did other work, or kept less of it."""
@@ -33,25 +35,15 @@ _FINGERPRINT = 12
 def of_machines(a: Side, b: Side) -> tuple[Difference, ...]:
     """Hardware first."""
     ours, theirs = (_merged(run.machine for _, run in side.runs) for side in (a, b))
-    names = _known_of_both(ours, theirs)
-    return tuple(
-        Difference("machine", name, _shown(name, ours.get(name)), _shown(name, theirs.get(name)))
-        for name in names
-        if not _is_same(name, ours.get(name), theirs.get(name))
-    )
+    return tuple(_of_machine_facts(ours, theirs))
 
 
 def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
     """Machine and version of the system, of a run and one of later."""
-    names = _known_of_both(a.machine, b.machine)
-    found = [
-        Difference(
-            "machine", name, _shown(name, a.machine.get(name)), _shown(name, b.machine.get(name))
-        )
-        for name in names
-        if not _is_same(name, a.machine.get(name), b.machine.get(name))
-    ]
-    return (*found, *_one("system", "version of the system", _version(a), _version(b)))
+    return (
+        *_of_machine_facts(a.machine, b.machine),
+        *_one("system", "version of the system", _version(a), _version(b)),
+    )
 
 
 def are_other_machines(differences: Iterable[Difference]) -> bool:
@@ -82,10 +74,9 @@ def of_cell(
 ) -> tuple[Difference, ...]:
     """Of the same cell on both sides; what the factor ``between`` determines is left out."""
     found: list[Difference] = []
-    found += _one("assay", "version of Assay", _builds(a, a_runs), _builds(b, b_runs))
-    same_text = between not in ("test",)
-    if same_text:
-        found += _one("workload", "text of the workload", _texts(a, a_runs), _texts(b, b_runs))
+    experiments = _experiments(a, a_runs), _experiments(b, b_runs)
+    found += _one("assay", "version of Assay", *_each(*experiments, _build))
+    found += _one("workload", "text of the workload", *_each(*experiments, _text))
     if between != "system":
         found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
         found += _settings(a_runs, b_runs)
@@ -97,7 +88,7 @@ def of_cell(
     levels = _each(a_runs, b_runs, _durability)
     if all(levels):
         found += _one("durability", "durability", *levels)
-    found += _one("seed", "seed", _seeds(a, a_runs), _seeds(b, b_runs))
+    found += _one("seed", "seed", *_each(*experiments, lambda one: str(one.seed)))
     return tuple(found)
 
 
@@ -115,34 +106,26 @@ def _one(what: str, name: str, a: str, b: str) -> list[Difference]:
     return [Difference(what, name, a, b)] if a != b else []
 
 
-def _each(a: Sequence[RunRecord], b: Sequence[RunRecord], read: Any) -> tuple[str, str]:
-    """What is read of the runs of each side, each value once."""
+def _each(a: Sequence[_R], b: Sequence[_R], read: Callable[[_R], str]) -> tuple[str, str]:
+    """What is read of the runs or experiments of each side, each value once."""
     sides = []
-    for runs in (a, b):
-        found = [read(run) for run in runs]
+    for records in (a, b):
+        found = [read(one) for one in records]
         sides.append(" and ".join(dict.fromkeys(one for one in found if one)))
     return sides[0], sides[1]
 
 
-def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[Any]:
+def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[ExperimentRecord]:
     numbers = {run.experiment_id for run in runs}
     return [one for one in side.experiments if one.id in numbers]
 
 
-def _builds(side: Side, runs: Sequence[RunRecord]) -> str:
-    found = [str(one.build.get("assay", "")) for one in _experiments(side, runs)]
-    return " and ".join(dict.fromkeys(found))
+def _build(experiment: ExperimentRecord) -> str:
+    return str(experiment.build.get("assay", ""))
 
 
-def _texts(side: Side, runs: Sequence[RunRecord]) -> str:
-    found = [
-        str(one.workload.get("fingerprint", ""))[:_FINGERPRINT] for one in _experiments(side, runs)
-    ]
-    return " and ".join(dict.fromkeys(found))
-
-
-def _seeds(side: Side, runs: Sequence[RunRecord]) -> str:
-    return " and ".join(dict.fromkeys(str(one.seed) for one in _experiments(side, runs)))
+def _text(experiment: ExperimentRecord) -> str:
+    return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
 
 
 def _version(run: RunRecord) -> str:
@@ -200,9 +183,11 @@ def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _known_of_both(a: Mapping[str, Any], b: Mapping[str, Any]) -> list[str]:
-    """Hardware first; an earlier Assay kept fewer facts."""
-    return [name for name in dict.fromkeys((*_HARDWARE, *a)) if name in a and name in b]
+def _of_machine_facts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Difference]:
+    """Hardware first; of facts that both have, since an earlier Assay kept fewer."""
+    for name in dict.fromkeys((*_HARDWARE, *a)):
+        if name in a and name in b and not _is_same(name, a[name], b[name]):
+            yield Difference("machine", name, _shown(name, a[name]), _shown(name, b[name]))
 
 
 def _is_same(name: str, a: Any, b: Any) -> bool:

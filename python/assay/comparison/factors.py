@@ -55,6 +55,9 @@ def factor_of(field: str) -> str:
     head, _, rest = field.partition(".")
     if head in ("parameters", "driving"):
         return rest
+    if field.startswith("system.machine."):
+        name = field.removeprefix("system.machine.")
+        return name if name in _OF_SERVER else ""
     return head if head in (*_ALWAYS_NAMED, *_OF_CELL) else ""
 
 

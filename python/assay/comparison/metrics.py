@@ -4,6 +4,7 @@ by, with their unit and which direction is better.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -22,6 +23,8 @@ class Words(NamedTuple):
     worse: str
 
 
+_HISTOGRAM = 2**-10
+"""Share of a latency by which the buckets of a histogram with three digits are apart at most."""
 _SPEED = Words("faster", "slower")
 _SIZE = Words("smaller", "larger")
 _COUNT = Words("fewer", "more")
@@ -41,6 +44,14 @@ class Metric:
     measured_once: Callable[[RunRecord], Hashable] | None = None
     """What runs share that have one measurement of it together (a load whose data several runs
     use); None: each has its own."""
+    relative_resolution: float = 0.0
+    """The share by which neighbouring values that can be told apart differ."""
+
+    def least_deviation(self, value: float) -> float:
+        """The standard deviation that the logarithm of a value has at least: of a count that of
+        rare events (Poisson), else the resolution, since rounding is the same in all
+        repetitions."""
+        return 1 / math.sqrt(value) if self.unit == "count" else self.relative_resolution
 
     def word(self, ratio: float) -> str:
         """What B is, compared with A."""
@@ -103,7 +114,19 @@ THROUGHPUT = Metric(
     is_more_better=True,
 )
 ELAPSED = Metric("elapsed_ns", "ns", "of the measurement, where no duration was given", _elapsed_ns)
-P99 = Metric("latency_p99_ns", "ns", "p99 latency", _latency("p99_ns", 0.99))
+
+
+def _percentile(name: str, share: float) -> Metric:
+    return Metric(
+        f"latency_{name}_ns",
+        "ns",
+        f"{name.replace('_', '.')} latency",
+        _latency(f"{name}_ns", share),
+        relative_resolution=_HISTOGRAM,
+    )
+
+
+P99 = _percentile("p99", 0.99)
 MEAN = Metric("latency_mean_ns", "ns", "mean latency", _latency("mean_ns"))
 
 METRICS: Mapping[str, Metric] = {
@@ -112,11 +135,11 @@ METRICS: Mapping[str, Metric] = {
         THROUGHPUT,
         ELAPSED,
         MEAN,
-        Metric("latency_p50_ns", "ns", "p50 latency", _latency("p50_ns", 0.5)),
-        Metric("latency_p90_ns", "ns", "p90 latency", _latency("p90_ns", 0.9)),
-        Metric("latency_p95_ns", "ns", "p95 latency", _latency("p95_ns", 0.95)),
+        _percentile("p50", 0.5),
+        _percentile("p90", 0.9),
+        _percentile("p95", 0.95),
         P99,
-        Metric("latency_p99_9_ns", "ns", "p99.9 latency", _latency("p99_9_ns", 0.999)),
+        _percentile("p99_9", 0.999),
         Metric("latency_max_ns", "ns", "greatest latency", _latency("max_ns")),
         Metric(
             "server_cpu_per_transaction_ns", "ns", "CPU time of the server", _cpu_ns,

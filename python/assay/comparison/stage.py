@@ -12,16 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.comparison import differences, factors, metrics, pairs, sides
-from assay.comparison.estimate import (
-    LEVEL,
-    Design,
-    Estimate,
-    benjamini_hochberg,
-    center,
-    holm,
-    independent,
-    paired,
-)
+from assay.comparison.adjusting import benjamini_hochberg, holm
+from assay.comparison.estimate import LEVEL, Design, Estimate, center, independent, paired
 from assay.comparison.metrics import METRICS, Metric
 from assay.comparison.values import (
     Compared,
@@ -115,6 +107,7 @@ def _cell(
     others = [one for one in METRICS.values() if one is not chosen]
     first = _compared(chosen, left, right, matched, is_primary=True)
     rest = [_compared(one, left, right, matched, is_primary=False) for one in others]
+    a_fault, b_fault = _no_number("A", ours), _no_number("B", theirs)
     differing = differences.of_cell(
         a, b, [run for _, run in ours], [run for _, run in theirs], between
     )
@@ -132,10 +125,12 @@ def _cell(
         factors=factors.levels(run),
         a_runs=tuple(run.id for _, run in ours),
         b_runs=tuple(run.id for _, run in theirs),
-        metrics=(first, *(one for one in rest if _has_numbers(one))),
+        metrics=(first, *(one for one in rest if one.a or one.b)),
         differences=differing,
-        not_comparable=_no_numbers(ours, theirs) or "; ".join(blocking),
-        notes=tuple(_notes(len(both), matched)),
+        not_comparable=a_fault or b_fault or "; ".join(blocking),
+        zero_counts=tuple(one.metric.name for one in (first, *rest) if _is_zero(one)),
+        b_does_not_count=b_fault,
+        notes=tuple(_notes(ours, theirs, matched)),
     )
 
 
@@ -149,12 +144,16 @@ def _compared(
     a_values, b_values = (_values(metric, runs) for runs in (ours, theirs))
     estimate: Estimate | None = None
     if a_values and b_values and min(*a_values, *b_values) > 0:
-        estimate = independent(a_values, b_values)
+        estimate = independent(a_values, b_values, metric.least_deviation)
         if matched is not None and metric.measured_once is None:
             both = [(metric.value(left), metric.value(right)) for left, right in matched]
             whole = [(left, right) for left, right in both if left and right]
             if len(whole) > 1:
-                estimate = paired([left for left, _ in whole], [right for _, right in whole])
+                estimate = paired(
+                    [left for left, _ in whole],
+                    [right for _, right in whole],
+                    metric.least_deviation,
+                )
     return Compared(
         metric=metric,
         is_primary=is_primary,
@@ -183,32 +182,38 @@ def _values(metric: Metric, runs: Runs) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _has_numbers(one: Compared) -> bool:
-    """Counts that are 0 everywhere are left out."""
-    return one.a is not None and one.b is not None and bool(one.a or one.b)
+def _is_zero(one: Compared) -> bool:
+    """Whether it counts, and counted nothing on either side."""
+    return one.metric.unit == "count" and one.a == one.b == 0
 
 
-def _no_numbers(ours: Runs, theirs: Runs) -> str:
-    """Why a side has no number to compare; empty: both have."""
-    for name, runs in (("A", ours), ("B", theirs)):
-        measured = [run for _, run in runs if run.evidence.is_measured]
-        if not measured:
-            run = runs[-1][1]
-            return f"{name} was not measured: run {run.id} {run.state_shown}"
-        for run in measured:
-            if run.verdict == "invalid":
-                return f"run {run.id} of {name} is invalid: {run.verdict_reason}"
+def _no_number(name: str, runs: Runs) -> str:
+    """Why the side has no number to compare; empty: it has."""
+    measured = [run for _, run in _measured(runs)]
+    if not measured:
+        run = runs[-1][1]
+        return f"{name} was not measured: run {run.id} {run.state_shown}"
+    for run in measured:
+        if run.verdict == "invalid":
+            return f"run {run.id} of {name} is invalid: {run.verdict_reason}"
     return ""
 
 
-def _notes(count: int, matched: pairs.Pairs | None) -> list[str]:
-    if matched is None:
-        return []
+def _notes(ours: Runs, theirs: Runs, matched: pairs.Pairs | None) -> list[str]:
     found = []
+    for name, runs in (("A", ours), ("B", theirs)):
+        if 0 < (measured := len(_measured(runs))) < len(runs):
+            found.append(f"{len(runs) - measured} of {len(runs)} runs of {name} were not measured")
+    if matched is None:
+        return found
+    count = len(_measured(ours)) + len(_measured(theirs))
     if (alone := count - 2 * len(matched)) > 0:
         found.append(f"{units.counted(alone, 'run')} without a partner left out of the pairs")
     if pairs.always_first(matched):
-        found.append("the same side ran first in every pair: what a run leaves to the next counts")
+        found.append(
+            "the same side ran first in every pair: the ratio includes what a run changes for "
+            "the next"
+        )
     return found
 
 
@@ -233,6 +238,8 @@ def _judged(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
 def _with_verdict(cell: ComparedCell, one: Compared, adjusted_p: float | None) -> Compared:
     if cell.not_comparable:
         return replace(one, verdict=f"not comparable: {cell.not_comparable}")
+    if _is_zero(one):
+        return replace(one, direction=Direction.NONE, verdict=NO_DIFFERENCE)
     if one.estimate is None:
         return replace(one, verdict=f"not comparable: {_without_ratio(one)}")
     if adjusted_p is None:

@@ -33,7 +33,7 @@ class Point:
     """None: of the first point, and where a value is 0."""
     to_previous: Estimate | None
     change_p: float | None
-    """Of a change point here: the probability of a false one; None: it is none."""
+    """The p-value of a change point here; None: it is none."""
     differs: tuple[Difference, ...]
     """From the point before: machine and version of the system."""
 
@@ -47,7 +47,7 @@ class Trend:
     metric: Metric
     points: tuple[Point, ...]
     left_out: int
-    """Runs without a value that counts: failed, interrupted, invalid."""
+    """Runs without a value that counts: not measured, invalid, or without this metric."""
 
     @property
     def is_long_enough(self) -> bool:
@@ -75,20 +75,20 @@ def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) ->
 def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
     counted = [one for one in runs if one[1].evidence.is_measured and one[1].verdict != "invalid"]
     chosen = main or metrics.primary([run for _, run in counted])
-    together: dict[tuple[int, int], list[tuple[str, RunRecord]]] = {}
+    counted = [one for one in counted if chosen.value(one[1]) is not None]
+    of_experiments: dict[tuple[str, int], list[RunRecord]] = {}
     seen: set[tuple[int | None, int, int]] = set()
-    own: dict[tuple[str, int], int] = {}
     for record, run in counted:
         # A file that was merged into another has the same runs again.
         identity = (run.begun_unix_ns, run.repetition, run.seed)
-        if chosen.value(run) is None or identity in seen:
-            continue
-        seen.add(identity)
-        place = own.setdefault((record, run.experiment_id), len(own))
-        together.setdefault((place, run.experiment_id), []).append((record, run))
+        if identity not in seen:
+            seen.add(identity)
+            of_experiments.setdefault((record, run.experiment_id), []).append(run)
     points: list[Point] = []
-    for several in together.values():
-        points.append(_point(several, chosen, points, together))
+    last: RunRecord | None = None
+    for (record, _), several in of_experiments.items():
+        points.append(_point(record, several, chosen, points, last))
+        last = several[-1]
     first = runs[0][1]
     return Trend(
         name,
@@ -102,29 +102,29 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
 
 
 def _point(
-    several: Found,
+    record: str,
+    runs: Sequence[RunRecord],
     metric: Metric,
     before: Sequence[Point],
-    together: dict[tuple[int, int], list[tuple[str, RunRecord]]],
+    previous: RunRecord | None,
 ) -> Point:
-    runs = [run for _, run in several]
+    """``previous``: the last run of the point before."""
     values = tuple(float(value) for run in runs if (value := metric.value(run)) is not None)
-    previous = list(together.values())[len(before) - 1] if before else None
     return Point(
-        record=several[0][0],
+        record=record,
         experiment=runs[0].experiment_id,
         begun_unix_ns=min(run.begun_unix_ns or 0 for run in runs),
         values=values,
         value=center(values),
-        to_first=_ratio(before[0].values, values) if before else None,
-        to_previous=_ratio(before[-1].values, values) if before else None,
+        to_first=_ratio(metric, before[0].values, values) if before else None,
+        to_previous=_ratio(metric, before[-1].values, values) if before else None,
         change_p=None,
-        differs=differences.of_following_runs(previous[-1][1], runs[0]) if previous else (),
+        differs=differences.of_following_runs(previous, runs[0]) if previous else (),
     )
 
 
-def _ratio(a: Sequence[float], b: Sequence[float]) -> Estimate | None:
-    return independent(a, b) if min(*a, *b) > 0 else None
+def _ratio(metric: Metric, a: Sequence[float], b: Sequence[float]) -> Estimate | None:
+    return independent(a, b, metric.least_deviation) if min(*a, *b) > 0 else None
 
 
 def _with_changes(points: Sequence[Point]) -> tuple[Point, ...]:

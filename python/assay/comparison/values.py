@@ -89,6 +89,10 @@ class ComparedCell:
     """Beside those of the machines, which all cells share."""
     not_comparable: str
     """Why there is no verdict; empty: there is one."""
+    zero_counts: tuple[str, ...] = ()
+    """Metrics that count, and are 0 in every run of both sides."""
+    b_does_not_count: str = ""
+    """Why the numbers of B alone do not count (not measured, or invalid); empty: they do."""
     notes: tuple[str, ...] = ()
 
     @property

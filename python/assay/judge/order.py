@@ -13,6 +13,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from assay.judge import welch
+
 CONFIDENCE = 0.95
 
 
@@ -42,14 +44,12 @@ def ratio(values: Sequence[float], divided_by: Sequence[float]) -> Interval:
     if min(len(values), len(divided_by)) < 2:
         return Interval(found)
     above, below = ([math.log(value) for value in of] for of in (values, divided_by))
-    parts = [statistics.variance(of) / len(of) for of in (above, below)]
-    spread = sum(parts)
+    spread, freedom = welch.uncertainty(
+        [statistics.variance(of) for of in (above, below)], [len(above), len(below)]
+    )
     middle = statistics.fmean(above) - statistics.fmean(below)
     if spread == 0:
         return Interval(found, math.exp(middle), math.exp(middle))
-    freedom = spread**2 / sum(
-        part**2 / (len(of) - 1) for part, of in zip(parts, (above, below), strict=True)
-    )
     wide = _t(freedom) * math.sqrt(spread)
     return Interval(found, math.exp(middle - wide), math.exp(middle + wide))
 

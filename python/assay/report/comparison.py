@@ -17,7 +17,7 @@ _MOST_DIFFERENCES = 6
 """Of the differences that all cells share, how many are listed without details."""
 _DESIGNS = {
     Design.PAIRED: "interleaved: each repetition of A and B is a pair",
-    Design.INDEPENDENT: "not interleaved: the ratio has what changed on the machine between",
+    Design.INDEPENDENT: "not interleaved: changes of the machine count in the ratio",
     Design.SINGLE: "one run on a side: no interval, so that a difference may be noise; "
     "repeat with --repetitions",
 }
@@ -43,6 +43,7 @@ def _facts(comparison: Comparison) -> dict[str, str]:
         "B": comparison.b.title,
         "machines": _machines(comparison),
         "runs": "; ".join(_DESIGNS[one] for one in Design if one in designs(comparison)),
+        "indicative": _indicative(comparison),
     }
     return {name: value for name, value in facts.items() if value}
 
@@ -53,6 +54,28 @@ def _machines(comparison: Comparison) -> str:
     found = "; ".join(one.sentence for one in comparison.machines)
     is_probes_alone = all(one.what == "probe" for one in comparison.machines)
     return f"{'the same, probed otherwise' if is_probes_alone else 'not the same'}: {found}"
+
+
+def _indicative(comparison: Comparison) -> str:
+    """``short measurement; B: client busy``: what limits the runs; empty: nothing does."""
+    cells = comparison.cells
+    compared = (
+        (comparison.a, {number for cell in cells for number in cell.a_runs}),
+        (comparison.b, {number for cell in cells for number in cell.b_runs}),
+    )
+    limits = [
+        dict.fromkeys(
+            reason
+            for _, run in side.runs
+            if run.id in numbers and run.verdict == "indicative"
+            for reason in run.verdict_reason.split("; ")
+        )
+        for side, numbers in compared
+    ]
+    said = [reason for reason in limits[0] if reason in limits[1]]
+    for name, ours, theirs in (("A", *limits), ("B", *limits[::-1])):
+        said += [f"{name}: {reason}" for reason in ours if reason not in theirs]
+    return "; ".join(said)
 
 
 def _ratios(comparison: Comparison) -> Iterator[Section]:
@@ -79,7 +102,7 @@ def _table(
         Column("B", is_number=True),
         Column("B/A", is_number=True),
         Column("interval", is_number=True),
-        Column("least seen", is_number=True),
+        Column("detectable", is_number=True),
         *([Column("effect", is_number=True), Column("p", is_number=True)] if is_detail else []),
         Column("runs", is_number=True),
         Column("verdict"),
@@ -112,8 +135,8 @@ def _cells(
         if interval is None
         else text(f"{ratio_text(interval[0])} to {ratio_text(interval[1])}")
     )
-    least = estimate.smallest_seen if estimate else None
-    yield absent("none") if least is None else text(percent(least))
+    least = estimate.detectable_difference if estimate else None
+    yield absent("none") if least is None else text(_share(least))
     if is_detail:
         size, p = estimate and estimate.effect_size, one.adjusted_p
         yield absent("none") if size is None else text(f"{size:.1f}")
@@ -123,16 +146,17 @@ def _cells(
 
 
 def _notes(comparison: Comparison) -> tuple[str, ...]:
-    notes = [f"{cell.name}: {note}" for cell in comparison.cells for note in cell.notes]
-    if len({note for cell in comparison.cells for note in cell.notes}) == 1:
-        notes = list(comparison.cells[0].notes) or notes[:1]
-    if any(one.primary.adjusted_p is not None for one in comparison.cells):
-        notes.append("least seen: the smallest difference shown with a probability of 80 %")
-    count = sum(one.primary.adjusted_p is not None for one in comparison.cells)
+    cells = comparison.cells
+    of_all = [note for note in cells[0].notes if all(note in cell.notes for cell in cells)]
+    notes = list(of_all)
+    notes += [f"{cell.name}: {note}" for cell in cells for note in cell.notes if note not in of_all]
+    count = sum(one.primary.adjusted_p is not None for one in cells)
+    if count:
+        notes.append("detectable: the smallest true difference that is found in 4 of 5 such runs")
     if count > 1:
         notes.append(
-            f"verdicts allow for {count} comparisons, each interval stands alone: one that "
-            "excludes 1 may be by chance"
+            f"verdicts allow for {count} comparisons; interval and detectable difference are those "
+            "of one alone, so an interval may exclude 1 by chance"
         )
     return tuple(notes)
 
@@ -241,6 +265,5 @@ def ratio_text(value: float) -> str:
     return f"{value:.3f}"
 
 
-def percent(share: float) -> str:
-    """``0.8 %``, ``12 %``."""
-    return "unbounded" if share > 1e4 else f"{units.digits(share * 100, 2)} %"
+def _share(value: float) -> str:
+    return "unbounded" if value > 1e4 else units.percent(value)

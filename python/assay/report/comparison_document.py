@@ -21,6 +21,8 @@ from assay.text.visible import for_terminal, visible_lines
 VERSION: Literal[1] = 1
 """Incremented when readers of the document have to change."""
 
+_NOT_IN_ROWS = ("a_values", "b_values", "a_runs", "b_runs", "factors")
+"""Lists and mappings, which a line of CSV cannot have."""
 
 Scalar = str | int | float | bool
 SideName = Literal["A", "B"]
@@ -90,11 +92,17 @@ class RatioDocument:
     ]
     effect_size: Annotated[
         float | None,
-        msgspec.Meta(description="log-ratio in standard deviations; null: too few values"),
+        msgspec.Meta(
+            description="log-ratio in standard deviations (of the log-ratios of pairs, else of the "
+            "logarithms within both sides); null: too few values"
+        ),
     ]
-    smallest_difference: Annotated[
+    detectable_difference: Annotated[
         float | None,
-        msgspec.Meta(description="share of A that would have been seen in 4 of 5 experiments"),
+        msgspec.Meta(
+            description="the smallest true difference, as a share of A, that is found in 4 of 5 "
+            "such comparisons; null: no interval"
+        ),
     ]
     direction: Literal["better", "worse", "none", "unknown"]
     verdict: str
@@ -199,14 +207,13 @@ def write_json(comparison: Comparison, judged: Sequence[Judged], stream: TextIO)
 
 def rows(comparison: Comparison) -> list[dict[str, Any]]:
     """A line for each metric of each cell: the columns of CSV."""
-    lists = ("a_values", "b_values", "a_runs", "b_runs", "factors")
     return [
         {
             "version": VERSION,
             **{
                 name: value
                 for name, value in asdict(_ratio(cell, one)).items()
-                if name not in lists
+                if name not in _NOT_IN_ROWS
             },
             "a_count": len(one.a_values),
             "b_count": len(one.b_values),
@@ -220,11 +227,7 @@ def write_csv(comparison: Comparison, stream: TextIO) -> None:
     """What is not known is empty; true and false are in small letters."""
     names = [
         "version",
-        *(
-            one.name
-            for one in fields(RatioDocument)
-            if one.name not in ("a_values", "b_values", "a_runs", "b_runs", "factors")
-        ),
+        *(one.name for one in fields(RatioDocument) if one.name not in _NOT_IN_ROWS),
         "a_count",
         "b_count",
     ]
@@ -279,7 +282,7 @@ def _ratio(cell: ComparedCell, one: Compared) -> RatioDocument:
         p_value=estimate.p_value if estimate else None,
         adjusted_p_value=one.adjusted_p,
         effect_size=estimate.effect_size if estimate else None,
-        smallest_difference=_finite(estimate.smallest_seen if estimate else None),
+        detectable_difference=_finite(estimate.detectable_difference if estimate else None),
         direction=one.direction.value,
         verdict=one.verdict,
     )

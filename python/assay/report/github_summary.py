@@ -86,7 +86,15 @@ def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]
         yield from ("", f"and {len(cells) - _MOST_CELLS} more cells: see the full report")
 
 
-_TITLES = ("tx/s", "lowest to highest", "time, s", "p50, ms", "p99, ms", "failed", "verdict")
+_TITLES = (
+    "tx/s",
+    "lowest to highest",
+    "time, s",
+    "p50, ms",
+    "p99, ms",
+    "failed or unknown",
+    "verdict",
+)
 
 
 def _numbers(cell: Mapping[str, Any], failed: int) -> list[str]:

@@ -17,7 +17,7 @@ Sample = tuple[str, Mapping[str, str], float | int]
 """What stands behind the name of its metric, further labels, value."""
 
 _LABELS = ("experiment", "run", "workload", "test", "system", "storage", "clients", "repetition")
-_ONLY_IF_SAID = ("cache", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s")
+_ONLY_IF_VARIED = ("cache", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s")
 """Further labels, of factors that differ within the experiment."""
 _OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 _QUANTILES = {"p50": "0.5", "p90": "0.9", "p95": "0.95", "p99": "0.99", "p99_9": "0.999"}
@@ -94,7 +94,7 @@ _VERDICT = _Metric("assay_verdict", "stateset", "", "Verdict on the run.")
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:  # noqa: ARG001
     """Writes all metrics, and the line that ends them."""
     rows = report.tidy["tables"]["runs"]
-    further = [name for name in _ONLY_IF_SAID if len({row[name] for row in rows}) > 1]
+    further = [name for name in _ONLY_IF_VARIED if len({row[name] for row in rows}) > 1]
     further += dict.fromkeys(name for row in rows for name in row if name.startswith("parameter_"))
     labelled = [({name: row.get(name) for name in (*_LABELS, *further)}, row) for row in rows]
     for gauge in _GAUGES:

@@ -69,8 +69,8 @@ def _why(
 
 
 def line(experiment: ExperimentRecord) -> str:
-    """``±5 % asked: 3 of 4 cells, 3 to 12 repetitions; budget ended: 1``; empty where neither a
-    precision nor a budget was asked for."""
+    """``±5 % asked: 3 to 12 repetitions; precise enough: 3 of 4; budget ended: 1 of 4; ±1 % to
+    ±7 %``; empty where neither a precision nor a budget was asked for."""
     if not is_repeated_as_needed(experiment):
         return ""
     found = [

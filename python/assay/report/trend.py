@@ -161,7 +161,10 @@ def _notes(one: Trend) -> Iterator[str]:
     if not one.is_long_enough:
         yield f"too short for change points: {LEAST_VALUES} experiments are needed"
     if one.left_out:
-        yield f"{units.counted(one.left_out, 'run')} left out: not measured, or invalid"
+        yield (
+            f"{units.counted(one.left_out, 'run')} left out: not measured, invalid, or without "
+            "this metric"
+        )
 
 
 def _local_time(unix_ns: int) -> str:
