@@ -60,6 +60,8 @@ def test_mistakes_end_with_status_2_and_say_what_is_right(both: Assay, tmp_path:
         (("nothing.sqlite", "1"), "expected an experiment or a record file"),
         (("1", "nothing.sqlite:3"), "there are no records"),
         (("1,1", "1"), "twice"),
+        (("x" * 5000, "1"), "expected an experiment or a record file"),
+        (("1", "--between", "system", "--metric", "server_memory_bytes"), "no cell is comparable"),
         (("1", "--between", "systm"), "did you mean 'system'"),
         (("1", "--between", "clients"), "expected two levels of clients, found 1: 1"),
         (("1", "--between", "system", "--metric", "speed"), "no metric 'speed'"),
@@ -100,5 +102,8 @@ def test_record_files_are_compared_and_make_a_trend(both: Assay, tmp_path: Path)
     points = list(csv.DictReader(io.StringIO(trend.out)))
     assert [one["experiment"] for one in points] == ["1", "2"] * 2
     assert "too short for change points" in both("trend").out
+    assert both("trend", "tpcb", "--charts", "drawn").status == 0
+    assert len(list((tmp_path / "drawn").glob("trend_*.svg"))) == 2
+    assert both("trend", "tpcb", "--charts", "drawn").status == 2, "nothing is replaced unasked"
     wrong = both("trend", "tpcb.tpcb-lik")
     assert wrong.status == 2 and "did you mean" in wrong.err

@@ -54,6 +54,11 @@ def test_a_change_is_found_where_it_began_and_is_said(tmp_path: Path) -> None:
     rows = report.rows([found])
     assert [row["is_change_point"] for row in rows].count(True) == 1
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
+    (chart,) = report.build([found], [tmp_path]).sections[0].figures
+    measured, levels = chart.series
+    assert len(measured.points) == 10 and measured.points[0].low != measured.points[0].high
+    assert [point.y for point in levels.points] == pytest.approx(found.levels)
+    assert len(set(found.levels)) == 2 and levels.points[4].y > levels.points[5].y
 
 
 def test_a_file_and_the_one_it_was_merged_into_count_once(tmp_path: Path) -> None:

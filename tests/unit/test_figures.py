@@ -142,7 +142,9 @@ def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) 
     figure = figures(report)["parallel_timeline_1"]
     assert figure.title in draw.svg(figure)
     assert specification(figure)["title"] == figure.title
-    assert draw.png(figure).startswith(b"\x89PNG\r\n")
+    drawn = draw.png(figure)
+    assert drawn.startswith(b"\x89PNG\r\n")
+    assert draw.png(replace(figure, title="another")) != drawn, "text is drawn, in any font"
 
 
 def test_values_of_nothing_and_odd_names_are_drawn() -> None:

@@ -247,7 +247,7 @@ def _style(bar: int) -> Spec:
     return {
         "background": "transparent",
         "padding": {"left": 10, "right": 10, "top": 5, "bottom": 5},
-        "font": "Arial",
+        "font": "Arial, sans-serif",
         "aria": False,
         "view": {"stroke": None, "discreteHeight": {"step": bar}},
         "axis": {

@@ -127,8 +127,8 @@ def _insist_on_cells(made: Comparison) -> None:
 
 def _insist_on_a_verdict(made: Comparison) -> None:
     """Raises `ArgumentError` where no cell has one."""
-    if all(cell.not_comparable for cell in made.cells):
-        reasons = "; ".join(dict.fromkeys(cell.not_comparable for cell in made.cells))
+    if not any(cell.is_compared for cell in made.cells):
+        reasons = "; ".join(dict.fromkeys(cell.primary.reason for cell in made.cells))
         raise ArgumentError(f"no cell is comparable: {reasons}", hint=_passed_over(made))
 
 

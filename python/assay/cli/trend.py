@@ -11,9 +11,11 @@ import click
 
 from assay import env_vars
 from assay.cli.options import format_option
+from assay.cli.outcome import say
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
 from assay.text.nearest import did_you_mean
+from assay.text.units import counted
 
 if TYPE_CHECKING:
     from assay.record import RunRecord, RunSummary
@@ -29,6 +31,13 @@ _LEAST_OF_A_FINGERPRINT = 6
 )
 @format_option(("table", "json", "csv", "markdown"))
 @click.option(
+    "--charts",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder in which a chart of each cell is written as SVG and PNG.",
+)
+@click.option("--force", is_flag=True, help="Replace charts that exist.")
+@click.option(
     "--records",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="PATH",
@@ -38,7 +47,12 @@ _LEAST_OF_A_FINGERPRINT = 6
     help="Record file; may be repeated: the experiments of all of them, in the order of time.",
 )
 def command(
-    cells: tuple[str, ...], metric: str | None, form: str, records: tuple[Path, ...]
+    cells: tuple[str, ...],
+    metric: str | None,
+    form: str,
+    charts: Path | None,
+    force: bool,
+    records: tuple[Path, ...],
 ) -> None:
     """Show how the numbers of a cell changed from experiment to experiment.
 
@@ -50,9 +64,13 @@ def command(
     \b
     Example:
       assay trend tpcb.simple-update
+      assay trend tpcb --charts pictures/
       assay trend --records monday.sqlite --records tuesday.sqlite --format csv
     """
+    if force and charts is None:
+        raise ArgumentError("--force needs --charts", hint="--charts DIR")
     from assay import registry
+    from assay.cli.report_output import write_charts
     from assay.comparison.trend import trends
     from assay.report import trend as report
 
@@ -65,6 +83,9 @@ def command(
             else "there is no cell that several experiments measured",
             hint="`assay list runs` shows what is recorded",
         )
+    if charts is not None:
+        count = write_charts(report.build(found, records), charts, force=force)
+        say(f"{counted(count, 'chart')} in {charts}")
     if form == "json":
         report.write_json(found, sys.stdout)
     elif form == "csv":

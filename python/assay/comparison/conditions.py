@@ -148,8 +148,7 @@ def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
 
 def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidence: float) -> Judged:
     if one.estimate is None:
-        reason = one.verdict.removeprefix("not comparable: ")
-        return Judged(condition, cell.name, Answer.UNKNOWN, reason, None)
+        return Judged(condition, cell.name, Answer.UNKNOWN, one.reason, None)
     ratio = one.estimate.ratio
     shown = f"{one.metric.name} is {units.digits(ratio)}x"
     is_met = condition.is_beyond(ratio, condition.limit)

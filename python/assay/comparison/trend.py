@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from assay.comparison import differences, factors, metrics
 from assay.comparison.change_points import LEAST_VALUES, change_points
@@ -53,6 +54,16 @@ class Trend:
     def is_long_enough(self) -> bool:
         """Whether there can be a change point."""
         return len(self.points) >= LEAST_VALUES
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """For each point the mean of all points between two changes."""
+        values = [point.value for point in self.points]
+        begins = [place for place, one in enumerate(self.points) if one.change_p is not None]
+        spans = pairwise([0, *begins, len(values)])
+        return tuple(
+            level for begin, end in spans for level in [center(values[begin:end])] * (end - begin)
+        )
 
 
 Found = Sequence[tuple[str, RunRecord]]

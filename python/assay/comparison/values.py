@@ -69,6 +69,11 @@ class Compared:
     verdict: str = ""
     """``faster``, ``slower``, ``no difference seen``, ``not comparable: …`` …"""
 
+    @property
+    def reason(self) -> str:
+        """Why it is not comparable."""
+        return self.verdict.removeprefix("not comparable: ")
+
 
 @dataclass(frozen=True)
 class ComparedCell:
@@ -98,6 +103,13 @@ class ComparedCell:
     @property
     def primary(self) -> Compared:
         return self.metrics[0]
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether its primary metric has a ratio, or is 0 on both sides."""
+        return not self.not_comparable and (
+            self.primary.estimate is not None or self.primary.direction is Direction.NONE
+        )
 
 
 @dataclass(frozen=True)

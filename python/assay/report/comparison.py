@@ -103,7 +103,11 @@ def _table(
         Column("B/A", is_number=True),
         Column("interval", is_number=True),
         Column("detectable", is_number=True),
-        *([Column("effect", is_number=True), Column("p", is_number=True)] if is_detail else []),
+        *(
+            [Column("effect", is_number=True), Column("adjusted p", is_number=True)]
+            if is_detail
+            else []
+        ),
         Column("runs", is_number=True),
         Column("verdict"),
     ]

@@ -15,6 +15,7 @@ from assay.comparison.change_points import LEAST_VALUES
 from assay.comparison.estimate import CONFIDENCE, Estimate
 from assay.comparison.trend import Point, Trend
 from assay.report.comparison import ratio_text, value_cell
+from assay.report.figures import of_trend
 from assay.report.values import Cell, Column, Report, Row, Section, Table, absent, text
 from assay.text import units
 from assay.text.visible import for_terminal, visible_lines
@@ -95,8 +96,9 @@ def _ratio(name: str, found: Estimate | None) -> dict[str, float | None]:
 def _section(one: Trend) -> Section:
     is_of_several = len({point.record for point in one.points}) > 1
     labels = (*(["record"] if is_of_several else []), "experiment", "begun")
+    name = f"trend_{one.fingerprint[:12]}"
     table = Table(
-        f"trend_{one.fingerprint[:12]}",
+        name,
         f"{one.metric.name}, with {units.share(CONFIDENCE)} intervals of the ratios",
         (
             *(Column(name) for name in labels),
@@ -114,7 +116,8 @@ def _section(one: Trend) -> Section:
         tuple(_notes(one)),
         label_columns=len(labels),
     )
-    return Section(one.name, (), (table,))
+    figures = (of_trend.figure(name, one),) if len(one.points) > 1 else ()
+    return Section(one.name, (), (table,), figures)
 
 
 def _cells(one: Trend, place: int) -> Iterator[Cell]:
@@ -140,12 +143,7 @@ def _change(one: Trend, place: int) -> str:
 
 def _level_ratio(one: Trend, place: int) -> float:
     """Of the values from a change to the next, to those from the one before."""
-    changes = [number for number, point in enumerate(one.points) if point.change_p is not None]
-    begin = max((number for number in changes if number < place), default=0)
-    end = min((number for number in changes if number > place), default=len(one.points))
-    before = [math.log(point.value) for point in one.points[begin:place]]
-    after = [math.log(point.value) for point in one.points[place:end]]
-    return math.exp(sum(after) / len(after) - sum(before) / len(before))
+    return one.levels[place] / one.levels[place - 1]
 
 
 def _notes(one: Trend) -> Iterator[str]:
