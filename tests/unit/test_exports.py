@@ -11,6 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import invented_records as invented
 import pytest
 from hdrh.histogram import HdrHistogram
 from hdrh.log import HistogramLogReader
@@ -97,6 +98,17 @@ def test_openmetrics_text_has_the_numbers_of_the_runs(driven: ExperimentRecord) 
     outcomes = families["assay_transactions"].samples
     ok = sum(sample.value for sample in outcomes if sample.labels["outcome"] == "ok")
     assert ok == sum(run.driven.outcomes.ok for run in driven.runs if run.driven)
+
+
+def test_a_parameter_of_any_name_is_a_label(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], parameters={"row-size": 7})
+    text = written(openmetrics, invented.experiment(tmp_path / "r.sqlite", planned, 1.0))
+    labels = [
+        sample.labels
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    ]
+    assert {one["parameter_row_size"] for one in labels} == {"7"}
 
 
 def test_intervals_have_the_factors_of_their_run(driven: ExperimentRecord) -> None:

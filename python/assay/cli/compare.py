@@ -32,7 +32,9 @@ _MET, _NOT_JUDGED = 1, 2
     "or one of A with one of B. Cells need to be equal only apart from it.",
 )
 @click.option(
-    "--metric", metavar="NAME", help="Metric on which the verdicts rest. [default: of each test]"
+    "--metric",
+    metavar="NAME",
+    help="Metric on which the verdicts rest. [default: the primary one of each test]",
 )
 @click.option(
     "--fail-if",
@@ -46,7 +48,8 @@ _MET, _NOT_JUDGED = 1, 2
     "--despite",
     multiple=True,
     type=click.Choice(DESPITE),
-    help="Give a verdict although this differs. May be repeated.",
+    help="Give a verdict although this differs; machine: judge ratios of --fail-if. May be "
+    "repeated.",
 )
 @click.option("--detail", is_flag=True, help="All metrics, and all that differs.")
 @format_option(_FORMS)
@@ -66,9 +69,9 @@ def command(
 
     A and B are experiments (`3`, `latest`, `latest-1`), runs (`run:17`), several
     experiments as one side (`3,5,7`) or record files (`FILE`, its latest
-    experiment, or `FILE:3`). Equal cells are compared; of others it is said in
-    what they differ. With --between, A alone is enough: its two levels of a factor
-    are compared, and interleaved repetitions are pairs.
+    experiment, or `FILE:3`). Cells that both sides have are compared; for the
+    others the report says in what they differ. With --between, A alone is enough:
+    its two levels of a factor are compared, and interleaved repetitions are pairs.
 
     Exit status: 0 compared (no condition met), 1 a --fail-if is met, 2 nothing can
     be compared, or a --fail-if cannot be judged.

@@ -18,7 +18,7 @@ from assay.observation import Observation
 from assay.text import units
 
 LEAST_REPETITIONS = 4
-"""Of three values one always lies farther off than the others lie apart."""
+"""Of three values one always lies at least as far off as the other two lie apart."""
 
 
 @dataclass(frozen=True)

@@ -196,7 +196,7 @@ class Kind(Enum):
     )
     SHORT_WARM_UP = WarningText(
         "throughput at the beginning of the measurement differs from the rest",
-        "a longer --warm-up, as long as it is said beside the run",
+        "the longer --warm-up that is named with the run",
         limits=True,
     )
     DRIFT = WarningText(

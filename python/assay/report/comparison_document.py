@@ -4,7 +4,6 @@ programs; its schema is published as docs/reference/comparison.schema.json.
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterable, Sequence
@@ -16,7 +15,8 @@ import msgspec
 from assay.comparison.conditions import Judged
 from assay.comparison.estimate import CONFIDENCE
 from assay.comparison.values import Compared, ComparedCell, Comparison, Difference, Side
-from assay.text.visible import for_terminal, visible_lines
+from assay.report.csv import write_rows
+from assay.text.visible import visible_lines
 
 VERSION: Literal[1] = 1
 """Incremented when readers of the document have to change."""
@@ -226,17 +226,11 @@ def rows(comparison: Comparison) -> list[dict[str, Any]]:
 def write_csv(comparison: Comparison, stream: TextIO) -> None:
     """What is not known is empty; true and false are in small letters."""
     names = [
-        "version",
         *(one.name for one in fields(RatioDocument) if one.name not in _NOT_IN_ROWS),
         "a_count",
         "b_count",
     ]
-    writer = csv.DictWriter(for_terminal(stream), names, restval="", lineterminator="\n")
-    writer.writeheader()
-    for row in rows(comparison):
-        writer.writerow(
-            {name: str(one).lower() if isinstance(one, bool) else one for name, one in row.items()}
-        )
+    write_rows(stream, VERSION, names, rows(comparison))
 
 
 def _side(side: Side) -> SideDocument:

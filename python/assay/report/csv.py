@@ -7,9 +7,9 @@ with a column for each factor and each number, as measured; the first is the for
 from __future__ import annotations
 
 import csv
-from typing import TextIO
+from collections.abc import Iterable, Mapping
+from typing import Any, TextIO
 
-from assay.report.tidy_columns import Value
 from assay.report.tidy_schema import VERSION
 from assay.report.values import Report
 from assay.text.visible import for_terminal
@@ -18,15 +18,24 @@ from assay.text.visible import for_terminal
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
     """Writes the report. ``detail`` None: a line per run."""
     rows = report.tidy["tables"]["cells" if detail is False else "runs"]
-    names = ["version", *dict.fromkeys(name for row in rows for name in row)]
-    writer = csv.DictWriter(for_terminal(stream), names, restval="", lineterminator="\n")
+    write_rows(stream, VERSION, dict.fromkeys(name for row in rows for name in row), rows)
+
+
+def write_rows(
+    stream: TextIO, version: int, names: Iterable[str], rows: Iterable[Mapping[str, Any]]
+) -> None:
+    """A line of names, and one for each row, which begin with the version of their form."""
+    writer = csv.DictWriter(
+        for_terminal(stream), ["version", *names], restval="", lineterminator="\n"
+    )
     writer.writeheader()
     for row in rows:
-        fields = {name: plain(value) for name, value in row.items()}
-        writer.writerow({"version": VERSION, **fields})
+        writer.writerow(
+            {"version": version, **{name: _plain(value) for name, value in row.items()}}
+        )
 
 
-def plain(value: Value) -> object:
+def _plain(value: Any) -> object:
     """As a field of CSV."""
     if isinstance(value, bool):
         return str(value).lower()

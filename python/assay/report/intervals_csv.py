@@ -5,15 +5,13 @@ intervals; the first is the format's version.
 
 from __future__ import annotations
 
-import csv
 from typing import TextIO
 
-from assay.report.csv import plain
+from assay.report.csv import write_rows
 from assay.report.tidy_factors import FACTORS
 from assay.report.tidy_parts import INTERVALS
 from assay.report.tidy_schema import VERSION
 from assay.report.values import Report
-from assay.text.visible import for_terminal
 
 _OF_RUN = ("repetition", "cell")
 
@@ -26,10 +24,9 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         name for row in runs.values() for name in row if name.startswith("parameter_")
     )
     factors = [*(column.name for column in FACTORS), *parameters, *_OF_RUN]
-    names = ["version", *factors, *(column.name for column in INTERVALS)]
-    writer = csv.DictWriter(for_terminal(stream), names, restval="", lineterminator="\n")
-    writer.writeheader()
-    for interval in tables["intervals"]:
-        of_run = {name: runs[interval["run"]].get(name) for name in factors}
-        row = {name: plain(value) for name, value in {**of_run, **interval}.items()}
-        writer.writerow({"version": VERSION, **row})
+    names = [*factors, *(column.name for column in INTERVALS)]
+    rows = (
+        {**{name: runs[interval["run"]].get(name) for name in factors}, **interval}
+        for interval in tables["intervals"]
+    )
+    write_rows(stream, VERSION, names, rows)

@@ -7,11 +7,14 @@ ended is a metric of its own. A number that is not known is left out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
 from assay.report.values import Report
 from assay.text.visible import visible
+
+_NOT_IN_LABELS = re.compile(r"[^A-Za-z0-9_]")
 
 Sample = tuple[str, Mapping[str, str], float | int]
 """What stands behind the name of its metric, further labels, value."""
@@ -96,7 +99,8 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     rows = report.tidy["tables"]["runs"]
     further = [name for name in _ONLY_IF_VARIED if len({row[name] for row in rows}) > 1]
     further += dict.fromkeys(name for row in rows for name in row if name.startswith("parameter_"))
-    labelled = [({name: row.get(name) for name in (*_LABELS, *further)}, row) for row in rows]
+    names = (*_LABELS, *further)
+    labelled = [({_label(name): row.get(name) for name in names}, row) for row in rows]
     for gauge in _GAUGES:
         _write(stream, gauge.metric, labelled, lambda row, one=gauge: _of_gauge(row, one))
     _write(stream, _TRANSACTIONS, labelled, _of_outcomes)
@@ -148,6 +152,11 @@ def _of_latency(row: Mapping[str, Any]) -> Iterator[Sample]:
 def _of_verdict(row: Mapping[str, Any]) -> Iterator[Sample]:
     for word in _VERDICTS if row["verdict"] else ():
         yield "", {_VERDICT.name: word}, int(word == row["verdict"])
+
+
+def _label(name: str) -> str:
+    """Parameters may have characters that the name of a label may not."""
+    return _NOT_IN_LABELS.sub("_", name)
 
 
 def _word(value: object) -> str:

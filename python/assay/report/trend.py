@@ -3,7 +3,6 @@ point, whose form is versioned."""
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Iterator, Sequence
@@ -15,10 +14,11 @@ from assay.comparison.change_points import LEAST_VALUES
 from assay.comparison.estimate import CONFIDENCE, Estimate
 from assay.comparison.trend import Point, Trend
 from assay.report.comparison import ratio_text, value_cell
+from assay.report.csv import write_rows
 from assay.report.figures import of_trend
 from assay.report.values import Cell, Column, Report, Row, Section, Table, absent, text
 from assay.text import units
-from assay.text.visible import for_terminal, visible_lines
+from assay.text.visible import visible_lines
 
 VERSION = 1
 """Incremented when readers of the document have to change."""
@@ -49,16 +49,7 @@ def write_json(found: Sequence[Trend], stream: TextIO) -> None:
 
 def write_csv(found: Sequence[Trend], stream: TextIO) -> None:
     every = rows(found)
-    writer = csv.DictWriter(
-        for_terminal(stream), ["version", *every[0]], restval="", lineterminator="\n"
-    )
-    writer.writeheader()
-    for row in every:
-        plain = {
-            name: str(value).lower() if isinstance(value, bool) else value
-            for name, value in row.items()
-        }
-        writer.writerow({"version": VERSION, **plain})
+    write_rows(stream, VERSION, every[0], every)
 
 
 def _row(one: Trend, place: int, point: Point) -> dict[str, Any]:
