@@ -156,6 +156,13 @@ def test_unequal_cells_are_said_to_differ_in_what(folder: Path) -> None:
     assert cell.primary.estimate is not None
 
 
+def test_many_unequal_cells_are_counted_and_not_all_listed(folder: Path) -> None:
+    a = measured(folder / "a", (1.0,), clients=tuple(range(1, 31)))
+    made = compared(a, measured(folder / "b", (1.0,), clients=(40,)))
+    assert "only in A  27 further cells: --detail" in shown(made)
+    assert len(shown(made).splitlines()) < 20 < len(shown(made, detail=True).splitlines())
+
+
 def test_other_data_are_not_compared_unless_it_is_asked(folder: Path) -> None:
     a = measured(folder / "a")
     b = measured(folder / "b", SLOW, dataset={"fingerprint": "e" * 64})

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from assay.comparison import factors
 from assay.comparison.values import Difference, Side
 from assay.judge import durability
 from assay.probe import Probe
@@ -92,13 +91,12 @@ def of_cell(
     return tuple(found)
 
 
-def of_unequal_cells(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
-    """In what their cells differ."""
-    ours, theirs = factors.identifying(a), factors.identifying(b)
+def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Difference, ...]:
+    """Of what identifies them (`factors.identifying`)."""
     return tuple(
-        Difference("cell", name, ours.get(name, ""), theirs.get(name, ""))
-        for name in {**ours, **theirs}
-        if ours.get(name) != theirs.get(name)
+        Difference("cell", name, a.get(name, ""), b.get(name, ""))
+        for name in {**a, **b}
+        if a.get(name) != b.get(name)
     )
 
 

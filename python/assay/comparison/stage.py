@@ -277,15 +277,18 @@ def _unequal(
     named = factors.names(
         [factors.levels(run) for run in every], [run.full_test_name for run in every], between
     )
+    documents = [factors.identifying(run) for run in every]
     found = []
     for place, run in enumerate(alone):
-        near = [
-            (differences.of_unequal_cells(*((run, one) if name == "A" else (one, run))), other)
-            for other, one in zip(named[len(alone) :], others, strict=True)
-            if (one.workload, one.test) == (run.workload, run.test)
-        ]
-        best = min(near, key=lambda one: len(one[0]), default=((), ""))
-        found.append(UnequalCell(name, named[place], best[1], tuple(best[0])))
+        nearest, fewest = "", None
+        for other in range(len(alone), len(every)):
+            if (every[other].workload, every[other].test) != (run.workload, run.test):
+                continue
+            both = (place, other) if name == "A" else (other, place)
+            differing = differences.of_unequal_cells(*(documents[one] for one in both))
+            if fewest is None or len(differing) < len(fewest):
+                nearest, fewest = named[other], differing
+        found.append(UnequalCell(name, named[place], nearest, fewest or ()))
     return found
 
 

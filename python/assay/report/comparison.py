@@ -15,6 +15,8 @@ from assay.text import units
 
 _MOST_DIFFERENCES = 6
 """Of the differences that all cells share, how many are listed without details."""
+_MOST_UNEQUAL = 3
+"""Of the cells of one side, how many are listed where no cell is on both."""
 _DESIGNS = {
     Design.PAIRED: "interleaved: each repetition of A and B is a pair",
     Design.INDEPENDENT: "not interleaved: changes of the machine count in the ratio",
@@ -221,15 +223,15 @@ def _differences(comparison: Comparison) -> Iterator[Section]:
 def _unequal(comparison: Comparison) -> Iterator[Section]:
     if not comparison.unequal:
         return
-    few = comparison.unequal if not comparison.cells else ()
-    lines = [f"only in {one.side}  {one.name}{_near(one.nearest, one.differences)}" for one in few]
-    if not few:
-        counts = {side: sum(one.side == side for one in comparison.unequal) for side in ("A", "B")}
-        lines = [
-            f"only in {side}  {units.counted(count, 'cell')}: --detail"
-            for side, count in counts.items()
-            if count
-        ]
+    of_sides = [[one for one in comparison.unequal if one.side == side] for side in ("A", "B")]
+    lines = []
+    for found in (one for one in of_sides if one):
+        few = found[:_MOST_UNEQUAL] if not comparison.cells else []
+        side = f"only in {found[0].side}"
+        lines += [f"{side}  {one.name}{_near(one.nearest, one.differences)}" for one in few]
+        if left := len(found) - len(few):
+            cells = units.counted(left, "further cell" if few else "cell")
+            lines.append(f"{side}  {cells}: --detail")
     table = Table(
         "unequal_cells",
         "cells of one side",
