@@ -173,4 +173,4 @@ def _excludes(bound: float, limit: float, is_below: bool) -> bool:
 
 
 def _number(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 1000 else units.digits(value)
+    return f"{value:.0f}" if abs(value) >= 1000 or value == int(value) else units.digits(value)

@@ -93,8 +93,11 @@ class Estimate:
         probability of 80 %; None: there is no interval."""
         if self.standard_error is None or self.degrees_of_freedom is None:
             return None
-        df = self.degrees_of_freedom
-        steps = _t_quantile(df, (1 + CONFIDENCE) / 2) + _t_quantile(df, POWER)
+        from scipy.special import nctdtrinc
+
+        # The noncentrality with which Student's t exceeds its limit that often.
+        limit = _t_quantile(self.degrees_of_freedom, (1 + CONFIDENCE) / 2)
+        steps = float(nctdtrinc(self.degrees_of_freedom, 1 - POWER, limit))
         return _exp(steps * self.standard_error) - 1
 
 

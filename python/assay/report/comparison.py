@@ -259,6 +259,8 @@ def value_cell(value: float, metric: Metric) -> Cell:
         shown = units.latency(value)
     elif metric.unit == "bytes":
         shown = units.size(value)
+    elif metric.unit == "count":
+        shown = f"{value:.4g}"
     else:
         shown = units.digits(value)
     return Cell(shown, Number(value, metric.unit))

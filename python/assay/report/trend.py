@@ -93,7 +93,7 @@ def _section(one: Trend) -> Section:
         f"{one.metric.name}, with {units.share(CONFIDENCE)} intervals of the ratios",
         (
             *(Column(name) for name in labels),
-            Column(one.metric.unit if one.metric.unit == "count" else "value", is_number=True),
+            Column("value", is_number=True),
             Column("runs", is_number=True),
             Column("to first", is_number=True),
             Column("to previous", is_number=True),
