@@ -45,7 +45,7 @@ class Metric:
     """What runs share that have one measurement of it together (a load whose data several runs
     use); None: each has its own."""
     relative_resolution: float = 0.0
-    """The share by which neighbouring values that can be told apart differ."""
+    """The share by which values differ that are not rounded to the same one."""
 
     def least_deviation(self, value: float) -> float:
         """The standard deviation that the logarithm of a value has at least: of a count that of
