@@ -27,7 +27,9 @@ def imported(*words: str) -> set[str]:
     return set(done.stderr.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("words", [("--help",), ("list", "systems"), ("run", "--help")])
+@pytest.mark.parametrize(
+    "words", [("--help",), ("list", "systems"), ("run", "--help"), ("compare", "--help")]
+)
 def test_no_heavy_library_is_imported_at_the_start(words: tuple[str, ...]) -> None:
     assert {name for name in imported(*words) if name.partition(".")[0] in HEAVY} == set()
 
