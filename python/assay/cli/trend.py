@@ -57,9 +57,9 @@ def command(
     """Show how the numbers of a cell changed from experiment to experiment.
 
     TEST is a test as reports name it (`tpcb.simple-update`) or a workload, whose
-    cells are all shown; CELL the first characters of a fingerprint. Without any,
-    every cell that several experiments have. A change point is where a permutation
-    test finds that the values are others from there on.
+    cells are all shown; CELL the first characters of a fingerprint, 6 at least.
+    Without any, every cell that several experiments have. A change point is where
+    a permutation test finds that the values are others from there on.
 
     \b
     Example:

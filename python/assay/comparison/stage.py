@@ -1,33 +1,25 @@
 """Takes two sides; gives their `Comparison`: cells that are equal, each with its metrics, ratios
 and verdicts, and what differs.
-
-The false differences are limited to 2 %: over the primary metrics of all cells together (Holm's
-method, which bounds the probability of a single one), and among the other metrics that are called
-different (Benjamini and Hochberg's).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from assay.comparison import differences, factors, metrics, pairs, sides
-from assay.comparison.adjusting import benjamini_hochberg, holm
-from assay.comparison.estimate import LEVEL, Design, Estimate, center, independent, paired
+from assay.comparison.estimate import Design, Estimate, center, independent, paired
 from assay.comparison.metrics import METRICS, Metric
 from assay.comparison.values import (
     Compared,
     ComparedCell,
     Comparison,
-    Direction,
     Side,
     UnequalCell,
 )
+from assay.comparison.verdicts import is_zero, with_verdicts
 from assay.errors import ArgumentError
 from assay.record import RunRecord
 from assay.text import units
-
-NO_DIFFERENCE = "no difference seen"
 
 
 def compare(
@@ -71,7 +63,7 @@ def compare(
         between=factor,
         machines=(*machines, *probes),
         is_other_machine=differences.are_other_machines(machines),
-        cells=_judged(cells),
+        cells=with_verdicts(cells),
         unequal=(*_unequal("A", ours, theirs, factor), *_unequal("B", theirs, ours, factor)),
     )
 
@@ -128,7 +120,7 @@ def _cell(
         metrics=(first, *(one for one in rest if one.a or one.b)),
         differences=differing,
         not_comparable=a_fault or b_fault or "; ".join(blocking),
-        zero_counts=tuple(one.metric.name for one in (first, *rest) if _is_zero(one)),
+        zero_counts=tuple(one.metric.name for one in (first, *rest) if is_zero(one)),
         b_does_not_count=b_fault,
         notes=tuple(_notes(ours, theirs, matched)),
     )
@@ -182,11 +174,6 @@ def _values(metric: Metric, runs: Runs) -> tuple[float, ...]:
     return tuple(found)
 
 
-def _is_zero(one: Compared) -> bool:
-    """Whether it counts, and counted nothing on either side."""
-    return one.metric.unit == "count" and one.a == one.b == 0
-
-
 def _no_number(name: str, runs: Runs) -> str:
     """Why the side has no number to compare; empty: it has."""
     measured = [run for _, run in _measured(runs)]
@@ -215,56 +202,6 @@ def _notes(ours: Runs, theirs: Runs, matched: pairs.Pairs | None) -> list[str]:
             "the next"
         )
     return found
-
-
-def _judged(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
-    """With p-values adjusted for their number, and verdicts."""
-    main = [cell.primary for cell in cells if not cell.not_comparable]
-    rest = [one for cell in cells if not cell.not_comparable for one in cell.metrics[1:]]
-    adjusted: dict[int, float] = {}
-    for family, adjust in ((main, holm), (rest, benjamini_hochberg)):
-        known = [one for one in family if one.estimate and one.estimate.p_value is not None]
-        values = adjust([one.estimate.p_value or 0.0 for one in known if one.estimate])
-        adjusted |= {id(one): value for one, value in zip(known, values, strict=True)}
-    return tuple(
-        replace(
-            cell,
-            metrics=tuple(_with_verdict(cell, one, adjusted.get(id(one))) for one in cell.metrics),
-        )
-        for cell in cells
-    )
-
-
-def _with_verdict(cell: ComparedCell, one: Compared, adjusted_p: float | None) -> Compared:
-    if cell.not_comparable:
-        return replace(one, verdict=f"not comparable: {cell.not_comparable}")
-    if _is_zero(one):
-        return replace(one, direction=Direction.NONE, verdict=NO_DIFFERENCE)
-    if one.estimate is None:
-        return replace(one, verdict=f"not comparable: {_without_ratio(one)}")
-    if adjusted_p is None:
-        return replace(one, verdict=_without_interval(one))
-    if adjusted_p > LEVEL:
-        return replace(one, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=NO_DIFFERENCE)
-    is_better = (one.estimate.log_ratio > 0) == one.metric.is_more_better
-    return replace(
-        one,
-        adjusted_p=adjusted_p,
-        direction=Direction.BETTER if is_better else Direction.WORSE,
-        verdict=one.metric.word(one.estimate.ratio),
-    )
-
-
-def _without_ratio(one: Compared) -> str:
-    for name, value in (("A", one.a), ("B", one.b)):
-        if value is None:
-            return f"{name} has no {one.metric.name}"
-    return f"{'A' if min(one.a_values) <= 0 else 'B'} has a value of 0"
-
-
-def _without_interval(one: Compared) -> str:
-    few = [name for name, values in (("A", one.a_values), ("B", one.b_values)) if len(values) == 1]
-    return "one run each: no interval" if len(few) == 2 else f"one run of {few[0]}: no interval"
 
 
 def _unequal(

@@ -1,0 +1,72 @@
+"""Takes cells with their ratios; gives them with verdicts.
+
+The false differences are limited to 2 %: over the primary metrics of all cells together (Holm's
+method, which bounds the probability of a single one), and among the other metrics that are called
+different (Benjamini and Hochberg's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.comparison.adjusting import benjamini_hochberg, holm
+from assay.comparison.estimate import LEVEL
+from assay.comparison.values import Compared, ComparedCell, Direction
+
+NO_DIFFERENCE = "no difference seen"
+
+
+def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
+    """With p-values adjusted for their number, and verdicts."""
+    main = [cell.primary for cell in cells if not cell.not_comparable]
+    rest = [one for cell in cells if not cell.not_comparable for one in cell.metrics[1:]]
+    adjusted: dict[int, float] = {}
+    for family, adjust in ((main, holm), (rest, benjamini_hochberg)):
+        known = [one for one in family if one.estimate and one.estimate.p_value is not None]
+        values = adjust([one.estimate.p_value or 0.0 for one in known if one.estimate])
+        adjusted |= {id(one): value for one, value in zip(known, values, strict=True)}
+    return tuple(
+        replace(
+            cell,
+            metrics=tuple(_with_verdict(cell, one, adjusted.get(id(one))) for one in cell.metrics),
+        )
+        for cell in cells
+    )
+
+
+def _with_verdict(cell: ComparedCell, one: Compared, adjusted_p: float | None) -> Compared:
+    if cell.not_comparable:
+        return replace(one, verdict=f"not comparable: {cell.not_comparable}")
+    if is_zero(one):
+        return replace(one, direction=Direction.NONE, verdict=NO_DIFFERENCE)
+    if one.estimate is None:
+        return replace(one, verdict=f"not comparable: {_without_ratio(one)}")
+    if adjusted_p is None:
+        return replace(one, verdict=_without_interval(one))
+    if adjusted_p > LEVEL:
+        return replace(one, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=NO_DIFFERENCE)
+    is_better = (one.estimate.log_ratio > 0) == one.metric.is_more_better
+    return replace(
+        one,
+        adjusted_p=adjusted_p,
+        direction=Direction.BETTER if is_better else Direction.WORSE,
+        verdict=one.metric.word(one.estimate.ratio),
+    )
+
+
+def _without_ratio(one: Compared) -> str:
+    for name, value in (("A", one.a), ("B", one.b)):
+        if value is None:
+            return f"{name} has no {one.metric.name}"
+    return f"{'A' if min(one.a_values) <= 0 else 'B'} has a value of 0"
+
+
+def _without_interval(one: Compared) -> str:
+    few = [name for name, values in (("A", one.a_values), ("B", one.b_values)) if len(values) == 1]
+    return "one run each: no interval" if len(few) == 2 else f"one run of {few[0]}: no interval"
+
+
+def is_zero(one: Compared) -> bool:
+    """Whether it counts, and counted nothing on either side."""
+    return one.metric.unit == "count" and one.a == one.b == 0
