@@ -25,7 +25,7 @@ from scipy import special
 import assay
 from assay import comparison
 from assay.comparison.estimate import LEVEL
-from assay.comparison.stage import NO_DIFFERENCE
+from assay.comparison.verdicts import NO_DIFFERENCE
 from assay.record import Store
 from proofs._proof import Found
 
