@@ -7,19 +7,22 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import invented_records as invented
 import pytest
 from test_continued_experiment import begin, go_on, killed, signed
 
-from assay.judge.precision import half_width, is_reached
+from assay.experiment import Driving
+from assay.judge.precision import half_width, is_reached, number_to_be_precise
 from assay.plan import Plan, PlannedRun
-from assay.record import Store
+from assay.record import RunRecord, Store
 from assay.record.repetitions import Repetition
 from assay.repeating import Repeating
 
 QUIET, NOISY, BROKEN = invented.POSTGRESQL, invented.SQLITE, invented.MARIADB
 RUN_S = 10.0
+OPEN = Driving(duration_s=2.0, arrival="constant", offered_rate_per_s=100.0)
 
 
 def planned(precision: float | None = 0.05, budget_s: float | None = None) -> Plan:
@@ -154,3 +157,20 @@ def test_a_spared_run_is_no_part_of_the_experiment_and_comes_back_if_it_goes_on(
         assert len(found.runs) == 4 and not found.is_unfinished
     with Store(path) as store:
         assert go_on(store, plan) is None, "it is finished"
+
+
+def test_an_open_loop_is_precise_when_its_latency_is(tmp_path: Path) -> None:
+    """Its throughput is what was offered, and never varies."""
+    for driving, varies in ((Driving(passes=1), False), (OPEN, True)):
+        planned_runs = invented.plan([QUIET], repetitions=2, driving=[driving])
+        found = invented.experiment(tmp_path / f"{varies}.sqlite", planned_runs, 2.0)
+        slower = invented.changed(found.runs[1], "observation", all_ok=_twice(found.runs[1]))
+        numbers = [number_to_be_precise(run.evidence) for run in (found.runs[0], slower)]
+        assert (numbers[0] != numbers[1]) is varies
+
+
+def _twice(run: RunRecord) -> dict[str, Any]:
+    assert run.driven is not None
+    all_ok: dict[str, Any] = run.driven.document["all_ok"]
+    mean_ns = all_ok["latency"]["mean_ns"]
+    return {**all_ok, "latency": {**all_ok["latency"], "mean_ns": 2 * mean_ns}}

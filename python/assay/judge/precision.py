@@ -35,6 +35,15 @@ def number_of(run: Evidence) -> float | None:
     return float(observation.elapsed_ns) or None
 
 
+def number_to_be_precise(run: Evidence) -> float | None:
+    """The number of a run whose mean over the repetitions has to be precise: the same; in an open
+    loop, where the throughput is what was offered, the mean latency."""
+    if run.driven is None or not run.driving.is_open:
+        return number_of(run)
+    latency = run.driven.all_ok.latency
+    return latency.mean_ns if run.is_measured and latency.count else None
+
+
 def half_width(numbers: Sequence[float]) -> float | None:
     """Half the width of the interval of the mean, as a share of it; None for fewer than two
     numbers, and where the mean is 0."""

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from assay.judge.precision import number_of
+from assay.judge.precision import number_to_be_precise
 from assay.record import cells, reading
 
 
@@ -15,7 +15,7 @@ class Repetition(NamedTuple):
     """A run that has ended."""
 
     number: float | None
-    """The one that is judged; None: it was not measured to its end."""
+    """The one whose mean has to be precise; None: it was not measured to its end."""
     elapsed_s: float
     """From its beginning to its end, with provision and load."""
     driven_s: float
@@ -35,7 +35,7 @@ def read(connection: sqlite3.Connection, experiment_id: int, position: int) -> R
         (since_ns for state, since_ns in found.stages if state == "driving"), default=begun_unix_ns
     )
     return Repetition(
-        number_of(found.evidence),
+        number_to_be_precise(found.evidence),
         (ended_unix_ns - begun_unix_ns) / 1e9,
         (ended_unix_ns - driven_from_ns) / 1e9,
     )

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from assay.experiment import MOST_REPETITIONS
-from assay.judge.precision import half_width, is_reached, number_of
+from assay.judge.precision import half_width, is_reached, number_to_be_precise
 from assay.record import ExperimentRecord
 from assay.report import cell_runs
 from assay.report.cell_runs import CellRuns
@@ -41,7 +41,7 @@ def is_repeated_as_needed(experiment: ExperimentRecord) -> bool:
 
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellPrecision:
-    numbers = [number_of(run.evidence) for run in cell.runs]
+    numbers = [number_to_be_precise(run.evidence) for run in cell.runs]
     known = [number for number in numbers if number is not None]
     why = ""
     if is_repeated_as_needed(experiment):
@@ -128,7 +128,8 @@ def section(experiment: ExperimentRecord, test: str, found: Sequence[CellRuns]) 
         rows=tuple(rows),
         notes=(
             "±: half the width of the 95 % interval of the mean of the repetitions (Student's t), "
-            "of the throughput, or of the elapsed time where there is none",
+            "of the throughput (in an open loop of the mean latency), or of the elapsed time where "
+            "there is none",
         ),
     )
     return Section("Precision", (), (table,))
