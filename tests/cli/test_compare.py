@@ -13,7 +13,7 @@ import pytest
 
 from commands import Assay
 
-QUICK, SLOW = "null[delay=constant:100us]", "null[delay=constant:5ms]"
+QUICK, SLOW = "null[delay=constant:1ms]", "null[delay=constant:8ms]"
 RUN = (
     "run", "tpcb", "--transactions", "20", "--warm-up", "0", "--clients", "1", "--no-probe",
     "--no-durability", "--set", "scale=1",
