@@ -89,7 +89,7 @@ def _verdict(system: str, seed: int) -> str:
 
 def _verdict_on_unequal(seed: int) -> str:
     with _folder() as folder:
-        return _compared(_experiment(_UNEQUAL, ["a"], 10, folder), "system", folder, seed)
+        return _compared(_experiment(_UNEQUAL, ["a"], 25, folder), "system", folder, seed)
 
 
 def _experiment(systems: list[str], storages: list[str], transactions: int, folder: Path) -> str:
