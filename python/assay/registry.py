@@ -216,7 +216,6 @@ _STEPS: Mapping[str, str] = {
     "update": "assay.steps.update:Update",
     "limit": "assay.steps.limit:Limit",
     "backup": "assay.steps.backup:Backup",
-    "native_clients": "assay.steps.native_clients:NativeClients",
     "space_reuse": "assay.steps.space_reuse:SpaceReuse",
 }
 """Kinds of steps: name in a workload file → class. Other packages add theirs as entry points of the

@@ -13,6 +13,8 @@ from assay.observation import NativeClientsReport
 from commands import IN_MEMORY, Assay, need
 from running import started
 
+NATIVE = ("--client-program", "native")
+
 
 @pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
 def test_every_process_returns_the_rows_of_the_checks(
@@ -20,7 +22,7 @@ def test_every_process_returns_the_rows_of_the_checks(
 ) -> None:
     need(system)
     ended = assay(
-        "run", "bibsql.native", "--on", system, "--bib", beebe, "--clients", "3",
+        "run", "bibsql.parallel", *NATIVE, "--on", system, "--bib", beebe, "--clients", "3",
         "--no-durability", *IN_MEMORY,
     )  # fmt: skip
     assert ended.status == 0, ended.err
@@ -57,7 +59,7 @@ def test_a_client_program_that_is_wrong_fails_the_run(
     # The right number of rows is known of all bibliographies alone.
     bib = beebe if "rows" in reason else beebe / "texbook1.bib"
     ended = assay(
-        "run", "bibsql.native", "--on", "sqlite", "--bib", bib, "--clients", "2",
+        "run", "bibsql.parallel", *NATIVE, "--on", "sqlite", "--bib", bib, "--clients", "2",
         "--no-durability", *IN_MEMORY, PATH=program(tmp_path / "bin", script),
     )  # fmt: skip
     assert ended.status == 1, ended.err
@@ -70,7 +72,15 @@ def test_client_programs_end_with_assay(
     pids = working_folder / "pids"
     script = f"echo $$ >> {pids}; exec sleep 600"
     monkeypatch.setenv("PATH", program(working_folder / "bin", script))
-    words = ("bibsql.native", "--on", "sqlite", "--bib", str(beebe / "texbook1.bib"))
+    words = (
+        "bibsql.parallel",
+        "--client-program",
+        "native",
+        "--on",
+        "sqlite",
+        "--bib",
+        str(beebe / "texbook1.bib"),
+    )
     with started(working_folder, "run", *words, "--clients", "2", *IN_MEMORY) as running:
         while not pids.exists() or len(pids.read_text().split()) < 2:
             assert running.poll() is None

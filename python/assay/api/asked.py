@@ -108,9 +108,9 @@ def clients(value: Levels | Mapping[str, Levels] | None) -> str | None:
     return ",".join(f"{name}={levels}" for name, levels in groups.items())
 
 
-def caches(value: str | Iterable[str] | None) -> str | None:
-    """One state of the cache or several; the reader checks them."""
-    return None if value is None else ",".join(names("cache", _several("cache", value)))
+def listed(name: str, value: str | Iterable[str] | None) -> str | None:
+    """One word or several, as an option lists them; the reader checks them."""
+    return None if value is None else ",".join(names(name, _several(name, value)))
 
 
 def settings(given: Mapping[str, Levels] | None) -> tuple[str, ...]:

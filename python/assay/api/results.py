@@ -90,6 +90,8 @@ class _Factors:
     arrival: str
     cache: str
     """as-is, warm, cold or cold-machine."""
+    client_program: str
+    """engine or native."""
     offered_rate_per_s: float | None
     parameters: Mapping[str, Scalar]
     """Of the workload."""

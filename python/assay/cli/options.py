@@ -326,6 +326,12 @@ _EXPERIMENT_OPTIONS = (
         "files), warm or as-is. [default: the test's; as-is]",
     ),
     click.option(
+        "--client-program",
+        metavar="PROGRAM,…",
+        help="What the clients are, each a cell: engine (Assay's own) or native (a process of the "
+        "system's own client program for each). [default: engine]",
+    ),
+    click.option(
         "--per-statement",
         is_flag=True,
         help="Time each statement as well.",
@@ -415,7 +421,8 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     ),
     "The server's machine": ("memory", "cpus", "rtt"),
     "Clients and time": (
-        "clients", "threads", "duration", "transactions", "warm_up", "ramp_up", "drain",
+        "clients", "client_program", "threads", "duration", "transactions", "warm_up", "ramp_up",
+        "drain",
     ),
     "Arrivals and pauses": (
         "arrival", "offered_rate", "latency_limit", "think_time", "keying_time",

@@ -18,7 +18,7 @@ from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options
 from assay.data_size import DataSize, data_sizes, size_bytes_of
 from assay.errors import SystemMissing, SystemUnderTestError, YouError
-from assay.experiment import AS_IS, Experiment, SystemChoice
+from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.files import paths
@@ -42,12 +42,13 @@ COLUMNS = (
     "clients",
     "group_clients",
     "cache",
+    "client_program",
     "parameters",
     "driving",
     "about_s",
     "state",
 )
-_ONLY_IF_SAID = ("group_clients", "cache", "state")
+_ONLY_IF_SAID = ("group_clients", "cache", "client_program", "state")
 """Columns of the table that are left out where they say nothing."""
 
 
@@ -113,7 +114,8 @@ def command(
             "storage": run.cell.storage_name,
             "clients": run.cell.clients,
             "group_clients": dict(run.cell.group_clients) or None,
-            "cache": None if run.cell.cache == AS_IS else run.cell.cache,
+            "cache": _said(run.cell.cache, AS_IS),
+            "client_program": _said(run.cell.client_program, ENGINE),
             "parameters": dict(run.cell.parameters),
             "protocol": run.cell.protocol,
             "driving": run.cell.driving.not_default,
@@ -285,6 +287,10 @@ def _size_of(one: DataSize) -> str:
 
 def _state_without(error: SystemUnderTestError) -> str:
     return "not installed" if isinstance(error, SystemMissing) else "unavailable"
+
+
+def _said(level: str, default: str) -> str | None:
+    return None if level == default else level
 
 
 def _not_run(

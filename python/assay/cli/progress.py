@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from assay.cli.live import LINE_EVERY_S, Live
-from assay.experiment import AS_IS, Driving
+from assay.experiment import AS_IS, ENGINE, Driving
 from assay.plan import PlannedRun
 from assay.progress import Progress
 from assay.text.reasons import log_lines, sentence
@@ -214,7 +214,8 @@ def _name(planned: PlannedRun, of: int) -> str:
     offered = f", {rate_per_s:g} offered/s" if rate_per_s else ""
     storage = f", {cell.storage_name}" if cell.storage_name else ""
     cache = f", cache {cell.cache}" if cell.cache != AS_IS else ""
+    program = f", {cell.client_program} client programs" if cell.client_program != ENGINE else ""
     return (
         f"run {planned.position + 1} of {of}: {cell.test_name}, {cell.system.label}{storage}, "
-        f"{counted(cell.clients, 'client')}{offered}{cache}{repetition}"
+        f"{counted(cell.clients, 'client')}{offered}{cache}{program}{repetition}"
     )

@@ -17,7 +17,7 @@ from assay.text import units
 from assay.text.nearest import did_you_mean
 
 _OF_SERVER = ("memory_bytes", "cpus", "rtt_s")
-_OF_CELL = ("clients", "protocol", "threads", "cache")
+_OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 _OF_DRIVING = tuple(field.name for field in fields(Driving))
 _ALWAYS_NAMED = ("system", "storage", "clients")
 _NOT_SEEN = "not seen"

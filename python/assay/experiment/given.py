@@ -57,5 +57,6 @@ class Words:
     per_statement: bool = False
     allow_shell: bool = False
     cache: str | None = None
+    client_program: str | None = None
     quick: bool = False
     only: tuple[str, ...] = ()

@@ -30,6 +30,9 @@ def read(section: Section, workload: Workload) -> dict[str, Any]:
     if "cache" in section:
         with Placed(section, "cache"):
             given["caches"] = settings.caches(section.texts("cache"))
+    if "client_program" in section:
+        with Placed(section, "client_program"):
+            given["client_programs"] = settings.client_programs(section.texts("client_program"))
     for name, (field, level) in machines.FACTORS.items():
         if name in section:
             with Placed(section, name):

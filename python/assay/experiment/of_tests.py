@@ -4,7 +4,8 @@ fields of `Experiment` by test.
 ::
 
     [test.insert]
-    clients = 40                    # and cache, memory, cpus, rtt, protocol, repetitions
+    clients = 40                    # and cache, client_program, memory, cpus, rtt, protocol,
+                                    # repetitions
     systems = ["mydb"]              # of those of the file; storages in the same way
 
     [test.insert.parameters]

@@ -111,6 +111,7 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
         **driving,
         "memory": _listed(memory),
         "cache": _listed(asked.caches or test.caches),
+        "client program": _listed(asked.client_programs),
         "repetitions": str(asked.repetitions),
         **{f"storage {one.name}": _options(one) for one in asked.storages},
     }

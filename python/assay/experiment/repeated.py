@@ -28,6 +28,7 @@ def refuse_repeated(experiment: Experiment) -> None:
         ("--rtt", [(one, short_duration(one)) for one in experiment.rtts_s]),
         ("--offered-rate", [(value, f"{value:g}") for value in experiment.offered_rates_per_s]),
         ("--cache", _plain(experiment.caches)),
+        ("--client-program", _plain(experiment.client_programs)),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),
     ]
     for name, levels in varied:

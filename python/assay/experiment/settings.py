@@ -19,7 +19,7 @@ from assay.errors import ArgumentError
 from assay.experiment import profiles
 from assay.experiment.profiles import PROFILE
 from assay.experiment.system_words import split_systems
-from assay.experiment.values import CACHES, Scalar, SystemChoice
+from assay.experiment.values import CACHES, CLIENT_PROGRAMS, Scalar, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
 from assay.text.secrets import is_connection_string
@@ -215,15 +215,23 @@ def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tup
 
 def caches(words: Iterable[str]) -> tuple[str, ...]:
     """Levels of `CACHES`, at least one."""
+    return _of(CACHES, "--cache", "state of the cache", words)
+
+
+def client_programs(words: Iterable[str]) -> tuple[str, ...]:
+    """Levels of `CLIENT_PROGRAMS`, at least one."""
+    return _of(CLIENT_PROGRAMS, "--client-program", "client program", words)
+
+
+def _of(known: tuple[str, ...], option: str, what: str, words: Iterable[str]) -> tuple[str, ...]:
     found = tuple(word.strip() for word in words)
     for word in found or ("",):
         if not word:
             raise ArgumentError(
-                "--cache: expected a state of the cache, found nothing",
-                hint=f"known: {', '.join(CACHES)}",
+                f"{option}: expected a {what}, found nothing", hint=f"known: {', '.join(known)}"
             )
-        if word not in CACHES:
-            raise registry.unknown("state of the cache", word, CACHES)
+        if word not in known:
+            raise registry.unknown(what, word, known)
     return found
 
 

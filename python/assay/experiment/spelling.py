@@ -15,7 +15,14 @@ from assay.experiment import settings
 from assay.experiment.given import Words
 from assay.experiment.machines import NOT_LIMITED
 from assay.experiment.option_names import OPTIONS, OptionName
-from assay.experiment.values import ARRIVALS, CACHES, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
+from assay.experiment.values import (
+    ARRIVALS,
+    CACHES,
+    CLIENT_PROGRAMS,
+    CONNECTIONS,
+    ISOLATION_LEVELS,
+    PROTOCOLS,
+)
 from assay.workload.driving import NO_PAUSE
 
 _MENTION = re.compile(
@@ -28,7 +35,9 @@ _VALUE = re.compile(r"'.*'|.*[0-9=\[\]:/*,…].*|\w+\.\w+|[A-Z_]+")
 """What follows an option and is no word of the sentence."""
 _NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?|…|N|R|S|VALUE")
 """A number, or what stands for one or any."""
-_LISTS = ("on", "storage", "only", "memory", "cpus", "rtt", "clients", "offered_rate", "cache")
+_LISTS = ("on", "storage", "only", "memory", "cpus", "rtt", "clients", "offered_rate", "cache",
+    "client_program",
+)  # fmt: skip
 """Options whose commas separate values."""
 _IS_WISHED = re.compile(r"(?:^|: )--[a-z-]+$")
 """A hint that ends with a flag, which is to be given."""
@@ -132,7 +141,7 @@ def _levels(field: str) -> Iterable[str]:
         "memory": (NOT_LIMITED,), "cpus": (NOT_LIMITED,), "cache": CACHES,
         "think_time": (NO_PAUSE,), "keying_time": (NO_PAUSE,), "arrival": ARRIVALS,
         "order": settings.ORDERS, "isolation": ISOLATION_LEVELS, "connection": CONNECTIONS,
-        "protocol": PROTOCOLS,
+        "protocol": PROTOCOLS, "client_program": CLIENT_PROGRAMS,
     }  # fmt: skip
     return levels.get(field, ())
 

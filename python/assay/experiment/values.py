@@ -129,6 +129,10 @@ data, the test was run once unmeasured. Cold: the system was stopped, its files 
 and it was started again. Cold-machine: all else left the machine's page cache as well."""
 COLD_CACHES = (COLD, COLD_MACHINE)
 """With these a measurement begins with the first transaction: ramp-up and warm-up are left out."""
+ENGINE, NATIVE = "engine", "native"
+CLIENT_PROGRAMS = (ENGINE, NATIVE)
+"""Who the clients of a test are. Engine: Assay's own, in its engine. Native: a process of the
+system's own client program for each client, with the test's scripts as a file."""
 RECONNECT_PATIENCE_S = 60.0
 STOPS = ("passes", "transactions", "queue", "duration_s")
 
@@ -338,6 +342,8 @@ class Experiment:
     """Levels of the offered rate; empty: the test's own."""
     caches: tuple[str, ...] = ()
     """Levels of `CACHES`; empty: each test's own default."""
+    client_programs: tuple[str, ...] = ()
+    """Levels of `CLIENT_PROGRAMS`; empty: the engine."""
     of_tests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Test → fields of this class that differ for it; ``systems`` and ``storages`` as names."""
     optional: tuple[str, ...] = ()

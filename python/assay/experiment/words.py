@@ -76,6 +76,11 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "prices": _prices(words, start),
         "driving": {**start.driving, **_driving(words)},
         "caches": settings.caches(words.cache.split(",")) if words.cache is not None else None,
+        "client_programs": (
+            settings.client_programs(words.client_program.split(","))
+            if words.client_program is not None
+            else None
+        ),
         **_machines(words),
     }
     given = {key: value for key, value in given.items() if value is not None}

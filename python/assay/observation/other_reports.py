@@ -3,6 +3,7 @@ backup."""
 
 from __future__ import annotations
 
+from assay.observation.cache_state import CacheState
 from assay.observation.shape import Shape
 
 
@@ -133,6 +134,8 @@ class NativeClientsReport(Shape, frozen=True, tag_field="kind", tag="native_clie
     resident_bytes: int
     cpu_ns: int
     """Of all processes together."""
+    cache_state: CacheState | None = None
+    """What was done to the caches before; None: nothing."""
 
 
 OtherReport = UpdateReport | LimitReport | BackupReport | SpaceReuseReport | NativeClientsReport

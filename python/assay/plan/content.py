@@ -2,11 +2,11 @@
 it in each run: runs of equal content need not be repeated.
 
 The content of a run is its cell (test, system with its options and settings, its memory,
-processors and round-trip time, storage with its options, clients, cache, parameters, protocol,
-driving), its repetition and its seed, the text of all scripts and files of the workload, the files
-that rows are read from, the sessions that load them, the version of the system's programs, and that
-of Assay. Not part of it are the machine, whose changes are said instead, the probe of a storage,
-and the version of a server that is named by its URL.
+processors and round-trip time, storage with its options, clients, cache, client program,
+parameters, protocol, driving), its repetition and its seed, the text of all scripts and files of
+the workload, the files that rows are read from, the sessions that load them, the version of the
+system's programs, and that of Assay. Not part of it are the machine, whose changes are said
+instead, the probe of a storage, and the version of a server that is named by its URL.
 """
 
 from __future__ import annotations

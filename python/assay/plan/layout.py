@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from assay.errors import ArgumentError
-from assay.experiment import Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment import ENGINE, Driving, Experiment, Scalar, StorageChoice, SystemChoice
 from assay.experiment.machines import systems_on_machines
 from assay.plan import client_counts, fingerprint
 from assay.plan.client_counts import ClientCount
@@ -33,6 +33,7 @@ class Levels(NamedTuple):
     clients: ClientCount
     driving: Driving
     cache: str
+    client_program: str
 
 
 def plan(experiment: Experiment, workload: Workload) -> Plan:
@@ -78,6 +79,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
             *_parameter_levels(asked, workload, test),
             asked.offered_rates_per_s or (None,),
             _caches(asked, test),
+            _client_programs(asked),
             systems_on_machines(asked),
             asked.storages,
         ]
@@ -160,9 +162,9 @@ def _most_repetitions(tests: list[tuple[Test, Experiment]]) -> int:
 
 
 def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[Levels]:
-    """Every combination of the parameters this test takes, of client counts, offered rates and
-    caches. Parameters are the outer loop: some of them change the data set, and loading costs more
-    than a run."""
+    """Every combination of the parameters this test takes, of client counts, offered rates,
+    caches and client programs. Parameters are the outer loop: some of them change the data set, and
+    loading costs more than a run."""
     declared = workload.parameters_of(test)
     levels = _parameter_levels(experiment, workload, test)
     for values in itertools.product(*levels):
@@ -173,13 +175,20 @@ def _levels(experiment: Experiment, workload: Workload, test: Test) -> Iterator[
         for clients in client_counts.levels(experiment, test, known):
             for rate_per_s in experiment.offered_rates_per_s or (None,):
                 driven = driving(experiment, test, parameters, rate_per_s)
-                for cache in _caches(experiment, test):
-                    yield Levels(parameters, clients, on_cache(driven, cache), cache)
+                for cache, program in itertools.product(
+                    _caches(experiment, test), _client_programs(experiment)
+                ):
+                    on_it = on_cache(driven, cache)
+                    yield Levels(parameters, clients, on_it, cache, program)
 
 
 def _caches(experiment: Experiment, test: Test) -> tuple[str, ...]:
     """A test whose caches cannot be set is run once, not once for each state."""
     return (experiment.caches if test.caches_can_be_set else ()) or test.caches
+
+
+def _client_programs(experiment: Experiment) -> tuple[str, ...]:
+    return experiment.client_programs or (ENGINE,)
 
 
 def _parameter_levels(
@@ -209,6 +218,7 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> C
         scripts=experiment.scripts,
         driving=levels.driving,
         cache=levels.cache,
+        client_program=levels.client_program,
     )
     return replace(cell, fingerprint=fingerprint.of_cell(cell))
 

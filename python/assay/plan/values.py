@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from assay.experiment import (
     AS_IS,
+    ENGINE,
     Driving,
     Experiment,
     Scalar,
@@ -40,6 +41,8 @@ class Cell:
     """Clients of each group; empty: all are as declared by the workload."""
     cache: str = AS_IS
     """State of the caches when the measurement begins, one of `CACHES`."""
+    client_program: str = ENGINE
+    """One of `CLIENT_PROGRAMS`."""
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
 

@@ -44,6 +44,7 @@ SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, syste
        json_extract(cell, '$.group_clients') AS group_clients,
        json_extract(cell, '$.scripts') AS scripts_given,
        coalesce(json_extract(cell, '$.cache'), 'as-is') AS cache,
+       coalesce(json_extract(cell, '$.client_program'), 'engine') AS client_program,
        json_extract(cell, '$.system.machine') AS server_machine,
        coalesce(
            json_extract(experiments.experiment, '$.is_ad_hoc'),

@@ -104,6 +104,8 @@ class RunSummary:
     """Clients of each group; empty: as the workload declares them."""
     cache: str
     """State of the caches that was asked for, of `assay.experiment.CACHES`."""
+    client_program: str
+    """What its clients were, of `assay.experiment.CLIENT_PROGRAMS`."""
     begun_unix_ns: int | None
     ended_unix_ns: int | None
     is_superseded: bool

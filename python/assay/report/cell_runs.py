@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from assay.experiment import AS_IS, Scalar
+from assay.experiment import AS_IS, ENGINE, Scalar
 from assay.judge import CellVerdict, durability, repetitions
 from assay.observation import Observation
 from assay.record import ExperimentRecord, RunRecord
@@ -18,7 +18,7 @@ _ALWAYS_NAMED = ("system", "storage", "clients")
 OFFERED_RATE = "offered_rate_per_s"
 OF_GROUP = "clients of "
 """Begins the name of a factor: how many clients a group has."""
-CACHE = "cache"
+CACHE, CLIENT_PROGRAM = "cache", "client_program"
 TEST, REPETITION = "test", "repetition"
 """Further factors that distinguish cells and runs."""
 STORAGE_ROLE = "storage_role"
@@ -30,7 +30,7 @@ _OF_MIDDLE = (
     "of one run: the repetition with the median throughput, of an even number the faster of the "
     "middle two"
 )
-_TITLES = {OFFERED_RATE: "offered/s"}
+_TITLES = {OFFERED_RATE: "offered/s", CLIENT_PROGRAM: "client program"}
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
 
@@ -150,7 +150,8 @@ def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
 
 
 def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
-    """The factors ``always``, and those with more than one level in ``found``."""
+    """The factors ``always``, and those with more than one level in ``found``; client programs
+    also where they are not the engine."""
     return _always_and_varying([cell.factors for cell in found], always)
 
 
@@ -190,6 +191,7 @@ def _factors(run: RunRecord, groups: Iterable[str], of_machine: Sequence[str]) -
         "threads": run.threads,
         **_offered_rate(run),
         CACHE: run.cache,
+        CLIENT_PROGRAM: run.client_program,
         **run.parameters,
     }
 
@@ -246,6 +248,8 @@ def level_name(factor: str, level: Scalar) -> str:
         return units.counted(int(level), "client")
     if factor == OFFERED_RATE:
         return f"{level:g} offered/s"
+    if factor == CLIENT_PROGRAM:
+        return f"{level} clients"
     if factor.startswith(OF_GROUP):
         return f"{factor.removeprefix(OF_GROUP)} {level}"
     return f"{factor} {level}"
@@ -253,7 +257,11 @@ def level_name(factor: str, level: Scalar) -> str:
 
 def _always_and_varying(found: Sequence[Mapping[str, Scalar]], always: Iterable[str]) -> list[str]:
     names = dict.fromkeys(name for factors in found for name in factors)
-    return [name for name in names if name in always or len(_levels(found, name)) > 1]
+    return [name for name in names if name in always or _is_named(name, _levels(found, name))]
+
+
+def _is_named(name: str, levels: Sequence[Scalar]) -> bool:
+    return len(levels) > 1 or (name == CLIENT_PROGRAM and levels != [ENGINE])
 
 
 def _levels(found: Sequence[Mapping[str, Scalar]], factor: str) -> list[Scalar]:

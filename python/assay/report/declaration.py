@@ -14,8 +14,8 @@ Two shapes. *By factors*, the tables of most papers::
     scalability = true          # of columns = "clients": that, ÷ the ratio of their clients
 
 A factor is ``system``, ``storage``, ``clients``, ``protocol``, ``threads``, ``cache``,
-``offered_rate_per_s`` or a parameter of the workload. Other factors that vary become blocks, so
-that no cell is hidden.
+``client_program``, ``offered_rate_per_s`` or a parameter of the workload. Other factors that vary
+become blocks, so that no cell is hidden.
 A test without a section here is shown cell by cell (`assay.report.results`).
 
 *By fields* of the observation, for tests that measure something else::

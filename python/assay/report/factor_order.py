@@ -14,9 +14,9 @@ Place = tuple[int, float]
 
 
 def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
-    """Tests outermost, then parameters, clients, offered rates and caches; systems and storages
-    innermost, as an interleaved experiment is executed. Levels that were not asked for (the
-    defaults of a test) stand behind the others: numbers by size, names as they were run."""
+    """Tests outermost, then parameters, clients, offered rates, caches and client programs; systems
+    and storages innermost, as an interleaved experiment is executed. Levels that were not asked for
+    (the defaults of a test) stand behind the others: numbers by size, names as they were run."""
     asked = experiment.experiment
     system_of = _systems(asked)
     storages = [one["name"] for one in asked.get("storages", ())]
@@ -36,6 +36,7 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
             ),
             _place(rate_per_s, asked.get("offered_rates_per_s", ())),
             _place(run.cache, asked.get("caches", ())),
+            _place(run.client_program, asked.get("client_programs", ())),
             system_of(run),
             _place(run.storage, storages),
         )

@@ -71,11 +71,7 @@ def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]
         name for cell in cells for name in cell if name.startswith("parameter_")
     )
     varied = [name for name in parameters if len({cell.get(name) for cell in cells}) > 1]
-    varied += [
-        name
-        for name in ("cache", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s")
-        if len({cell[name] for cell in cells}) > 1
-    ]
+    varied += [name for name in _ONLY_IF_VARIED if len({cell[name] for cell in cells}) > 1]
     shown = [*_FACTORS, *varied]
     yield row_line([*(name.removeprefix("parameter_") for name in shown), *_TITLES])
     yield row_line([*("---" for _ in shown), *("---:" for _ in _TITLES[:-1]), "---"])
@@ -86,6 +82,9 @@ def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]
         yield from ("", f"and {len(cells) - _MOST_CELLS} more cells: see the full report")
 
 
+_ONLY_IF_VARIED = (
+    "cache", "client_program", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s",
+)  # fmt: skip
 _TITLES = (
     "tx/s",
     "lowest to highest",

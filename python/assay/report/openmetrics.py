@@ -20,7 +20,9 @@ Sample = tuple[str, Mapping[str, str], float | int]
 """What stands behind the name of its metric, further labels, value."""
 
 _LABELS = ("experiment", "run", "workload", "test", "system", "storage", "clients", "repetition")
-_ONLY_IF_VARIED = ("cache", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s")
+_ONLY_IF_VARIED = (
+    "cache", "client_program", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s",
+)  # fmt: skip
 """Further labels, of factors that differ within the experiment."""
 _OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 _QUANTILES = {"p50": "0.5", "p90": "0.9", "p95": "0.95", "p99": "0.99", "p99_9": "0.999"}

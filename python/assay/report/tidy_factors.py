@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.experiment import CACHES
+from assay.experiment import CACHES, CLIENT_PROGRAMS
 from assay.judge.samples import samples_needed
 from assay.report.tidy_columns import TidyColumn, attribute, path
 from assay.report.tidy_columns import times as time_columns
@@ -57,6 +57,9 @@ FACTORS = [
         lambda run: run.driving.arrival if run.driving else "closed", False,
     ),
     TidyColumn("cache", "string", ", ".join(CACHES), attribute("cache"), False),
+    TidyColumn(
+        "client_program", "string", ", ".join(CLIENT_PROGRAMS), attribute("client_program"), False
+    ),
     TidyColumn(
         "offered_rate_per_s", "number", "of all clients; null: closed loop",
         lambda run: run.driving.offered_rate_per_s if run.driving else None,

@@ -17,12 +17,13 @@ from assay.drive.read_only import WHY_REFUSED, may_change_data, session_statemen
 from assay.drive.sampler import TimedSample
 from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
+from assay.experiment import NATIVE
 from assay.files.toml_file import Section
 from assay.observation import Observation
 from assay.plan.drives import PlannedDrive, drive
 from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
-from assay.steps import cache
+from assay.steps import cache, native_clients
 from assay.steps.context import RunState
 from assay.systems.abilities import SessionLimit
 from assay.text import units
@@ -44,6 +45,10 @@ class DriveStep(Drive):
         planned = drive(workload, state.planned, self)
         scripts = scripts_of(workload, planned, dialect)
         expected = expected_rows(workload, state.request, scripts)
+        if state.planned.cell.client_program == NATIVE:
+            statements = _session_statements(state, planned)
+            native_clients.take(state, self.label, planned, scripts, expected, statements)
+            return
         document = document_of(workload, planned, dialect, scripts, expected)
         cached = cache.prepare(state, lambda: _run_once(state, planned, document))
         state.context.store.driving(document)

@@ -1,74 +1,124 @@
 """Starts one process of the system's own client program for each client, as the paper did, each
 with a file of the test's statements; keeps their times, what they used, and whether they were
-right."""
+right.
+
+They take the place of our own clients in a drive step where a run's cell says so.
+"""
 
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from assay import registry
 from assay.drive import native_clients
 from assay.drive.native_clients import Found
+from assay.drive.read_only import may_change_data
+from assay.drive.sampler import Sampler
 from assay.errors import Bug
-from assay.observation import NativeClientsReport
+from assay.experiment import NATIVE
+from assay.observation import CacheState, NativeClientsReport
 from assay.plan import PlannedRun
+from assay.plan.drives import PlannedDrive
+from assay.provision import client_memory
+from assay.steps import cache
 from assay.steps.context import RunState
-from assay.steps.drive import expected_rows
 from assay.systems.abilities import NativeClient
 from assay.workload.scripts import as_file
-from assay.workload.steps import Step
+from assay.workload.values import Script, Workload
 
 
-@dataclass(frozen=True)
-class NativeClients(Step):
-    """A process of the system's own client program for each client."""
-
-    do: ClassVar[str] = "native_clients"
-    has_clients: ClassVar[bool] = True
-
-    def why_refused(self, run: PlannedRun) -> str | None:
-        choice = run.cell.system
-        if not isinstance(registry.system(choice.name), NativeClient):
-            return f"{choice.label} has no client program that Assay could start for each client"
-        if choice.url is not None:
-            return f"{choice.label} is not started by Assay: its own client is not started for it"
+def why_not(workload: Workload, run: PlannedRun) -> str | None:
+    """Why the clients of the run cannot be native, where they are to be; None: they can."""
+    cell = run.cell
+    choice, test = cell.system, workload.test(cell.test)
+    if cell.client_program != NATIVE:
         return None
+    if not test.allows_native_client:
+        name = workload.full_name(test.name)
+        return f"{name} cannot be run by a system's own client program, as its workload has it"
+    if cell.scripts or cell.feed:
+        return "a system's own client program runs the scripts of the test, and no others"
+    if not isinstance(registry.system(choice.name), NativeClient):
+        return f"{choice.label} has no client program that Assay could start for each client"
+    if choice.url is not None:
+        return f"{choice.label} is not started by Assay: its own client is not started for it"
+    if client_memory.is_limited(choice):
+        return f"{choice.label}: its memory is limited in Assay's process, not in client programs"
+    if others := _not_followed(run):
+        return f"a system's own client program cannot be driven with {', '.join(others)}"
+    return None
 
-    def take(self, state: RunState) -> None:
-        """Raises `SystemDied` where the server ends meanwhile."""
-        pooled, cell, test = state.up(), state.planned.cell, state.test
-        system, directory = pooled.system, pooled.directory
-        if directory is None or not isinstance(system, NativeClient):
-            raise Bug(f"{pooled.deployment.label} has no client program")
-        scripts = [state.workload.script_for(name, system.dialect) for name in test.scripts]
-        expected = list(expected_rows(state.workload, state.request, scripts).values())
-        rows = None if None in expected or not expected else sum(one or 0 for one in expected)
-        state.context.progress.stage(f"start {cell.clients} client programs")
-        pooled.forget()
-        found = native_clients.observe(
-            system.native_client_command(pooled.deployment.address),
-            directory,
-            as_file(scripts),
+
+def _not_followed(run: PlannedRun) -> list[str]:
+    """What is asked of the clients beyond running a file."""
+    cell = run.cell
+    asked = cell.driving.described()
+    asked.pop("passes", None)
+    if cell.protocol != "simple":
+        asked["protocol"] = cell.protocol
+    if cell.threads:
+        asked["threads"] = str(cell.threads)
+    return [f"{name} = {level}" for name, level in asked.items()]
+
+
+def take(
+    state: RunState,
+    label: str,
+    planned: PlannedDrive,
+    scripts: Sequence[Script],
+    expected: Mapping[str, int | None],
+    session_statements: Sequence[str],
+) -> None:
+    """Keeps their report, under this label of the step. Raises `SystemDied` where the server ends
+    meanwhile."""
+    cell, system = planned.run.cell, state.up().system
+    passes = cell.driving.passes
+    if not isinstance(system, NativeClient) or not isinstance(passes, int):
+        raise Bug(f"{cell.system.label} cannot have native clients")
+    counts = list(expected.values())
+    rows = None if None in counts or not counts else passes * sum(one or 0 for one in counts)
+    text = "\n".join([as_file(scripts)] * passes)
+
+    def run() -> Found:
+        pooled = state.up()
+        if pooled.directory is None:
+            raise Bug(f"{pooled.deployment.label} has no directory")
+        address = pooled.deployment.address
+        first = (*address.session_statements, *session_statements)
+        return native_clients.observe(
+            system.native_client_command(replace(address, session_statements=first)),
+            pooled.directory,
+            text,
             cell.clients,
             pooled.why_it_died,
         )
-        state.observed(self.label, _report(found, rows))
+
+    if may_change_data(state.context.compiled, state.planned):
+        state.up().forget()
+    cached = cache.prepare(state, run)
+    state.context.progress.stage(f"drive {cell.test_name} in {cell.clients} client programs")
+    deployment = state.up().deployment
+    with Sampler(deployment, system) as sampler:
+        found = run()
+    state.observed(label, _report(found, rows, cached))
+    if not deployment.is_embedded:  # else it sampled this process, in which nothing worked
+        state.context.store.sampled(sampler.samples)
 
 
-def _report(found: Found, rows: int | None) -> NativeClientsReport:
+def _report(found: Found, rows: int | None, cached: CacheState | None) -> NativeClientsReport:
     ended = found.ended
     failed = [one for one in ended if one.status != 0]
     wrong = [one for one in ended if one.status == 0 and rows is not None and one.rows != rows]
     digests = {one.digest for one in ended if one.status == 0}
-    seconds = [one.elapsed_ns for one in ended]
+    elapsed_ns = [one.elapsed_ns for one in ended]
     return NativeClientsReport(
         program=ended[0].program,
         clients=len(ended),
         elapsed_ns=found.elapsed_ns,
-        fastest_ns=min(seconds),
-        median_ns=int(statistics.median(seconds)),
+        fastest_ns=min(elapsed_ns),
+        median_ns=int(statistics.median(elapsed_ns)),
         rows=ended[0].rows,
         expected_rows=rows,
         failed=len(failed),
@@ -79,4 +129,5 @@ def _report(found: Found, rows: int | None) -> NativeClientsReport:
         virtual_bytes=max(one.virtual_bytes for one in ended),
         resident_bytes=max(one.resident_bytes for one in ended),
         cpu_ns=found.cpu_ns,
+        cache_state=cached,
     )

@@ -1,8 +1,8 @@
 """Takes a planned run; returns why it is refused, or None.
 
-It is refused where its system lacks what its test needs, and where its system, its storage or its
-caches cannot be as they are asked for. All of it is known from the plan alone: `assay plan` and a
-run ask the same function.
+It is refused where its system lacks what its test needs, and where its system, its storage, its
+caches or its client programs cannot be as they are asked for. All of it is known from the plan
+alone: `assay plan` and a run ask the same function.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, StorageChoice, machines, storage_words
 from assay.plan import PlannedRun
 from assay.provision import client_memory
-from assay.steps import cache
+from assay.steps import cache, native_clients
 from assay.storages.abilities import FileSystemKnown
 from assay.systems.abilities import capabilities_of
 from assay.workload.values import Workload
@@ -44,7 +44,8 @@ def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
         return f"{message}; {error.hint}" if error.hint else message
     steps = compiled.workload.test(run.cell.test).steps
     refusals = (step.why_refused(run) for step in steps)
-    return next(filter(None, refusals), None) or cache.why_not(compiled, run)
+    refused = next(filter(None, refusals), None) or native_clients.why_not(compiled.workload, run)
+    return refused or cache.why_not(compiled, run)
 
 
 def _file_system(storage: StorageChoice) -> str:

@@ -240,8 +240,8 @@ class NativeClient(Protocol):
     """Its command-line client can be one of many clients of a test."""
 
     def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        """As `OwnClient.client_command`: the client writes a line for each row, and nothing
-        else. No password is among the arguments."""
+        """As `OwnClient.client_command`: the client runs the address's session statements, then
+        writes a line for each row, and nothing else. No password is among the arguments."""
         ...
 
 

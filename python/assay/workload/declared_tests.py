@@ -12,6 +12,7 @@ from assay.text import quantities
 from assay.text.nearest import did_you_mean
 from assay.workload import declared_scripts, declared_steps, driving, procedures
 from assay.workload.parameters import Parameter, Scalar
+from assay.workload.scripts import needed_values
 from assay.workload.steps import Drive, Group, Step
 from assay.workload.values import Quick, Script, Test
 
@@ -54,6 +55,7 @@ def _test(name: str, section: Section, known: Known) -> Test:
         protocol=section.choice("protocol", PROTOCOLS, "prepared"),
         data=section.choice("data", DATA, "loaded"),
         changes_data=section.boolean("changes_data", True),
+        allows_native_client=section.boolean("allows_native_client", False),
         compare_results=section.boolean("compare_results", False),
         data_to_buffer=_data_to_buffer(section, known.parameters),
         checks=section.texts("checks", ("*",), may_be_empty=True),
@@ -67,6 +69,7 @@ def _test(name: str, section: Section, known: Known) -> Test:
     test = _with_the_only_drive(section, test)
     test = _with_groups(section, test, known.parameters)
     _refuse_contradictions(section, test)
+    _refuse_not_native(section, test, known.scripts)
     if test.quick != Quick():
         _refuse_quick(section, test)
     return test
@@ -209,6 +212,34 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
         )
     if test.order == "mix" and test.driving.passes is not None:
         raise section.error("a mix has no passes", "passes", hint="give transactions or duration_s")
+
+
+def _refuse_not_native(section: Section, test: Test, known: Mapping[str, Script]) -> None:
+    """Raises `ExperimentError` where a client program is allowed that could not run the test."""
+    if not test.allows_native_client:
+        return
+    with_values = [name for name in test.scripts if needed_values(known[name])]
+    why = ""
+    if (
+        test.only_drive is None
+        or not test.only_drive.is_as_the_test_says
+        or test.order != "sequence"
+    ):
+        why = "its scripts are not run in order by clients that are all alike"
+    elif test.changes_data:
+        why = "it may change data"
+    elif set(test.driving.not_default) != {"passes"}:
+        why = "more is said of its clients than their passes"
+    elif test.protocol != "simple":
+        why = f"its protocol is {test.protocol}"
+    elif with_values:
+        why = f"{with_values[0]} needs the value of :{needed_values(known[with_values[0]])[0]}"
+    if why:
+        raise section.error(
+            f"a client program cannot run this test: {why}",
+            "allows_native_client",
+            hint="leave allows_native_client out",
+        )
 
 
 def _refuse_incomparable(section: Section, test: Test, step: Drive) -> None:

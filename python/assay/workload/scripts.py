@@ -99,9 +99,18 @@ def as_file(scripts: Iterable[Script]) -> str:
     with a backslash)."""
     parts = []
     for script in scripts:
-        lines = [line for line in script.text.splitlines() if not line.lstrip().startswith("\\")]
-        text = "\n".join(lines).strip() + "\n"
-        if used := dict.fromkeys(_VALUE.findall(_LITERAL.sub("", text))):
+        text = _statements(script)
+        if used := needed_values(script):
             text = f"-- Assay sets :{', :'.join(used)}; replace by values of your own.\n{text}"
         parts.append(text)
     return "\n".join(parts)
+
+
+def needed_values(script: Script) -> list[str]:
+    """The names of the values in its statements, which the engine inserts."""
+    return list(dict.fromkeys(_VALUE.findall(_LITERAL.sub("", _statements(script)))))
+
+
+def _statements(script: Script) -> str:
+    lines = [line for line in script.text.splitlines() if not line.lstrip().startswith("\\")]
+    return "\n".join(lines).strip() + "\n"

@@ -93,6 +93,9 @@ class Test:
     changes_data: bool = True
     """Whether the test may change the data. Where false, sessions are read-only if the system
     supports it."""
+    allows_native_client: bool = False
+    """Whether a system's own client program can run it: all its scripts in order, a number of
+    times, as one file of statements."""
     compare_results: bool = False
     """Whether all systems of an experiment must answer every transaction with the same rows."""
     data_to_buffer: float | str | None = None

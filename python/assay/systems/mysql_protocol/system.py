@@ -231,7 +231,10 @@ class ProductSystem:
 
     def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         (program, first, *others), environment = self.client_command(address)
-        return [program, first, "--batch", "--skip-column-names", *others], environment
+        own = ["--batch", "--skip-column-names"]
+        if address.session_statements:
+            own.append(f"--init-command={'; '.join(address.session_statements)}")
+        return [program, first, *own, *others], environment
 
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.dump_command(self.product, address)

@@ -204,7 +204,9 @@ class Postgresql:
 
     def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         (program, *others), environment = self.client_command(address)
-        return [program, "--no-align", "--tuples-only", "--quiet", *others], environment
+        first = [f"--command={one}" for one in address.session_statements]
+        own = ["--no-align", "--tuples-only", "--quiet", *first, "--file=-"]
+        return [program, *own, *others], environment
 
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         return client.dump_command(address)

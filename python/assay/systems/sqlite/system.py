@@ -143,7 +143,10 @@ class Sqlite:
         return [*_shell(), *mode, str(address.file)], {}
 
     def native_client_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
-        return [*_shell(), "-list", "-noheader", "-readonly", str(address.file)], {}
+        # Some pragmas answer with their value.
+        first = [".output /dev/null", *(f"{one};" for one in address.session_statements), ".output"]
+        words = [word for one in first for word in ("-cmd", one)]
+        return [*_shell(), "-list", "-noheader", "-readonly", *words, str(address.file)], {}
 
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         """The same with its command for a dump, which reads in one transaction, and waits for locks

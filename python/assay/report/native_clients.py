@@ -1,0 +1,62 @@
+"""Takes the cells of a test; returns what the processes of a system's own client program used,
+where they were the clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.experiment import NATIVE
+from assay.observation import NativeClientsReport
+from assay.report import aggregates, cell_runs, field_path
+from assay.report.cell_runs import CellRuns
+from assay.report.pivot import PivotColumn, pivot_rows, table_row, value_columns
+from assay.report.values import Cell, Section, Table, text
+
+_FIELDS = {
+    "median client": "median_ns",
+    "rows": "rows",
+    "threads": "threads",
+    "virtual": "virtual_bytes",
+    "resident": "resident_bytes",
+    "CPU, all": "cpu_ns",
+}
+"""Title → path in the observation."""
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where no clients were native."""
+    native = [cell for cell in found if cell.level(cell_runs.CLIENT_PROGRAM) == NATIVE]
+    if not any(cell.measured for cell in native):
+        return None
+    labels = cell_runs.varying(native, "system", "clients")
+    columns = [
+        PivotColumn("program", _program),
+        *(
+            PivotColumn(
+                title,
+                aggregates.median(aggregates.at(path)),
+                unit="s" if field_path.unit(path) == "ns" else "",
+            )
+            for title, path in _FIELDS.items()
+        ),
+    ]
+    table = Table(
+        name=f"{test}_native_clients",
+        label_columns=len(labels),
+        title="Processes of the system's own client program",
+        columns=(*cell_runs.label_columns(native, labels), *value_columns(columns)),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(native, labels, columns)),
+        notes=(
+            "rows: that each process wrote; threads, virtual, resident: the most of any process; "
+            "CPU, all: CPU time of all processes together",
+        ),
+    )
+    return Section("Native clients", (), (table,))
+
+
+def _program(cell: CellRuns) -> Cell:
+    reports = (run.observation for run in cell.measured)
+    return next(
+        (text(one.program) for one in reports if isinstance(one, NativeClientsReport)), cell.absent
+    )
