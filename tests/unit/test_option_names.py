@@ -50,6 +50,7 @@ SAMPLES = {
     "isolation": "'read committed'",
     "connection": "'per transaction'",
     "cache": "cold,warm",
+    "client_program": "engine,native",
     "repetitions": "3",
     "precision": "5%",
     "budget": "30min",

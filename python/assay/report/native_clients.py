@@ -26,8 +26,10 @@ _FIELDS = {
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where no clients were native."""
-    native = [cell for cell in found if cell.level(cell_runs.CLIENT_PROGRAM) == NATIVE]
-    if not any(cell.measured for cell in native):
+    native = [
+        cell for cell in found if cell.level(cell_runs.CLIENT_PROGRAM) == NATIVE and cell.measured
+    ]
+    if not native:
         return None
     labels = cell_runs.varying(native, "system", "clients")
     columns = [

@@ -25,6 +25,7 @@ from assay.provision import client_memory
 from assay.steps import cache
 from assay.steps.context import RunState
 from assay.systems.abilities import NativeClient
+from assay.text import units
 from assay.workload.scripts import as_file
 from assay.workload.values import Script, Workload
 
@@ -37,7 +38,8 @@ def why_not(workload: Workload, run: PlannedRun) -> str | None:
         return None
     if not test.allows_native_client:
         name = workload.full_name(test.name)
-        return f"{name} cannot be run by a system's own client program, as its workload has it"
+        own = "a system's own client program"
+        return f"{name} cannot be run by {own}: its workload does not allow it"
     if cell.scripts or cell.feed:
         return "a system's own client program runs the scripts of the test, and no others"
     if not isinstance(registry.system(choice.name), NativeClient):
@@ -98,7 +100,8 @@ def take(
     if may_change_data(state.context.compiled, state.planned):
         state.up().forget()
     cached = cache.prepare(state, run)
-    state.context.progress.stage(f"drive {cell.test_name} in {cell.clients} client programs")
+    programs = units.counted(cell.clients, "client program")
+    state.context.progress.stage(f"drive {cell.test_name} in {programs}")
     deployment = state.up().deployment
     with Sampler(deployment, system) as sampler:
         found = run()
