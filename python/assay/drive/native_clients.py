@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.drive.sampler import TimedSample
 from assay.errors import SystemDied
 from assay.provision import sampling
 from assay.provision.client_program import started
 from assay.provision.programs import ending, last_lines
-from assay.systems.protocol import ServerDirectory
+from assay.systems.protocol import ProcessSample, ServerDirectory
 
 _INTERVAL_S = 0.02
 _SAMPLED_EVERY_S = 0.05
@@ -51,6 +52,8 @@ class Found:
     cpu_ns: int
     """User and system time of all of them."""
     ended: tuple[Ended, ...]
+    samples: tuple[TimedSample, ...] = ()
+    """Of all of them together, the largest of each second."""
 
 
 def observe(
@@ -59,9 +62,10 @@ def observe(
     statements: str,
     clients: int,
     why_it_died: Callable[[], str | None],
+    data_directory: Path | None = None,
 ) -> Found:
-    """They end with the block, whatever happens. Raises `SystemDied` where the system ends before
-    they do."""
+    """They end with the block, whatever happens. ``data_directory``: where they open the data
+    themselves. Raises `SystemDied` where the system ends before they do."""
     words, environment = client
     folder = directory.run / _FOLDER
     folder.mkdir(mode=0o700)
@@ -84,12 +88,12 @@ def observe(
                 )
                 for number in range(clients)
             ]
-            _wait(children, ended, began_ns, why_it_died)
+            samples = _wait(children, ended, began_ns, why_it_died, data_directory)
             elapsed_ns = time.monotonic_ns() - began_ns
             cpu_ns = _cpu_of_children_ns() - before_ns
         for number, one in enumerate(ended):
             _read(one, folder / f"out.{number}", folder / f"err.{number}")
-        return Found(elapsed_ns, cpu_ns, tuple(ended))
+        return Found(elapsed_ns, cpu_ns, tuple(ended), samples)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -99,14 +103,21 @@ def _wait(
     ended: Sequence[Ended],
     began_ns: int,
     why_it_died: Callable[[], str | None],
-) -> None:
+    data_directory: Path | None,
+) -> tuple[TimedSample, ...]:
+    """The samples, until all have ended."""
     left = dict(zip(children, ended, strict=True))
+    largest: dict[int, TimedSample] = {}
     sampled_s = asked_s = 0.0
     while left:
         now_s = time.monotonic()
         if now_s >= sampled_s:
-            for child, one in left.items():
-                _sample(child.pid, one)
+            seen = [_sample(child.pid, one, data_directory) for child, one in left.items()]
+            whole = sampling.total([one for one in seen if one is not None])
+            if whole is not None and whole.processes:
+                at_s = now_s - began_ns / 1e9
+                timed = TimedSample(at_s, whole)
+                largest[int(at_s)] = max(largest.get(int(at_s), timed), timed, key=_resident_bytes)
             took_s = time.monotonic() - now_s
             sampled_s = now_s + max(_SAMPLED_EVERY_S, _SHARE * took_s)
         for child in [child for child in left if child.poll() is not None]:
@@ -117,6 +128,7 @@ def _wait(
             if (died := why_it_died()) is not None:
                 raise SystemDied(died)
         time.sleep(_INTERVAL_S)
+    return tuple(largest.values())
 
 
 def _cpu_of_children_ns() -> int:
@@ -125,13 +137,17 @@ def _cpu_of_children_ns() -> int:
     return int((used.ru_utime + used.ru_stime) * 1e9)
 
 
-def _sample(pid: int, one: Ended) -> None:
-    found = sampling.sample(pid, with_descendants=False)
-    if found is None:
-        return
-    one.threads = max(one.threads, found.threads)
-    one.virtual_bytes = max(one.virtual_bytes, found.virtual_bytes)
-    one.resident_bytes = max(one.resident_bytes, found.resident_bytes)
+def _sample(pid: int, one: Ended, data_directory: Path | None) -> ProcessSample | None:
+    found = sampling.sample(pid, data_directory, with_descendants=False)
+    if found is not None:
+        one.threads = max(one.threads, found.threads)
+        one.virtual_bytes = max(one.virtual_bytes, found.virtual_bytes)
+        one.resident_bytes = max(one.resident_bytes, found.resident_bytes)
+    return found
+
+
+def _resident_bytes(timed: TimedSample) -> int:
+    return timed.sample.resident_bytes
 
 
 def _read(one: Ended, output: Path, errors: Path) -> None:

@@ -95,6 +95,7 @@ def take(
             text,
             cell.clients,
             pooled.why_it_died,
+            pooled.deployment.data_directory if pooled.deployment.is_embedded else None,
         )
 
     if may_change_data(state.context.compiled, state.planned):
@@ -106,8 +107,8 @@ def take(
     with Sampler(deployment, system) as sampler:
         found = run()
     state.observed(label, _report(found, rows, cached))
-    if not deployment.is_embedded:  # else it sampled this process, in which nothing worked
-        state.context.store.sampled(sampler.samples)
+    # A library works in the client programs, not in this process, which the sampler sees.
+    state.context.store.sampled(found.samples if deployment.is_embedded else sampler.samples)
 
 
 def _report(found: Found, rows: int | None, cached: CacheState | None) -> NativeClientsReport:
