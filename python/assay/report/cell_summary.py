@@ -33,6 +33,7 @@ Times = Sequence[tuple[Latency, Resolution]]
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
 DEVICE_READS = "reads/tx"
 """The column of the device's reads per transaction."""
+ELAPSED = "elapsed"
 DURABILITY = "durability"
 NO_ERRORS = "none"
 ABSENT = "-"
@@ -65,6 +66,9 @@ class CellSummary:
     """Per transaction."""
     has_device_reads: bool
     """Whether these are enough to explain something."""
+    elapsed: str
+    has_elapsed_alone: bool
+    """Whether its clients were timed as a whole, not their transactions."""
     runs: tuple[RunRecord, ...]
 
 
@@ -73,6 +77,9 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     reads = device.reads_of_all(measured)
     refused = [run.reason for run in cell.runs if run.state == "refused"]
     verdict = Verdict("refused", refused[0]) if refused else cell.judged.verdict
+    declared = declaration.of_record(experiment.workload, cell.runs[0].test)
+    has_fields = bool(declared and declared.fields)
+    elapsed = aggregates.number(cell, aggregates.ELAPSED)
     return CellSummary(
         test=cell.runs[0].full_test_name,
         name=cell.name,
@@ -84,6 +91,8 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         device=device.summary(measured),
         device_reads=ABSENT if reads is None else units.digits(reads, 2),
         has_device_reads=reads is not None and reads >= device.READS_LIMIT,
+        elapsed=ABSENT if elapsed is None else f"{_seconds(elapsed.value)} s",
+        has_elapsed_alone=elapsed is not None and not measured and not has_fields,
         runs=cell.runs,
     )
 
@@ -114,7 +123,7 @@ def _numbers(
     if declared and declared.fields:
         return _fields(declared.fields, cell)
     if not measured:
-        return ()
+        return _elapsed(cell)
     made = aggregates.number(cell, aggregates.THROUGHPUT)
     if made is None:
         return ()
@@ -134,6 +143,21 @@ def _numbers(
         ("throughput", throughput),
         ("latency", _latency(_latencies(measured))),
     )
+
+
+def _elapsed(cell: CellRuns) -> tuple[tuple[str, str], ...]:
+    made = aggregates.number(cell, aggregates.ELAPSED)
+    if made is None:
+        return ()
+    shown = f"{_seconds(made.value)}{TOGETHER}s"
+    if made.n != 1 and made.low is not None and made.high is not None:
+        around = f"{_seconds(made.low)}-{_seconds(made.high)}"
+        shown += f", median of {made.n} repetitions ({around})"
+    return ((ELAPSED, shown),)
+
+
+def _seconds(value_ns: float) -> str:
+    return units.time(value_ns, "s")
 
 
 def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:

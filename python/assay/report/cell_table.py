@@ -43,6 +43,8 @@ def _columns(found: Sequence[CellSummary]) -> dict[str, list[str]]:
     """Title → the value of each cell."""
     *titles, last = cell_summary.COLUMNS
     columns = {title: [cell.columns[place] for cell in found] for place, title in enumerate(titles)}
+    if any(cell.has_elapsed_alone for cell in found):
+        columns = {cell_summary.ELAPSED: [cell.elapsed for cell in found], **columns}
     if any(cell.has_device_reads for cell in found):
         columns[cell_summary.DEVICE_READS] = [cell.device_reads for cell in found]
     if any(cell.durability not in ("-", durability.NONE) for cell in found):

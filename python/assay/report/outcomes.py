@@ -64,11 +64,14 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
     for cell in found:
         for run in cell.runs:
             cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
+            elapsed_ns = getattr(run.observation, "elapsed_ns", None)
+            if elapsed_ns is not None:
+                cells[0] = Cell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1))
             if (driven := run.driven) is not None:
-                elapsed_ns, rate = driven.elapsed_ns, driven.throughput_per_s
+                rate = driven.throughput_per_s
                 named = (*OUTCOMES, "scheduled", *beside)
                 cells = [
-                    Cell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1)),
+                    cells[0],
                     absent("") if rate is None else Cell(units.digits(rate), Number(rate, "per_s")),
                     *(count(getattr(driven.outcomes, name)) for name in named),
                 ]
