@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from pathlib import Path
 
 import psutil
 import pytest
 
-from assay.observation import NativeClientsReport
+from assay.observation import NativeClientsReport, Observation
+from assay.report.build import build
 from commands import IN_MEMORY, Assay, need
 from running import started
+from step_workloads import folder_of
 
 NATIVE = ("--client-program", "native")
 
@@ -33,6 +36,45 @@ def test_every_process_returns_the_rows_of_the_checks(
     assert (report.failed, report.wrong, report.outputs) == (0, 0, 1)
     assert report.cpu_ns > 0
     assert report.threads >= 1
+
+
+def test_the_engine_stands_beside_native_clients(assay: Assay, beebe: Path) -> None:
+    ended = assay(
+        "run", "bibsql.sequential", "--client-program", "engine,native", "--on", "sqlite", "--bib",
+        beebe, "--set", "copies=2", "--no-durability", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    by_engine, native = ended.runs
+    assert (by_engine.client_program, native.client_program) == ("engine", "native")
+    assert isinstance(by_engine.observation, Observation)
+    report = native.observation
+    assert isinstance(report, NativeClientsReport)
+    assert report.rows == report.expected_rows == 2 * 1028
+    # Of a library the client programs are the processes in which it works.
+    assert max(timed.sample.processes for timed in native.samples) == 1
+    built = build(ended.experiment)
+    shown = {table.name: table for section in built.sections for table in section.tables}
+    blocks = [dict(row.block).get("client_program") for row in shown["sequential"].rows]
+    assert blocks == ["engine", "native"]
+    assert all(row.cells[1].number for row in shown["sequential"].rows)
+    assert [row.cells[3].shown for row in shown["sequential_native_clients"].rows] == ["sqlite3"]
+    tidy = built.tidy["tables"]["cells"]
+    assert [one["client_program"] for one in tidy] == ["engine", "native"]
+    assert all(one["elapsed_ns"] for one in tidy)
+
+
+@pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
+def test_their_sessions_are_read_only(assay: Assay, working_folder: Path, system: str) -> None:
+    need(system)
+    keys = 'scripts = ["write.sql"]\nprotocol = "simple"\npasses = 1\nchanges_data = false\n'
+    folder = folder_of(
+        working_folder / "w", f"{keys}allows_native_client = true\n",
+        write="UPDATE data SET value = 1;\n",
+    )  # fmt: skip
+    ended = assay("run", folder, *NATIVE, "--on", system, "--no-durability", *IN_MEMORY)
+    assert ended.status == 1, ended.err
+    assert "1 of 1 client programs failed: " in ended.runs[0].reason
+    assert re.search("read.?only", ended.runs[0].reason, re.IGNORECASE)
 
 
 def program(folder: Path, script: str) -> str:
