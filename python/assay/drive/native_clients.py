@@ -47,6 +47,7 @@ class Ended:
 
 @dataclass(frozen=True)
 class Found:
+    program: Path
     elapsed_ns: int
     """From before the first process was started until the last one had ended."""
     cpu_ns: int
@@ -93,7 +94,7 @@ def observe(
             cpu_ns = _cpu_of_children_ns() - before_ns
         for number, one in enumerate(ended):
             _read(one, folder / f"out.{number}", folder / f"err.{number}")
-        return Found(elapsed_ns, cpu_ns, tuple(ended), samples)
+        return Found(Path(words[0]), elapsed_ns, cpu_ns, tuple(ended), samples)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

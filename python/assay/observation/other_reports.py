@@ -134,6 +134,8 @@ class NativeClientsReport(Shape, frozen=True, tag_field="kind", tag="native_clie
     resident_bytes: int
     cpu_ns: int
     """Of all processes together."""
+    program_version: str = ""
+    """As the program says it: of a library it need not be that of the library."""
     cache_state: CacheState | None = None
     """What was done to the caches before; None: nothing."""
 

@@ -4,7 +4,7 @@ where they were the clients.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from assay.experiment import NATIVE
 from assay.observation import NativeClientsReport
@@ -50,6 +50,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         columns=(*cell_runs.label_columns(native, labels), *value_columns(columns)),
         rows=tuple(table_row(row, labels) for row in pivot_rows(native, labels, columns)),
         notes=(
+            *_versions(native),
             "rows: that each process wrote; threads, virtual, resident: the most of any process; "
             "CPU, all: CPU time of all processes together",
         ),
@@ -57,8 +58,17 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Native clients", (), (table,))
 
 
+def _reports(cell: CellRuns) -> list[NativeClientsReport]:
+    found = (run.observation for run in cell.measured)
+    return [one for one in found if isinstance(one, NativeClientsReport)]
+
+
 def _program(cell: CellRuns) -> Cell:
-    reports = (run.observation for run in cell.measured)
-    return next(
-        (text(one.program) for one in reports if isinstance(one, NativeClientsReport)), cell.absent
-    )
+    return next((text(one.program) for one in _reports(cell)), cell.absent)
+
+
+def _versions(native: Sequence[CellRuns]) -> Iterator[str]:
+    """``sqlite3: 3.40.1 2022-12-28``, of each program once."""
+    said = (one for cell in native for one in _reports(cell) if one.program_version)
+    for program, version in dict.fromkeys((one.program, one.program_version) for one in said):
+        yield f"{program}: {version}"

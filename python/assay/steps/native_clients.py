@@ -9,22 +9,26 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import replace as changed
+from pathlib import Path
+
+from msgspec.structs import replace
 
 from assay import registry
 from assay.drive import native_clients
 from assay.drive.native_clients import Found
 from assay.drive.read_only import may_change_data
 from assay.drive.sampler import Sampler
-from assay.errors import Bug
+from assay.errors import Bug, SystemMissing
 from assay.experiment import NATIVE
-from assay.observation import CacheState, NativeClientsReport
+from assay.observation import NativeClientsReport
 from assay.plan import PlannedRun
 from assay.plan.drives import PlannedDrive
 from assay.provision import client_memory
 from assay.steps import cache
 from assay.steps.context import RunState
 from assay.systems.abilities import NativeClient
+from assay.systems.program_version import said_version
 from assay.text import units
 from assay.workload.scripts import as_file
 from assay.workload.values import Script, Workload
@@ -90,7 +94,7 @@ def take(
         address = pooled.deployment.address
         first = (*address.session_statements, *session_statements)
         return native_clients.observe(
-            system.native_client_command(replace(address, session_statements=first)),
+            system.native_client_command(changed(address, session_statements=first)),
             pooled.directory,
             text,
             cell.clients,
@@ -106,12 +110,12 @@ def take(
     deployment = state.up().deployment
     with Sampler(deployment, system) as sampler:
         found = run()
-    state.observed(label, _report(found, rows, cached))
+    state.observed(label, replace(_report(found, rows), cache_state=cached))
     # A library works in the client programs, not in this process, which the sampler sees.
     state.context.store.sampled(found.samples if deployment.is_embedded else sampler.samples)
 
 
-def _report(found: Found, rows: int | None, cached: CacheState | None) -> NativeClientsReport:
+def _report(found: Found, rows: int | None) -> NativeClientsReport:
     ended = found.ended
     failed = [one for one in ended if one.status != 0]
     wrong = [one for one in ended if one.status == 0 and rows is not None and one.rows != rows]
@@ -133,5 +137,13 @@ def _report(found: Found, rows: int | None, cached: CacheState | None) -> Native
         virtual_bytes=max(one.virtual_bytes for one in ended),
         resident_bytes=max(one.resident_bytes for one in ended),
         cpu_ns=found.cpu_ns,
-        cache_state=cached,
+        program_version=_version(found.program),
     )
+
+
+def _version(program: Path) -> str:
+    """The first line that it says of it; empty where it says nothing."""
+    try:
+        return next(iter(said_version(program).splitlines()), "")
+    except SystemMissing:
+        return ""
