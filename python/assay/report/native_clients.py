@@ -68,7 +68,7 @@ def _program(cell: CellRuns) -> Cell:
 
 
 def _versions(native: Sequence[CellRuns]) -> Iterator[str]:
-    """``sqlite3: 3.40.1 2022-12-28``, of each program once."""
+    """Of each program once, as it says it."""
     said = (one for cell in native for one in _reports(cell) if one.program_version)
     for program, version in dict.fromkeys((one.program, one.program_version) for one in said):
         yield f"{program}: {version}"
