@@ -210,6 +210,8 @@ def test_runs_that_were_not_measured_are_counted(folder: Path) -> None:
     cut = invented.changed(b.runs[0], "observation", ended_by="interrupted")
     made = compared(measured(folder / "a"), replace(b, runs=(cut, *b.runs[1:])))
     assert "1 of 5 runs of B were not measured" in shown(made)
+    document = comparison_document.document(made)
+    assert [one["note"] for one in document["notes"]] == ["1 of 5 runs of B were not measured"]
 
 
 def test_what_limits_the_runs_is_said(folder: Path) -> None:

@@ -109,6 +109,12 @@ class RatioDocument:
 
 
 @dataclass(frozen=True)
+class NoteDocument:
+    cell: str
+    note: Annotated[str, msgspec.Meta(description="runs that were not measured, or have no pair …")]
+
+
+@dataclass(frozen=True)
 class UnequalDocument:
     side: SideName
     cell: str
@@ -141,6 +147,7 @@ class ComparisonDocument:
     machine_differences: list[DifferenceDocument]
     ratios: list[RatioDocument]
     differences: list[DifferenceDocument]
+    notes: list[NoteDocument]
     unequal_cells: list[UnequalDocument]
     conditions: list[ConditionDocument]
 
@@ -165,6 +172,9 @@ def document(comparison: Comparison, judged: Sequence[Judged] = ()) -> dict[str,
                 one
                 for cell in comparison.cells
                 for one in _differences(cell.name, cell.differences)
+            ],
+            notes=[
+                NoteDocument(cell.name, note) for cell in comparison.cells for note in cell.notes
             ],
             unequal_cells=[
                 UnequalDocument(
