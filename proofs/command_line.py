@@ -65,7 +65,8 @@ def _assay(random: Random) -> tuple[list[str], bool]:
     """(arguments, whether it may run for long)."""
     if random.random() < 0.03:
         return [_text(random) for _ in range(random.randint(0, 2))], False
-    name = random.choices(COMMANDS, [_WEIGHTS.get(one, 2) for one in COMMANDS])[0]
+    names = list(COMMANDS)
+    name = random.choices(names, [_WEIGHTS.get(one, 2) for one in names])[0]
     command = group.get_command(click.Context(group), name)
     assert command is not None
     if isinstance(command, click.Group):  # what is below it fetches data over the network

@@ -44,7 +44,15 @@ from typing import Any
 from assay.experiment import Scalar
 from assay.files.toml_file import Section
 from assay.report.cell_runs import STORAGE_ROLE
-from assay.report.values import PUBLISHED, PUBLISHED_SPEED_UP, Cell, Column, Number, absent
+from assay.report.values import (
+    PUBLISHED,
+    PUBLISHED_SPEED_UP,
+    Cell,
+    Column,
+    Number,
+    absent,
+    text,
+)
 
 HARDWARE = "hardware"
 NOT_FACTORS = {
@@ -186,5 +194,8 @@ def _row(section: Section) -> Mapping[str, Any]:
     return section.plain()
 
 
-def _printed(value: int | float, unit: str) -> Cell:
+def _printed(value: int | float | str, unit: str) -> Cell:
+    """A number, or the words that the paper has in its place."""
+    if isinstance(value, str):
+        return text(value)
     return Cell(f"{value:.10g}", Number(value, unit))
