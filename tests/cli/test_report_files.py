@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -69,3 +71,46 @@ def test_charts_are_written_as_svg_and_png(here: Path, capsys: pytest.CaptureFix
 def test_force_alone_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["report", "--force"]) == 2
     assert "--output or --charts" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "name", ["assay-records.sqlite", "link", "other", "assay-records.sqlite-wal"]
+)
+def test_no_output_replaces_a_record_file(
+    here: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = here / "assay-records.sqlite"
+    (here / "other").write_bytes(record.read_bytes())
+    (here / "link").unlink(missing_ok=True)
+    (here / "link").symlink_to(record.name)
+    before = record.read_bytes()
+    for words in (["report"], ["generate", "tpcb", "--table", "pgbench_branches"]):
+        assert run_program([*words, "--output", name, "--force"]) == 2
+        assert "is a record file" in capsys.readouterr().err
+    assert record.read_bytes() == before == (here / "other").read_bytes()
+
+
+@pytest.mark.usefixtures("here")
+def test_a_hyphen_and_a_pipe_are_standard_output() -> None:
+    assay = [str(Path(sys.executable).with_name("assay"))]
+    for file in ("-", "/dev/stdout"):
+        words = [*assay, "report", "--format", "json", "--output", file]
+        found = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert found.returncode == 0, found.stderr
+        assert json.loads(found.stdout)["version"]
+        assert not Path("-").exists()
+
+
+def test_formats_for_programs_are_utf_8_in_any_locale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("häß.sql").write_text("select 1;\n", encoding="utf-8")
+    assert run_program(["run", "häß.sql", "--on", "null", "--duration", "1", *NO_PROBES]) == 0
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    assay = [str(Path(sys.executable).with_name("assay"))]
+    for command in (["report"], ["list", "runs"]):
+        words = [*assay, *command, "--format", "json"]
+        found = subprocess.run(words, capture_output=True, check=False)
+        assert found.returncode == 0, found.stderr
+        assert "häß" in found.stdout.decode("utf-8")

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,10 +15,12 @@ from assay import registry
 from assay.cli import completers
 from assay.cli.numbers import Number
 from assay.cli.options import is_typed
+from assay.cli.report_output import STANDARD_OUTPUT
 from assay.cli.streams import OutputLost
 from assay.dialects.protocol import Dialect, SqlText, Table
 from assay.errors import ArgumentError
 from assay.files import output_file
+from assay.record.schema import insist_on_no_record
 from assay.row_sources.protocol import row_source
 from assay.text import quantities
 from assay.workload.parameters import Scalar
@@ -63,7 +66,9 @@ _ROWS_PER_STATEMENT = 100
 @click.option(
     "--header/--no-header", default=True, help="CSV: write the column names (only in part 1)."
 )
-@click.option("--output", "-o", metavar="FILE", help="File to write. [default: standard output]")
+@click.option(
+    "--output", "-o", metavar="FILE", help="File to write; -: standard output. [default: -]"
+)
 @click.option("--force", is_flag=True, help="Replace the --output file if it exists.")
 def command(
     workload: str,
@@ -118,7 +123,9 @@ def command(
         "form": form,
         **({"header": header and is_first} if form == "csv" else _sql(read, dialect, chosen)),
     }
-    with _output(output, force) as descriptor:
+    with _output(
+        output, force, [read.folder / "workload.toml", *(read.folder / name for name in read.texts)]
+    ) as descriptor:
         _write(source, target, descriptor, output)
 
 
@@ -205,12 +212,13 @@ def _dialect(name: str) -> Dialect:
 
 
 @contextmanager
-def _output(file: str | None, force: bool) -> Iterator[int]:
-    """A file descriptor to write to."""
-    if file is None:
+def _output(file: str | None, force: bool, inputs: Sequence[Path]) -> Iterator[int]:
+    """A file descriptor to write to; no file of ``inputs`` is replaced."""
+    if file is None or file == STANDARD_OUTPUT:
         yield sys.stdout.fileno()
         return
-    with output_file.written(file, force=force) as descriptor:
+    insist_on_no_record(Path(file))
+    with output_file.written(file, force=force, inputs=inputs) as descriptor:
         yield descriptor
 
 

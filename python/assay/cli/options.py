@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
@@ -57,11 +58,21 @@ def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:
         "form",
         type=click.Choice(names),
         default=default,
+        callback=_with_its_encoding,
         metavar="FORMAT" if len(names) > _MOST_SHOWN else None,
         help=f"Output format: {', '.join(names)}."
         if len(names) > _MOST_SHOWN
         else "Output format.",
     )
+
+
+def _with_its_encoding(_context: click.Context, _parameter: click.Parameter, form: str) -> str:
+    """Files and programs get UTF-8 whatever the locale is; a table is for the terminal at hand."""
+    if form != "table":
+        stream: Any = sys.stdout
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8")
+    return form
 
 
 def report_format_option(function: Callable[..., Any]) -> Callable[..., Any]:

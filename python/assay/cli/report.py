@@ -15,7 +15,9 @@ from assay.text.units import counted
 @click.command("report")
 @click.argument("reference", metavar="[EXPERIMENT]", nargs=-1)
 @report_format_option
-@click.option("--output", "-o", metavar="FILE", help="File to write. [default: standard output]")
+@click.option(
+    "--output", "-o", metavar="FILE", help="File to write; -: standard output. [default: -]"
+)
 @click.option(
     "--charts",
     metavar="DIR",
@@ -50,7 +52,12 @@ def command(
     """
     if force and output is None and charts is None:
         raise ArgumentError("--force needs --output or --charts", hint="--output FILE")
-    from assay.cli.report_output import insist_on_readable, write, write_charts
+    from assay.cli.report_output import (
+        STANDARD_OUTPUT,
+        insist_on_readable,
+        write,
+        write_charts,
+    )
     from assay.record import Store
     from assay.report.build import build
 
@@ -60,5 +67,5 @@ def command(
     if charts is not None:
         say(f"{counted(write_charts(report, charts, force=force), 'chart')} in {charts}")
     write(report, form, detail, output, force=force)
-    if output is not None:
+    if output not in (None, STANDARD_OUTPUT):
         say(f"written to {output}")

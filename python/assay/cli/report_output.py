@@ -11,13 +11,17 @@ from pathlib import Path
 from assay import registry
 from assay.errors import ArgumentError, InputError
 from assay.files import output_file
+from assay.record.schema import insist_on_no_record
 from assay.report.values import Report
+
+STANDARD_OUTPUT = "-"
+"""In place of the name of a file."""
 
 
 def insist_on_readable(form: str, output: str | None = None) -> None:
     """Raises `ArgumentError` where a page would be written to a terminal."""
     is_for_terminals = getattr(registry.report_form(form), "is_for_terminals", True)
-    if output is None and not is_for_terminals and sys.stdout.isatty():
+    if output in (None, STANDARD_OUTPUT) and not is_for_terminals and sys.stdout.isatty():
         raise ArgumentError(
             f"expected a file for --format {form}, found a terminal",
             hint=f"assay report --format {form} --output report.{form}",
@@ -27,9 +31,9 @@ def insist_on_readable(form: str, output: str | None = None) -> None:
 def write(
     report: Report, form: str, detail: bool | None, output: str | None, *, force: bool
 ) -> None:
-    """``output`` None: to standard output."""
+    """``output`` None or ``-``: to standard output."""
     render = registry.report_form(form)
-    if output is None:
+    if output is None or output == STANDARD_OUTPUT:
         render(report, sys.stdout, detail=detail)
         return
     text = io.StringIO()
@@ -65,6 +69,7 @@ def _insist_on_new(paths: Iterable[Path]) -> None:
 
 
 def _write_file(file: str | Path, content: bytes, *, force: bool) -> None:
+    insist_on_no_record(Path(file))
     with output_file.written(file, force=force) as descriptor:
         left = memoryview(content)
         while left:

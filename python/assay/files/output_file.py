@@ -35,12 +35,13 @@ def written(
     """A descriptor for the content of ``file``, which appears when the block ends without error.
 
     A file that is there is replaced only where ``force``, and keeps its mode and owner; a symbolic
-    link is followed and stays. A pipe, terminal or other device is written to as it is. Raises
+    link is followed and stays. A pipe, terminal or other device, also by a name such as
+    /dev/stdout, is written to as it is. Raises
     `InputError` where the file is there, is one of ``inputs`` by whatever path (or descriptor), or
     cannot be written.
     """
     target = Path(os.path.realpath(file))
-    there = _status(target, file)
+    there = _status(file)
     if there is not None:
         insist_on_other_file(there, file, inputs)
         if stat.S_ISDIR(there.st_mode):
@@ -49,7 +50,8 @@ def written(
             raise _already_there(file)
     try:
         if there is not None and not stat.S_ISREG(there.st_mode):
-            with target.open("wb") as device:
+            # By the name that was given: that of a pipe without one is a link to nothing.
+            with Path(file).open("wb") as device:
                 yield device.fileno()
             return
         with _unfinished(target.parent) as unfinished:
@@ -84,9 +86,9 @@ def insist_on_other_file(
                 )
 
 
-def _status(target: Path, file: str | Path) -> os.stat_result | None:
+def _status(file: str | Path) -> os.stat_result | None:
     try:
-        return target.stat()
+        return Path(file).stat()
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:

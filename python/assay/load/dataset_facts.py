@@ -42,7 +42,7 @@ class DatasetFacts(msgspec.Struct, frozen=True):
         """Identifies a load: equal for runs that reused the data of an earlier run or a copy of
         them."""
         times = (self.schema_ns, self.load_ns, self.index_ns, self.analyze_ns)
-        return (self.fingerprint, self.replicas, self.variant, *times, *self.rows.items())
+        return (self.fingerprint, self.replicas, self.variant, *times, *sorted(self.rows.items()))
 
     @property
     def made_ns(self) -> int:

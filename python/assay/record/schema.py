@@ -22,11 +22,15 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, InputError
 from assay.plan import fingerprint
 
 APPLICATION_ID = 0x41535359
 """``ASSY`` in the file's header: identifies a record among SQLite files."""
+_APPLICATION_ID_AT = 68
+"""Its place in the header of the file."""
+_COMPANIONS = ("-wal", "-shm", "-journal")
+"""What follows the name of a record file in those of files that belong to it."""
 
 Step = Sequence[str]
 """The statements of one step."""
@@ -40,6 +44,28 @@ def steps() -> list[Step]:
         if file.name.endswith(".sql")
     ]
     return [_statements(file.read_text("utf-8")) for file in sorted(texts, key=lambda f: f.name)]
+
+
+def insist_on_no_record(path: Path) -> None:
+    """Raises `InputError` where the file is a record file, or belongs to one, by whatever link: no
+    output replaces it."""
+    real = path.resolve()
+    names = [real.name, *(real.name.removesuffix(end) for end in _COMPANIONS)]
+    if any(_has_application_id(real.with_name(name)) for name in dict.fromkeys(names) if name):
+        raise InputError(
+            "is a record file, which no output replaces", file=path, hint="write to another file"
+        )
+
+
+def _has_application_id(path: Path) -> bool:
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            file.seek(_APPLICATION_ID_AT)
+            return int.from_bytes(file.read(4)) == APPLICATION_ID
+    except OSError:
+        return False
 
 
 def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -> None:

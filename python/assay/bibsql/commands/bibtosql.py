@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from assay.bibsql.commands import applying, reading_user, servers
@@ -30,6 +31,7 @@ from assay.cli.streams import OutputLost
 from assay.cli.surroundings import refuse_other_encodings
 from assay.errors import ArgumentError
 from assay.files import output_file
+from assay.record.schema import insist_on_no_record
 from assay.workload import reader
 from assay.workload.values import Workload
 
@@ -137,10 +139,16 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
         with ended_by_signals():
             check(document["source"])
     with _output(parsed, files) as descriptor:
-        report = _write(document, descriptor, parsed.last("output"))
+        report = _write(document, descriptor, _file(parsed))
     if "quiet" not in parsed.given:
         for line in problem_lines(report["problems"]):
             say(line)
+
+
+def _file(parsed: Parsed) -> str | None:
+    """None: standard output."""
+    file = parsed.last("output")
+    return None if file == "-" else file
 
 
 @contextmanager
@@ -150,8 +158,9 @@ def _output(parsed: Parsed, files: Sequence[str]) -> Iterator[int]:
     Files have been read once before, which standard input cannot be: its script waits in a
     temporary file.
     """
-    file = parsed.last("output")
+    file = _file(parsed)
     if file is not None:
+        insist_on_no_record(Path(file))
         inputs: list[str | int] = [*files] if files else [STANDARD_INPUT]
         with output_file.written(file, force="force" in parsed.given, inputs=inputs) as descriptor:
             if parsed.last("reader") is not None and stat.S_ISREG(os.fstat(descriptor).st_mode):
