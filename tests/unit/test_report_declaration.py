@@ -63,6 +63,14 @@ def test_a_published_row_has_a_value_for_each_column(tmp_path: Path) -> None:
         published.read(toml_file.read(file).section("t"))
 
 
+def test_what_a_paper_says_in_words_stands_beside_our_number() -> None:
+    """Cassandra's count of all jobs "may take hours", in a report that repeats no paper as well."""
+    table = reader.read("glidemon").published["count"]
+    section = toml_file.Section(Path("published.toml"), "", ("count",), table)
+    beside = published.read(section)
+    assert [cell.shown for cell in beside.cells(beside.rows[0])] == ["may take hours"]
+
+
 def test_numbers_have_four_significant_digits_and_no_exponent() -> None:
     shown = [units.digits(value) for value in (0, 0.0012345, 0.5, 9.9999, 88.28, 2682.88, 123456)]
     assert shown == ["0", "0.001234", "0.5000", "10.00", "88.28", "2683", "123456"]

@@ -11,9 +11,9 @@ from assay.record import ExperimentRecord
 from assay.report import aggregates, cell_runs, durability, field_path, notes
 from assay.report.cell_runs import CACHE, DURABILITY, TEST, CellRuns
 from assay.report.pivot import PivotColumn, pivot_rows, table_row, value_columns
-from assay.report.published import HARDWARE, Published
+from assay.report.published import HARDWARE, Published, printed_cell
 from assay.report.series import Series, SeriesColumn
-from assay.report.values import Cell, Column, Number, Row, Table
+from assay.report.values import Cell, Column, Row, Table
 
 
 def table(
@@ -92,7 +92,7 @@ def _published(
             "system": Cell(", ".join(words), level=str(row["system"])),
         }
         cells = [
-            Cell(value) if isinstance(value, str) else Cell(f"{value:.10g}", Number(value, unit))
+            printed_cell(value, unit)
             for value, unit in zip(row["values"], published.units, strict=True)
         ]
         found.append(

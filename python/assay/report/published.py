@@ -51,7 +51,6 @@ from assay.report.values import (
     Column,
     Number,
     absent,
-    text,
 )
 
 HARDWARE = "hardware"
@@ -138,7 +137,7 @@ class Published:
         """One cell per column of `beside`."""
         if row is None:
             return [absent("") for _ in self.beside]
-        values = [_printed(value, self.unit) for value in row["values"]]
+        values = [printed_cell(value, self.unit) for value in row["values"]]
         speed_ups = [
             Cell(f"{value:.2f}", Number(value, "ratio")) for value in row.get("speed_up", ())
         ]
@@ -194,8 +193,8 @@ def _row(section: Section) -> Mapping[str, Any]:
     return section.plain()
 
 
-def _printed(value: int | float | str, unit: str) -> Cell:
-    """A number, or the words that the paper has in its place."""
+def printed_cell(value: float | str, unit: str) -> Cell:
+    """As published: a number, or what the paper says in words ("": nothing)."""
     if isinstance(value, str):
-        return text(value)
+        return Cell(value) if value else absent("")
     return Cell(f"{value:.10g}", Number(value, unit))

@@ -165,7 +165,7 @@ def _table(
         labels = [_label(printed.get(factor)) for factor in factors]
         cells = [text(printed["system"]), *labels, text("published")]
         values = [
-            Cell(f"{value:.10g}", Number(value, column.unit))
+            published.printed_cell(value, column.unit)
             for value, column in zip(printed["values"], columns, strict=False)
         ] or [absent("not printed") for _ in columns]
         speed_ups = ", ".join(f"{one:.2f}" for one in printed.get("speed_up", ()))
@@ -251,12 +251,12 @@ def _none(cell: CellRuns | None) -> Cell:
 
 def _ratio(
     ours: Number | None,
-    printed: float,
+    printed: float | str,
     column: _Column,
     factors: set[str],
     scaled: Mapping[str, set[str]],
 ) -> Cell:
-    if ours is None or not printed:
+    if ours is None or isinstance(printed, str) or not printed:
         return absent("")
     if scaled.get(column.test, set()) - factors:
         return absent("scaled")
