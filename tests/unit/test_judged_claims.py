@@ -50,6 +50,19 @@ def test_an_order_is_judged_where_the_repetitions_separate_the_cells(
     assert one.published == "ssd < here (x 2.00)"
 
 
+def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(
+    tmp_path: Path,
+) -> None:
+    claim = {**DISK_IS_SLOWER, "order": [{"clients": 1}, {"clients": 2}, {"clients": 4}]}
+    elapsed = {
+        ("sqlite", "here", 1): (10.0, 10.1, 10.2),
+        ("sqlite", "here", 2): (1.0, 4.0, 16.0),
+        ("sqlite", "here", 4): (1.0, 1.1, 1.2),
+    }
+    (one,) = found(tmp_path, claim, elapsed, [invented.HERE], clients=(1, 2, 4))
+    assert one.word == "partly reversed"
+
+
 def test_one_repetition_shows_no_order(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD])
     record = invented.experiment(

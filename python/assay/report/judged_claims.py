@@ -182,7 +182,8 @@ def _order(
     steps = [order.ratio(after, before) for before, after in itertools.pairwise(of_cells)]
     whole = order.ratio(of_cells[-1], of_cells[0])
     word, why = "same order", _modelled(cells)
-    if any(step.is_below(1) for step in steps):
+    pairs = itertools.combinations(of_cells, 2)  # the ends may be apart where neighbours are not
+    if any(order.ratio(after, before).is_below(1) for before, after in pairs):
         word = "reversed" if all(step.is_below(1) for step in steps) else "partly reversed"
     elif not all(step.is_above(1) for step in steps):
         word, why = "no order seen", "" if whole.is_known else "one repetition"
