@@ -217,7 +217,7 @@ def test_runs_that_were_not_measured_are_counted(folder: Path) -> None:
 def test_what_limits_the_runs_is_said(folder: Path) -> None:
     short = measured(folder / "a", verdict=("indicative", "short measurement"))
     busy = measured(folder / "b", verdict=("indicative", "short measurement; client busy"))
-    assert "indicative  short measurement; B: client busy" in shown(compared(short, busy))
+    assert "[1] indicative: short measurement; B: client busy" in shown(compared(short, busy))
 
 
 def test_one_of_many_cells_is_not_called_for_what_is_chance(folder: Path) -> None:
@@ -327,3 +327,72 @@ def test_a_short_report_is_short(folder: Path) -> None:
     text = shown(compared(measured(folder / "a"), measured(folder / "b", SLOW)))
     assert len(text.splitlines()) <= 17
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_condition_that_is_repeated_counts_once(folder: Path) -> None:
+    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
+    texts = ["throughput_per_s < 0.9x", "throughput_per_s  <  0.90x"]
+    found = conditions.judge(made, [conditions.condition(text) for text in texts * 20])
+    assert [(one.answer, one.reason) for one in found] == [
+        (one.answer, one.reason)
+        for one in conditions.judge(made, [conditions.condition(texts[0])])
+    ]  # fmt: skip
+    assert found[0].answer is Answer.MET
+
+
+def test_a_condition_is_not_known_of_a_cell_that_b_has_lost(folder: Path) -> None:
+    made = compared(measured(folder / "a", clients=(8, 16)), measured(folder / "b", clients=(8,)))
+    for text in ("throughput_per_s < 0.5x", "elapsed_ns > 1e15"):
+        kept, lost = conditions.judge(made, [conditions.condition(text)])
+        assert kept.answer is Answer.NOT_MET
+        assert (lost.answer, lost.reason) == (Answer.UNKNOWN, "B has no such cell")
+        assert "16 clients" in lost.cell
+    made = compared(measured(folder / "c", clients=(8,)), measured(folder / "d", clients=(8, 16)))
+    assert answers(made, "throughput_per_s < 0.5x") == [Answer.NOT_MET]
+
+
+def test_the_verdict_on_the_runs_stands_beside_the_result(folder: Path) -> None:
+    short = measured(folder / "b", SLOW, verdict=("indicative", "short measurement"))
+    made = compared(measured(folder / "a"), short)
+    assert "slower [1]" in shown(made) and "[1] indicative: B: short" in shown(made)
+    (row, *_) = comparison_document.rows(made)
+    assert (row["verdict"], row["runs_verdict"]) == ("slower", "indicative")
+    stream = io.StringIO()
+    comparison_document.write_csv(made, stream)
+    assert "B: short measurement" in stream.getvalue().splitlines()[1]
+    assert comparison_document.document(made)["ratios"][0]["runs_reasons"] == [
+        "B: short measurement"
+    ]
+
+
+@pytest.mark.parametrize("between", ["", "storage"])
+def test_durability_that_settings_lower_leaves_no_verdict(folder: Path, between: str) -> None:
+    """Also where it was not measured."""
+    lowered = {"durability_lowered_by": ["fsync = off"]}
+    a, b = measured(folder / "a"), measured(folder / "b", SLOW, site=lowered)
+    made = compared(a, b, between=between)
+    assert made.cells[0].not_comparable == ("durability by settings: not lowered → fsync = off")
+    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+    assert compared(a, b, despite=["durability"]).cells[0].primary.verdict == "slower"
+    both = compared(b, measured(folder / "c", site=lowered))
+    assert both.cells[0].not_comparable == ""
+
+
+@pytest.mark.parametrize("lost", [("cpu_model",), ("memory_bytes",), ("cpu_model", "memory_bytes")])
+def test_machines_of_which_too_little_is_known_are_not_the_same(
+    folder: Path, lost: tuple[str, ...]
+) -> None:
+    a = measured(folder / "a")
+    b = measured(folder / "b", SLOW, machine=dict.fromkeys(lost))
+    made = compared(a, b)
+    assert f"not known: the record lacks B's {lost[0]}" in shown(made)
+    assert "slower [1]" in shown(made) and "[1] machines not known" in shown(made)
+    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+    assert answers(made, "throughput_per_s < 0.95x", despite=["machine"]) == [Answer.MET]
+    assert comparison_document.rows(made)[0]["machines"] == "not known"
+
+
+def test_a_verdict_on_other_machines_says_so_in_every_form(folder: Path) -> None:
+    made = compared(measured(folder / "a"), measured(folder / "b", SLOW, machine=OTHER))
+    assert "slower [1]" in shown(made) and "[1] not the same machine" in shown(made)
+    assert {row["machines"] for row in comparison_document.rows(made)} == {"not the same"}

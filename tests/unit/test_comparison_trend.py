@@ -99,3 +99,14 @@ def test_a_few_values_have_no_change() -> None:
     assert change_points([1, 1, 1, 9, 9, 9, 9]) == []
     assert [one.place for one in change_points([1, 1, 1, 1, 9, 9, 9, 9])] == [4]
     assert change_points([5.0] * 12) == []
+
+
+def test_what_limits_the_runs_of_a_point_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    limited = measured(path, 2.0, verdict=("indicative", "short measurement"))
+    found = trends([*measured(path, 1.0), *limited])
+    assert [row["runs_verdict"] for row in report.rows(found)] == ["valid", "indicative"]
+    assert report.rows(found)[1]["runs_reasons"] == "short measurement"
+    stream = io.StringIO()
+    table.render(report.build(found, [path]), stream, detail=True)
+    assert "[1] indicative: short measurement" in stream.getvalue()

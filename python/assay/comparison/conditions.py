@@ -91,20 +91,34 @@ def condition(text: str) -> Condition:
 def judge(
     comparison: Comparison, conditions: Sequence[Condition], *, despite: Sequence[str] = ()
 ) -> list[Judged]:
-    """Every condition on every cell."""
+    """Every condition once on every cell of A: also on those that B has lost."""
+    conditions = list(
+        {(one.metric.name, one.sign, one.limit, one.is_ratio): one for one in conditions}.values()
+    )
+    lost = [one for one in comparison.unequal if one.side == "A"]
     ratios = sum(one.is_ratio for one in conditions) * len(comparison.cells)
     confidence = 1 - LEVEL / max(1, ratios)
-    is_foreign = comparison.is_other_machine and "machine" not in despite
-    return [
-        _judged(one, cell, confidence, is_foreign=is_foreign)
-        for one in conditions
-        for cell in comparison.cells
-    ]
+    foreign = "" if "machine" in despite else _foreign(comparison)
+    found = []
+    for one in conditions:
+        found += [_judged(one, cell, confidence, foreign) for cell in comparison.cells]
+        found += [
+            Judged(one, cell.name, Answer.UNKNOWN, "B has no such cell", None) for cell in lost
+        ]
+    return found
 
 
-def _judged(
-    condition: Condition, cell: ComparedCell, confidence: float, *, is_foreign: bool
-) -> Judged:
+def _foreign(comparison: Comparison) -> str:
+    """Why ratios say nothing of B alone; empty: both were measured on one machine."""
+    if comparison.is_other_machine:
+        return "A and B were measured on machines that differ (--despite machine)"
+    if comparison.unknown_of_machines:
+        facts = ", ".join(comparison.unknown_of_machines)
+        return f"the same machine is not known: no {facts} in the record (--despite machine)"
+    return ""
+
+
+def _judged(condition: Condition, cell: ComparedCell, confidence: float, foreign: str) -> Judged:
     def answer(given: Answer, reason: str, found: float | None = None) -> Judged:
         return Judged(condition, cell.name, given, reason, found)
 
@@ -117,10 +131,8 @@ def _judged(
         return answer(Answer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
     if one is None:
         return answer(Answer.UNKNOWN, f"neither side has {condition.metric.name}")
-    if is_foreign:
-        return answer(
-            Answer.UNKNOWN, "A and B were measured on machines that differ (--despite machine)"
-        )
+    if foreign:
+        return answer(Answer.UNKNOWN, foreign)
     return _of_ratio(condition, cell, one, confidence)
 
 

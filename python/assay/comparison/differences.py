@@ -25,6 +25,8 @@ _HARDWARE = (
     "cpu_model", "architecture", "cores", "processors", "processors_usable", "processors_limit",
     "memory_bytes", "memory_limit_bytes",
 )  # fmt: skip
+_ESSENTIAL = ("cpu_model", "memory_bytes")
+"""Of these, what every Assay kept."""
 _SAME_MEMORY = 0.02
 """The kernel takes a share of it, which differs between versions."""
 _FINGERPRINT = 12
@@ -35,6 +37,19 @@ def of_machines(a: Side, b: Side) -> tuple[Difference, ...]:
     """Hardware first."""
     ours, theirs = (_merged(run.machine for _, run in side.runs) for side in (a, b))
     return tuple(_of_machine_facts(ours, theirs))
+
+
+def unknown_of_machines(a: Side, b: Side) -> tuple[str, ...]:
+    """The facts without which it is not known whether the machines are the same. A model of
+    processor that neither side has is not missed: some machines do not say it."""
+    facts = [_merged(run.machine for _, run in side.runs) for side in (a, b)]
+    return tuple(
+        f"{side.name}'s {name}"
+        for name in _ESSENTIAL
+        for side, found in zip((a, b), facts, strict=True)
+        if found.get(name) is None
+        and (name == "memory_bytes" or any(one.get(name) is not None for one in facts))
+    )
 
 
 def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
@@ -84,9 +99,7 @@ def of_cell(
     if between not in a_runs[0].parameters:
         found += _one("data", "input of the data", *_each(a_runs, b_runs, _input))
         found += _one("data", "rows", *_each(a_runs, b_runs, _rows))
-    levels = _each(a_runs, b_runs, _durability)
-    if all(levels):
-        found += _one("durability", "durability", *levels)
+    found += _durability(a_runs, b_runs)
     found += _one("seed", "seed", *_each(*experiments, lambda one: str(one.seed)))
     return tuple(found)
 
@@ -140,8 +153,26 @@ def _rows(run: RunRecord) -> str:
     return ", ".join(f"{table} {count}" for table, count in sorted(run.data.rows.items()))
 
 
-def _durability(run: RunRecord) -> str:
+def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
+    """The levels that were measured; where one side has none, or both lowered it by their settings,
+    these settings."""
+    measured = _each(a, b, _level)
+    if all(measured) and measured[0] != measured[1]:
+        return _one("durability", "durability", *measured)
+    is_one_system = {run.system for run in a} == {run.system for run in b}
+    if all(measured) and not is_one_system:
+        return []
+    return _one("durability", "durability by settings", *_each(a, b, _lowered))
+
+
+def _level(run: RunRecord) -> str:
     return (durability.level(run.deployment) if run.deployment else None) or ""
+
+
+def _lowered(run: RunRecord) -> str:
+    if run.deployment is None:
+        return ""
+    return ", ".join(run.deployment.durability_lowered_by) or "not lowered"
 
 
 def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from assay.comparison import differences, factors, metrics, pairs, sides
 from assay.comparison.estimate import Design, Estimate, center, independent, paired
+from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import METRICS, Metric
 from assay.comparison.values import (
     Compared,
@@ -63,6 +64,7 @@ def compare(
         between=factor,
         machines=(*machines, *probes),
         is_other_machine=differences.are_other_machines(machines),
+        unknown_of_machines=differences.unknown_of_machines(a, b),
         cells=with_verdicts(cells),
         unequal=(*_unequal("A", ours, theirs, factor), *_unequal("B", theirs, ours, factor)),
     )
@@ -122,8 +124,19 @@ def _cell(
         not_comparable=a_fault or b_fault or "; ".join(blocking),
         zero_counts=tuple(one.metric.name for one in (first, *rest) if is_zero(one)),
         b_does_not_count=b_fault,
+        runs_verdict=worst_word(run.verdict for run in both),
+        runs_reasons=tuple(_reasons([run for _, run in left], [run for _, run in right])),
         notes=tuple(_notes(ours, theirs, matched)),
     )
+
+
+def _reasons(ours: Sequence[RunRecord], theirs: Sequence[RunRecord]) -> list[str]:
+    """What limits the runs of both sides, then those of one."""
+    limits = [reasons_of(runs) for runs in (ours, theirs)]
+    found = [reason for reason in limits[0] if reason in limits[1]]
+    for name, own, other in (("A", *limits), ("B", *limits[::-1])):
+        found += [f"{name}: {reason}" for reason in own if reason not in other]
+    return found
 
 
 def _measured(runs: Runs) -> Runs:

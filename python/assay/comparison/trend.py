@@ -12,6 +12,7 @@ from itertools import pairwise
 from assay.comparison import differences, factors, metrics
 from assay.comparison.change_points import LEAST_VALUES, change_points
 from assay.comparison.estimate import Estimate, center, independent
+from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import Metric
 from assay.comparison.values import Difference
 from assay.record import RunRecord
@@ -35,6 +36,9 @@ class Point:
     to_previous: Estimate | None
     change_p: float | None
     """The p-value of a change point here; None: it is none."""
+    runs_verdict: str
+    """The worst of its runs."""
+    runs_reasons: tuple[str, ...]
     differs: tuple[Difference, ...]
     """From the point before: machine and version of the system."""
 
@@ -130,6 +134,8 @@ def _point(
         to_first=_ratio(metric, before[0].values, values) if before else None,
         to_previous=_ratio(metric, before[-1].values, values) if before else None,
         change_p=None,
+        runs_verdict=worst_word(run.verdict for run in runs),
+        runs_reasons=tuple(reasons_of(runs)),
         differs=differences.of_following_runs(previous, runs[0]) if previous else (),
     )
 

@@ -98,6 +98,10 @@ class ComparedCell:
     """Metrics that count, and are 0 in every run of both sides."""
     b_does_not_count: str = ""
     """Why the numbers of B alone do not count (not measured, or invalid); empty: they do."""
+    runs_verdict: str = "valid"
+    """The worst of the runs that were measured: ``valid``, ``indicative`` or ``invalid``."""
+    runs_reasons: tuple[str, ...] = ()
+    """Why it is no better (``short measurement``, ``B: client busy``)."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -123,6 +127,14 @@ class UnequalCell:
     differences: tuple[Difference, ...]
 
 
+class Machines(Enum):
+    """Whether both sides were measured on one kind of machine."""
+
+    SAME = "the same"
+    OTHER = "not the same"
+    UNKNOWN = "not known"
+
+
 @dataclass(frozen=True)
 class Comparison:
     a: Side
@@ -133,6 +145,14 @@ class Comparison:
     """What differs between the machines of both sides, and between the probes of their storages."""
     is_other_machine: bool
     """Whether their processors or memory are not the same."""
+    unknown_of_machines: tuple[str, ...]
+    """Facts (``A's cpu_model``) without which it is not known whether they are the same."""
     cells: tuple[ComparedCell, ...]
     unequal: tuple[UnequalCell, ...]
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def same_machine(self) -> Machines:
+        if self.is_other_machine:
+            return Machines.OTHER
+        return Machines.UNKNOWN if self.unknown_of_machines else Machines.SAME

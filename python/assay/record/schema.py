@@ -107,7 +107,8 @@ def version_of(connection: sqlite3.Connection, path: Path, known: Sequence[Step]
     try:
         return _version(connection, path, known)
     finally:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # a full disk has ended it
+            connection.execute("ROLLBACK")
 
 
 def _version(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -> int:

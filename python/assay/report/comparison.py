@@ -4,12 +4,14 @@ first, then a short table of ratios and verdicts; all metrics and differences wi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from assay.comparison.conditions import Judged
 from assay.comparison.estimate import CONFIDENCE, Design
 from assay.comparison.metrics import Metric
 from assay.comparison.stage import designs
-from assay.comparison.values import Compared, ComparedCell, Comparison, Difference
+from assay.comparison.values import Compared, ComparedCell, Comparison, Difference, Machines
+from assay.report import footnotes
 from assay.report.values import Cell, Column, Number, Report, Row, Section, Table, absent, text
 from assay.text import units
 
@@ -45,39 +47,19 @@ def _facts(comparison: Comparison) -> dict[str, str]:
         "B": comparison.b.title,
         "machines": _machines(comparison),
         "runs": "; ".join(_DESIGNS[one] for one in Design if one in designs(comparison)),
-        "indicative": _indicative(comparison),
     }
     return {name: value for name, value in facts.items() if value}
 
 
 def _machines(comparison: Comparison) -> str:
-    if not comparison.machines:
-        return "the same"
     found = "; ".join(one.sentence for one in comparison.machines)
+    unknown = ", ".join(comparison.unknown_of_machines)
+    if comparison.same_machine is Machines.UNKNOWN:
+        return f"not known: the record lacks {unknown}{found and f'; {found}'}"
+    if not found:
+        return "the same"
     is_probes_alone = all(one.what == "probe" for one in comparison.machines)
     return f"{'the same, probed otherwise' if is_probes_alone else 'not the same'}: {found}"
-
-
-def _indicative(comparison: Comparison) -> str:
-    """``short measurement; B: client busy``: what limits the runs; empty: nothing does."""
-    cells = comparison.cells
-    compared = (
-        (comparison.a, {number for cell in cells for number in cell.a_runs}),
-        (comparison.b, {number for cell in cells for number in cell.b_runs}),
-    )
-    limits = [
-        dict.fromkeys(
-            reason
-            for _, run in side.runs
-            if run.id in numbers and run.verdict == "indicative"
-            for reason in run.verdict_reason.split("; ")
-        )
-        for side, numbers in compared
-    ]
-    said = [reason for reason in limits[0] if reason in limits[1]]
-    for name, ours, theirs in (("A", *limits), ("B", *limits[::-1])):
-        said += [f"{name}: {reason}" for reason in ours if reason not in theirs]
-    return "; ".join(said)
 
 
 def _ratios(comparison: Comparison) -> Iterator[Section]:
@@ -113,13 +95,22 @@ def _table(
         Column("runs", is_number=True),
         Column("verdict"),
     ]
-    rows = [Row(tuple(_cells(cell, one, is_one_metric, is_detail))) for cell, one in shown]
+    rows = [
+        Row(
+            (
+                *_cells(cell, one, is_one_metric, is_detail),
+                _verdict(comparison, cell, one),
+            )
+        )
+        for cell, one in shown
+    ]
     what = "all metrics" if is_detail else shown[0][1].metric.name if is_one_metric else ""
     notes = _notes(comparison) if not is_detail else ()
     title = f"{what}, ratios of B to A" if what else "ratios of B to A"
     title += f" with {units.share(CONFIDENCE)} intervals"
     labels = 1 if is_one_metric else 2
-    return Table(name, title, tuple(columns), tuple(rows), notes, labels, is_detail)
+    found = Table(name, title, tuple(columns), tuple(rows), notes, labels, is_detail)
+    return footnotes.numbered(found)
 
 
 def _cells(
@@ -148,7 +139,17 @@ def _cells(
         yield absent("none") if size is None else text(f"{size:.1f}")
         yield absent("none") if p is None else text("<0.001" if p < 0.001 else f"{p:.3f}")
     yield text(f"{len(one.a_values)}+{len(one.b_values)}")
-    yield text(one.verdict)
+
+
+def _verdict(comparison: Comparison, cell: ComparedCell, one: Compared) -> Cell:
+    """With what limits it as a footnote."""
+    reasons = "; ".join(cell.runs_reasons)
+    limits = [
+        *([f"indicative: {reasons}"] if cell.runs_verdict == "indicative" else []),
+        *(["not the same machine"] if comparison.same_machine is Machines.OTHER else []),
+        *(["machines not known"] if comparison.same_machine is Machines.UNKNOWN else []),
+    ]
+    return replace(text(one.verdict), note="; ".join(limits))
 
 
 def _notes(comparison: Comparison) -> tuple[str, ...]:

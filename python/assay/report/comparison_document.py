@@ -106,6 +106,15 @@ class RatioDocument:
     ]
     direction: Literal["better", "worse", "none", "unknown"]
     verdict: str
+    runs_verdict: Annotated[
+        Literal["valid", "indicative", "invalid"],
+        msgspec.Meta(description="the worst verdict on the runs of both sides"),
+    ]
+    runs_reasons: Annotated[list[str], msgspec.Meta(description="why it is no better")]
+    machines: Annotated[
+        Literal["the same", "not the same", "not known"],
+        msgspec.Meta(description="whether processors and memory of both sides are the same"),
+    ]
 
 
 @dataclass(frozen=True)
@@ -154,7 +163,7 @@ class ComparisonDocument:
 
 def ratios(comparison: Comparison) -> list[RatioDocument]:
     """Of every metric of every cell."""
-    return [_ratio(cell, one) for cell in comparison.cells for one in cell.metrics]
+    return [_ratio(comparison, cell, one) for cell in comparison.cells for one in cell.metrics]
 
 
 def document(comparison: Comparison, judged: Sequence[Judged] = ()) -> dict[str, Any]:
@@ -222,7 +231,7 @@ def rows(comparison: Comparison) -> list[dict[str, Any]]:
             "version": VERSION,
             **{
                 name: value
-                for name, value in asdict(_ratio(cell, one)).items()
+                for name, value in asdict(_ratio(comparison, cell, one)).items()
                 if name not in _NOT_IN_ROWS
             },
             "a_count": len(one.a_values),
@@ -260,7 +269,7 @@ def _differences(cell: str | None, found: Iterable[Difference]) -> list[Differen
     ]
 
 
-def _ratio(cell: ComparedCell, one: Compared) -> RatioDocument:
+def _ratio(comparison: Comparison, cell: ComparedCell, one: Compared) -> RatioDocument:
     estimate = one.estimate
     low, high = (estimate.interval() if estimate else None) or (None, None)
     return RatioDocument(
@@ -289,8 +298,17 @@ def _ratio(cell: ComparedCell, one: Compared) -> RatioDocument:
         detectable_difference=_finite(estimate.detectable_difference if estimate else None),
         direction=one.direction.value,
         verdict=one.verdict,
+        runs_verdict=_of_runs(cell.runs_verdict),
+        runs_reasons=list(cell.runs_reasons),
+        machines=comparison.same_machine.value,
     )
 
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
+
+
+def _of_runs(word: str) -> Literal["valid", "indicative", "invalid"]:
+    if word == "invalid":
+        return "invalid"
+    return "indicative" if word == "indicative" else "valid"

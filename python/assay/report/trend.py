@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -13,6 +14,7 @@ from typing import Any, TextIO
 from assay.comparison.change_points import LEAST_VALUES
 from assay.comparison.estimate import CONFIDENCE, Estimate
 from assay.comparison.trend import Point, Trend
+from assay.report import footnotes
 from assay.report.comparison import ratio_text, value_cell
 from assay.report.csv import write_rows
 from assay.report.figures import of_trend
@@ -70,6 +72,8 @@ def _row(one: Trend, place: int, point: Point) -> dict[str, Any]:
         **_ratio("previous", point.to_previous),
         "is_change_point": point.change_p is not None,
         "change_p_value": point.change_p,
+        "runs_verdict": point.runs_verdict,
+        "runs_reasons": "; ".join(point.runs_reasons) or None,
         "differs": "; ".join(one.sentence for one in point.differs) or None,
     }
 
@@ -108,7 +112,7 @@ def _section(one: Trend) -> Section:
         label_columns=len(labels),
     )
     figures = (of_trend.figure(name, one),) if len(one.points) > 1 else ()
-    return Section(one.name, (), (table,), figures)
+    return Section(one.name, (), (footnotes.numbered(table),), figures)
 
 
 def _cells(one: Trend, place: int) -> Iterator[Cell]:
@@ -117,7 +121,11 @@ def _cells(one: Trend, place: int) -> Iterator[Cell]:
     interval = previous.interval() if previous else None
     yield text(point.experiment)
     yield text(_local_time(point.begun_unix_ns))
-    yield value_cell(point.value, one.metric)
+    reasons = "; ".join(sorted(point.runs_reasons))
+    is_limited = point.runs_verdict == "indicative"
+    yield replace(
+        value_cell(point.value, one.metric), note=f"indicative: {reasons}" if is_limited else ""
+    )
     yield text(len(point.values))
     for found in (point.to_first, previous):
         yield absent("") if found is None else text(ratio_text(found.ratio))

@@ -1,0 +1,24 @@
+"""Takes runs; gives the worst verdict on them, and the reasons for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from assay.judge.verdict import WORDS
+from assay.record import RunRecord
+
+
+def worst_word(words: Iterable[str]) -> str:
+    """``valid`` of none."""
+    return max((word for word in words if word in WORDS), key=WORDS.index, default=WORDS[0])
+
+
+def reasons_of(runs: Iterable[RunRecord]) -> list[str]:
+    """Each once; of runs that are invalid, the reason is one text."""
+    found: dict[str, None] = {}
+    for run in runs:
+        if run.verdict == "indicative":
+            found |= dict.fromkeys(run.verdict_reason.split("; "))
+        elif run.verdict == "invalid":
+            found[run.verdict_reason] = None
+    return list(found)
