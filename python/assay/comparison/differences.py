@@ -215,6 +215,8 @@ def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 def _of_machine_facts(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Difference]:
     """Hardware first; of facts that both have, since an earlier Assay kept fewer."""
     for name in dict.fromkeys((*_HARDWARE, *a)):
+        if name in _ESSENTIAL and None in (a.get(name), b.get(name)):
+            continue  # not known, which is no difference
         if name in a and name in b and not _is_same(name, a[name], b[name]):
             yield Difference("machine", name, _shown(name, a[name]), _shown(name, b[name]))
 
