@@ -17,6 +17,7 @@ import pytest
 
 from assay import _engine, registry
 from assay.bibsql.commands import applying, bibtosql
+from assay.dialects.protocol import LocksTables
 from assay.errors import AssayError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.load.digest import table_digest
@@ -253,6 +254,40 @@ def test_an_update_from_elsewhere_is_waited_for(files: Path, tmp_path: Path, nam
         assert site.digests() == fresh
 
 
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_lock_of_the_database_is_waited_for_no_longer_than_said(
+    files: Path, tmp_path: Path, name: str
+) -> None:
+    """Also where no row is there that could be locked."""
+    with database(name, tmp_path) as site:
+        site.fresh(files)
+        site.bibtosql("--update", "--remove-gone", "--apply", site.url, files / "type.bib")
+        before = site.digests()
+        dialect = registry.system(name).dialect
+        first = (
+            dialect.lock_table("bibtab")
+            if isinstance(dialect, LocksTables)
+            else dialect.delete_where("bibtab", "filename", ["none"])
+        )
+        with session(site.deployment.address) as opened:
+            for statement in (*dialect.begin(), *first):
+                opened.execute(statement)
+            ended = site.bibtosql("--update", "--wait", "1", "--apply", site.url, files)
+        assert ended.returncode == 1, ended.stderr
+        assert "has a lock of the database for longer than 1 s" in ended.stderr
+        assert site.digests() == before
+        assert site.bibtosql("--update", "--apply", site.url, files).returncode == 0
+
+
+@pytest.mark.parametrize("server", ["psql", "mariadb"])
+def test_a_script_takes_the_lock_before_it_deletes(files: Path, server: str) -> None:
+    words = [BIN / "bibtosql", "-s", server, "--update", files]
+    lines = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    begin = lines.index("START TRANSACTION;")
+    assert "LOCK" in lines[begin + 1]
+    assert not any("DELETE" in line for line in lines[:begin])
+
+
 def test_tables_that_another_program_made_meanwhile_are_not_dropped(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -278,7 +313,21 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
         assert site.fresh(files)
         made = site.bibtosql(*words, ASSAY_READER_PASSWORD=password)
         assert (made.returncode, made.stderr) == (0, "guest, a new user, may read the tables\n")
-        assert site.bibtosql(*words).returncode == 0
+        assert "guest, who was there and keeps" in site.bibtosql(*words).stderr
+        # Letter case matters: this is another user, who is not made without a password.
+        other = ("--reader", "Guest", "--apply", site.url)
+        assert "needs a password" in site.bibtosql(*other).stderr
+        assert site.bibtosql(*other, ASSAY_READER_PASSWORD=password).returncode == 0
+        if name == "mariadb":
+            for user in ("guest", "Guest"):
+                nothing = replace(site.deployment.address, user=user, password="")
+                with pytest.raises(AssayError, match="denied"), session(nothing):
+                    pass
+            with session(site.deployment.address) as opened:
+                [*rights] = registry.system(name).dialect.grant_reading("absent", ["bibtab"])
+                opened.execute(rights[0])
+                with pytest.raises(_engine.EngineError, match="any matching row"):
+                    opened.execute(rights[1])
         guest = replace(site.deployment.address, user="guest", password=password)
         with session(guest) as opened:
             for table in TABLES:

@@ -103,6 +103,14 @@ def test_a_bracket_in_a_pattern_is_a_bracket() -> None:
     assert {run.cell.storage.name for run in runs} == {"loop[fs=ext4]"}
 
 
+def test_a_storage_is_chosen_without_the_note_behind_its_name() -> None:
+    whole = plan(asked(storages=(StorageChoice("disk (modelled)", "tmpfs"), HERE)), TPCB)
+    assert {run.cell.storage.name for run in only.chosen(whole, [["disk"]])} == {"disk (modelled)"}
+    # A word that chooses nothing beside one that does is a misspelling.
+    with pytest.raises(ArgumentError, match="--only dsk: no run has"):
+        only.chosen(whole, [["here", "dsk"]])
+
+
 def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
     with pytest.raises(ArgumentError, match="--only c: no run has") as refused:
         only.chosen(plan(asked(), TPCB), [["c"]])

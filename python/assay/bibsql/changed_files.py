@@ -32,6 +32,11 @@ def lock(dialect: Dialect, rule: FileRows) -> list[str]:
     return dialect.lock_table(rule.table) if isinstance(dialect, LocksTables) else []
 
 
+def unlock(dialect: Dialect, rule: FileRows) -> list[str]:
+    """Statements that come after the end of the transaction."""
+    return dialect.unlock_table(rule.table) if isinstance(dialect, LocksTables) else []
+
+
 def deletes(dialect: Dialect, rule: FileRows, names: Sequence[str]) -> list[str]:
     """Statements that delete the rows of the files of these names, file by file, and all rows of
     the tables that are made anew."""

@@ -104,6 +104,8 @@ class MysqlDialect(StandardSql):
         "bytes": "LONGBLOB",
     }
 
+    lock_refused_codes: tuple[str, ...] = ("1242",)
+
     def prefix(self, column: Column) -> str | None:
         """Of every value without bounded length its beginning: nothing else can be indexed."""
         name = self.identifier(column.name)
@@ -173,10 +175,33 @@ class MysqlDialect(StandardSql):
             "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION';",
         ]
 
+    def lock_table(self, table: str) -> list[str]:
+        """A lock by name, which the deletes of a transaction may lack: those of READ COMMITTED keep
+        no other from inserting the same rows. Where it is not had in time, the second subquery is
+        an error: it has two rows."""
+        return [
+            f"DO (SELECT IF(GET_LOCK({self._lock_name(table)}, @@lock_wait_timeout) = 1, 1, "
+            "(SELECT 'another update is running' UNION ALL SELECT 'try again later')))"
+        ]
+
+    def unlock_table(self, table: str) -> list[str]:
+        return [f"DO RELEASE_LOCK({self._lock_name(table)})"]
+
+    def _lock_name(self, table: str) -> str:
+        """Of one database of the server, and of at most 64 characters."""
+        return f"MD5(CONCAT(DATABASE(), {self.literal('.' + table)}))"
+
+    def limit_waiting(self, wait_s: float) -> list[str]:
+        """In whole seconds, at least one; for rows, and for tables and names."""
+        seconds = max(1, round(wait_s))
+        names = ("innodb_lock_wait_timeout", "lock_wait_timeout")
+        return [f"SET SESSION {name} = {seconds}" for name in names]
+
     def user_query(self, user: str) -> str:
+        """Names of users differ by letter case, what information_schema compares does not."""
         return (
             "SELECT 1 FROM information_schema.user_privileges "
-            f"WHERE grantee = {self.literal(self._account(user))} LIMIT 1"
+            f"WHERE BINARY grantee = {self.literal(self._account(user))} LIMIT 1"
         )
 
     def create_user(self, user: str, password: str) -> list[str]:
@@ -184,7 +209,15 @@ class MysqlDialect(StandardSql):
         return [f"CREATE USER IF NOT EXISTS {account} IDENTIFIED BY {self.literal(password)}"]
 
     def grant_reading(self, user: str, tables: Sequence[str]) -> list[str]:
-        """One statement takes one table."""
+        """One statement takes one table. The mode is one of MariaDB, where GRANT would else make a
+        user who is not there, without a password."""
+        mode = "CONCAT(@@sql_mode, ',NO_AUTO_CREATE_USER')"
+        return [
+            f"SET @assay_reader = 1 /*M!100108 , SESSION sql_mode = {mode} */",
+            *self._grants(user, tables),
+        ]
+
+    def _grants(self, user: str, tables: Sequence[str]) -> list[str]:
         return [
             f"GRANT SELECT ON {self.identifier(table)} TO {self._account(user)}" for table in tables
         ]

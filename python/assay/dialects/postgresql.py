@@ -44,6 +44,8 @@ class PostgresqlDialect(StandardSql):
         "bytes": "BYTEA",
     }
 
+    lock_refused_codes: tuple[str, ...] = ()
+
     def prefix(self, column: Column) -> str | None:
         """Of a wide column its beginning, as an expression."""
         name = self.identifier(column.name)
@@ -111,6 +113,15 @@ class PostgresqlDialect(StandardSql):
         """A statement that has waited for another transaction deletes what was there when the
         statement began: not the rows that the other one has inserted."""
         return [f"LOCK TABLE {self.identifier(table)} IN SHARE ROW EXCLUSIVE MODE"]
+
+    def unlock_table(self, table: str) -> list[str]:
+        """Nothing to say: the lock is the transaction's."""
+        del table
+        return []
+
+    def limit_waiting(self, wait_s: float) -> list[str]:
+        """In milliseconds, of which 0 would be no limit."""
+        return [f"SET lock_timeout = {max(1, round(wait_s * 1000))}"]
 
     def user_query(self, user: str) -> str:
         return f"SELECT 1 FROM pg_roles WHERE rolname = {self.literal(user)}"

@@ -271,9 +271,26 @@ class LocksTables(Protocol):
     """A dialect of systems where two transactions that delete and insert the same rows at the same
     time would leave both insertions."""
 
+    lock_refused_codes: tuple[str, ...]
+    """The codes by which `lock_table` ends without the lock, where the engine's class of the error
+    is not ``timeout``."""
+
     def lock_table(self, table: str) -> list[str]:
-        """Statements at the beginning of a transaction, after which no other one changes the table
-        until it has ended."""
+        """Statements at the beginning of a transaction, after which no other one that begins so
+        changes the table until it, and `unlock_table`, have ended."""
+        ...
+
+    def unlock_table(self, table: str) -> list[str]:
+        """Statements after the end of the transaction; the end of the session says the same."""
+        ...
+
+
+@runtime_checkable
+class LimitsWaiting(Protocol):
+    """A dialect of systems where a statement waits until others have given their locks back."""
+
+    def limit_waiting(self, wait_s: float) -> list[str]:
+        """Statements after which none of the session waits for a lock much longer than this."""
         ...
 
 

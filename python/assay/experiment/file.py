@@ -84,10 +84,15 @@ def _quick(top: Section, experiment: Experiment, workload: Workload) -> dict[str
 def _optional(top: Section, experiment: Experiment) -> tuple[str, ...]:
     """``optional = ["mydb"]``: systems and storages without which the others are run."""
     systems = [one.name for one in experiment.systems]
-    known = list(dict.fromkeys([*systems, *(one.name for one in experiment.storages)]))
-    found = top.texts("optional", ())
+    # A storage by the name that the file gives it, without the note behind it.
+    storages = {one.name.partition(" (")[0]: one.name for one in experiment.storages}
+    known = list(dict.fromkeys([*systems, *storages]))
+    found = tuple(
+        name if name in systems else storages.get(name.partition(" (")[0], name)
+        for name in top.texts("optional", ())
+    )
     for name in found:
-        if name not in known:
+        if name not in systems and name not in storages.values():
             raise top.error(
                 f"{name} is neither a system nor a storage of this file",
                 "optional",

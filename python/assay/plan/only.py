@@ -25,12 +25,14 @@ def chosen(plan: Plan, patterns: Patterns) -> tuple[PlannedRun, ...]:
         left = tuple(
             run for run in runs if any(fits.fullmatch(_typed(name)) for name in _names(run.cell))
         )
-        if not left:
-            known = dict.fromkeys(name for run in runs for name in _names(run.cell))
-            raise ArgumentError(
-                f"--only {','.join(one_of)}: no run has a test, a system or a storage of this name",
-                hint=f"known: {', '.join(known)}",
-            )
+        known = list(dict.fromkeys(name for run in runs for name in _names(run.cell)))
+        for pattern in one_of:
+            # Each of them: a misspelt one would silently leave runs out.
+            if not any(re.fullmatch(_expression(pattern), _typed(name), re.I) for name in known):
+                raise ArgumentError(
+                    f"--only {pattern}: no run has a test, a system or a storage of this name",
+                    hint=f"known: {', '.join(known)}",
+                )
         runs = left
     return runs
 
@@ -43,7 +45,9 @@ def narrowed(plan: Plan, patterns: Patterns) -> Plan:
 
 def _names(cell: Cell) -> list[str]:
     system = [cell.system.label, cell.system.name]
-    return [name for name in dict.fromkeys([cell.test_name, *system, cell.storage_name]) if name]
+    # A storage is chosen by the name that a file gives it, and by that with the note behind it.
+    storage = [cell.storage_name, cell.storage_name.partition(" (")[0]]
+    return [name for name in dict.fromkeys([cell.test_name, *system, *storage]) if name]
 
 
 def _expression(pattern: str) -> str:

@@ -26,8 +26,8 @@ from assay.bibsql.commands.update_lock import update_lock
 from assay.bibsql.newer_than import now_ns, set_stamp
 from assay.cli.outcome import say
 from assay.cli.progress import progress
-from assay.dialects.protocol import Table
-from assay.errors import ArgumentError
+from assay.dialects.protocol import LocksTables, Table
+from assay.errors import ArgumentError, RunFailed, SystemRefused
 from assay.load.fill import OnProgress, fill
 from assay.load.tables import count, drop, drops
 from assay.progress import Progress, Silent
@@ -36,6 +36,8 @@ from assay.text.quantities import WAIT_S
 from assay.text.units import duration
 from assay.workload.values import Workload
 
+TIMEOUT = "timeout"
+"""The engine's error class for a wait that took too long."""
 WAIT_DEFAULT_S = 60.0
 _OF_SCRIPTS = {
     "output": "no script is written",
@@ -48,9 +50,9 @@ def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
     """Raises members of the whole tree of errors; then nothing has changed."""
     wait_s = _waiting(parsed, words)
     file_update(parsed, words)  # what is wrong with the files is said before a password is asked
-    with attached(parsed, workload) as target:
+    with attached(parsed, workload, wait_s) as target:
         reader = _reader(parsed, workload, target)  # a password is asked for before a long load
-        with update_lock(target.place, wait_s):
+        with update_lock(target.place, wait_s), _locks_told_apart(target, wait_s):
             if "update" in parsed.given:
                 _update(parsed, workload, target, words)
             elif "create" in parsed.given:
@@ -58,6 +60,25 @@ def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
         if reader is not None:
             target.execute(reader.statements)
             _say(parsed, reader.done)
+
+
+@contextmanager
+def _locks_told_apart(target: Target, wait_s: float) -> Iterator[None]:
+    """Raises `RunFailed` where a lock of the database was waited for in vain: as where an update on
+    this machine runs."""
+    dialect = target.dialect
+    codes = dialect.lock_refused_codes if isinstance(dialect, LocksTables) else ()
+    try:
+        yield
+    except (RunFailed, SystemRefused) as error:
+        is_timeout = isinstance(error, SystemRefused) and error.error_class == TIMEOUT
+        if not is_timeout and (error.code is None or error.code not in codes):
+            raise
+        raise RunFailed(
+            f"{target.place}: another program or update has a lock of the database for longer than "
+            f"{wait_s:g} s; nothing has changed ({error.message})",
+            hint="try again when it has ended, or wait for longer: --wait 10min",
+        ) from error
 
 
 def _waiting(parsed: Parsed, words: list[str]) -> float:
@@ -211,7 +232,7 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
     statements = reading_user.statements(
         name, target.server.name, target.dialect, workload, is_there=is_there
     )
-    new = "" if is_there else ", a new user,"
+    new = ", who was there and keeps the password," if is_there else ", a new user,"
     return _Reader(statements, f"{name}{new} may read the tables")
 
 

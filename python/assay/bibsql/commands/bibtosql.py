@@ -76,7 +76,7 @@ OPTIONS = (
     ),
     Option(
         "wait",
-        "with --apply: how long to wait for another update of the database [default: 60s]",
+        "with --apply: how long to wait for another update or lock of the database [default: 60s]",
         "TIME",
         False,
     ),

@@ -15,8 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from assay.bibsql.changed_files import unlock
 from assay.bibsql.commands import servers
-from assay.bibsql.commands.file_update import FileUpdate
+from assay.bibsql.commands.file_update import FileUpdate, rule_of
 from assay.bibsql.commands.options import Parsed
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
@@ -45,7 +46,8 @@ def script_document(
     indexes = [
         statement for table in workload.tables for statement in dialect.create_indexes(table)
     ]
-    after = [*dialect.commit(), *(indexes if is_new else []), *reader]
+    unlocks = [] if update is None else unlock(dialect, rule_of(workload))
+    after = [*dialect.commit(), *unlocks, *(indexes if is_new else []), *reader]
     deletes = [] if update is None else update.script_deletes(workload, server)
     return {
         "source": {

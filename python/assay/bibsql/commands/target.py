@@ -15,12 +15,12 @@ from assay.bibsql.commands.options import Parsed
 from assay.bibsql.commands.sql_script import table_options
 from assay.bibsql.commands.update_lock import update_lock
 from assay.cli.passwords import with_passwords
-from assay.dialects.protocol import Dialect
+from assay.dialects.protocol import Dialect, LimitsWaiting
 from assay.errors import ArgumentError, RunFailed
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.settings import system_choice
 from assay.files import paths
-from assay.provision.deployment import Deployment
+from assay.provision.deployment import Address, Deployment
 from assay.provision.session import session
 from assay.server_url import is_url
 from assay.systems.abilities import ReachedByUrl, WorksInProcess
@@ -78,8 +78,9 @@ class Target:
 
 
 @contextmanager
-def attached(parsed: Parsed, workload: Workload) -> Iterator[Target]:
-    """A file that ``--create`` makes is removed again after an error."""
+def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Target]:
+    """A file that ``--create`` makes is removed again after an error. No session waits longer than
+    ``wait_s`` for a lock of the database."""
     word = parsed.last_or("apply", "")
     made = None if is_url(word) else _file_made(Path(word), is_new="create" in parsed.given)
     try:
@@ -94,11 +95,21 @@ def attached(parsed: Parsed, workload: Workload) -> Iterator[Target]:
         with system.attach(choice) as deployment:
             given = {**deployment.options, **table_options(server, parsed)}
             options = _with_bulk_form(parsed, given)
-            yield Target(server, replace(deployment, options=options))
+            endpoints = tuple(
+                _with_limit(endpoint, system.dialect, wait_s) for endpoint in deployment.endpoints
+            )
+            yield Target(server, replace(deployment, options=options, endpoints=endpoints))
     except BaseException:
         if made is not None:
             _remove(made)
         raise
+
+
+def _with_limit(address: Address, dialect: Dialect, wait_s: float) -> Address:
+    if not isinstance(dialect, LimitsWaiting):
+        return address
+    first = (*address.session_statements, *dialect.limit_waiting(wait_s))
+    return replace(address, session_statements=first)
 
 
 def _remove(made: Path) -> None:
