@@ -279,6 +279,54 @@ def test_a_lock_of_the_database_is_waited_for_no_longer_than_said(
         assert site.bibtosql("--update", "--apply", site.url, files).returncode == 0
 
 
+def test_a_file_with_an_old_time_is_found_and_a_stamp_in_the_future_refused(
+    files: Path, tmp_path: Path
+) -> None:
+    stamp = tmp_path / "last-update"
+    words = ("--update", "--newer-than", stamp, "--apply")
+    with database("sqlite", tmp_path) as site:
+        site.fresh(files)
+        site.bibtosql(*words, site.url, files)
+        edited = tmp_path / "edited.bib"
+        shutil.copy(files / "serif.bib", edited)
+        edit(edited)
+        os.utime(edited, (1e9, 1e9))
+        edited.replace(files / "serif.bib")
+        assert "1 of 3 files read" in site.bibtosql(*words, site.url, files).stderr
+        edit(files / "type.bib")
+        os.utime(stamp, (4e9, 4e9))
+        for more in (["--apply", site.url], []):
+            refused = site.bibtosql("--update", "--newer-than", stamp, *more, files)
+            assert refused.returncode == 2
+            assert "is in the future, 2096-10-02" in refused.stderr
+        assert stamp.stat().st_mtime == 4e9
+        os.utime(stamp, (0, 0))
+        assert "3 of 3 files read" in site.bibtosql(*words, site.url, files).stderr
+        assert site.digests() == site.fresh(files)
+    os.mkfifo(files / "a.bib")
+    refused = site.bibtosql("--update", files)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "a.bib: expected a file, found a pipe" in refused.stderr
+
+
+def test_a_file_without_a_good_entry_keeps_its_rows(files: Path, tmp_path: Path) -> None:
+    stamp = tmp_path / "last-update"
+    words = ("--update", "--keep-going", "--quiet", "--newer-than", stamp)
+    with database("sqlite", tmp_path) as site:
+        site.fresh(files)
+        assert site.bibtosql(*words, "--apply", site.url, files).returncode == 0
+        before, began = site.digests(), stamp.stat().st_mtime_ns
+        (files / "type.bib").write_text('@Article{a,\n  title = "never ends,\n}\n')
+        ended = site.bibtosql(*words, "--apply", site.url, files)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert "error: " in ended.stderr
+        assert "the rows that are there are kept: " in ended.stderr
+        assert (site.digests()["bibtab"], stamp.stat().st_mtime_ns) == (before["bibtab"], began)
+        script = site.bibtosql(*words, files)
+        assert script.returncode == 1
+        assert "DELETE FROM bibtab" not in script.stdout
+
+
 @pytest.mark.parametrize("server", ["psql", "mariadb"])
 def test_a_script_takes_the_lock_before_it_deletes(files: Path, server: str) -> None:
     words = [BIN / "bibtosql", "-s", server, "--update", files]
@@ -356,6 +404,22 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
         (["--update"], "--update needs the names of files"),
         (["--update", "--newer-than", "2026-02-31", "a.bib"], "expected a date"),
         (["--update", "--newer-than", "no-such", "a.bib"], "there is no such file"),
+        (
+            ["--update", "--newer-than", "a.bib", "a.bib"],
+            "a stamp of its own",
+        ),
+        (
+            ["--update", "--newer-than", "20261123", "a.bib"],
+            "a date and time",
+        ),
+        (
+            ["--update", "--newer-than", "yesterday", "--apply", "full.db", "a.bib"],
+            "./yesterday is",
+        ),
+        (
+            ["--update", "--newer-than", "2999-01-01", "--apply", "full.db", "a.bib"],
+            "in the future",
+        ),
         (["--wait", "5", "a.bib"], "--wait means nothing without --apply"),
         (["--update", "--apply", "x.db", "--wait", "soon", "a.bib"], "--wait: expected"),
         (["--apply", "x.db", "a.bib"], "expected --create or --update"),

@@ -173,6 +173,13 @@ def cells(words: Words) -> set[tuple[object, ...]]:
     }
 
 
+def test_an_optional_storage_is_known_by_the_name_that_the_file_gives_it(tmp_path: Path) -> None:
+    storage = '\noptional = ["disk"]\n[storage.disk]\nkind = "modelled"\nprofile = "fusion-io"\n'
+    text = 'workload = "tpcb"\nsystems = ["sqlite"]\nstorages = ["disk"]' + storage
+    asked, _ = experiment(Words(str(written(tmp_path, text))))
+    assert asked.optional == tuple(one.name for one in asked.storages) == ("disk (modelled)",)
+
+
 def test_single_tests_have_levels_systems_and_repetitions_of_their_own(tmp_path: Path) -> None:
     words = Words(str(written(tmp_path, SINGLE_TESTS)))
     found = cells(words)

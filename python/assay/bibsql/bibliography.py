@@ -17,7 +17,7 @@ from assay import _engine
 from assay.bibsql import beebe
 from assay.errors import InputError
 from assay.experiment import Experiment
-from assay.files.paths import exists, is_folder
+from assay.files.paths import exists, is_folder, is_something_else
 from assay.files.text_file import shown_if_not_utf8
 from assay.provision.session import raise_as_ours
 from assay.row_sources.data_folder import PLACE_HINT, input_folder
@@ -159,6 +159,12 @@ def files_of(paths: Iterable[str]) -> list[Path]:
                 raise InputError("its name is not UTF-8", file=shown, hint="rename the file")
             if not exists(file):
                 raise InputError("there is no such file", file=file, hint="check the spelling")
+            if is_something_else(file):
+                raise InputError(
+                    "expected a file, found a pipe, a socket or a device",
+                    file=file,
+                    hint="files are read more than once: write its content to a file",
+                )
             other = by_name.setdefault(file.name, file)
             if other.resolve() != file.resolve():
                 raise InputError(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,7 +66,7 @@ def observe(
         )
     copies = [Path(shutil.copy2(file, folder)) for file in files]
     stamp = folder / "last-update"
-    set_stamp(stamp, now_ns(stamp))
+    set_stamp(stamp, _after(copies, stamp))
     dice = random.Random(task.seed)
     chosen = dice.sample(copies, task.changed + task.vanished)
     for number, file in enumerate(chosen[: task.changed]):
@@ -102,6 +103,13 @@ def observe(
             for name, (rows, digest) in updated.items()
         },
     )
+
+
+def _after(files: Sequence[Path], stamp: Path) -> int:
+    """An instant after the files came into being: the clock of a file system goes in steps."""
+    while (now := now_ns(stamp)) <= max(file.stat().st_ctime_ns for file in files):
+        time.sleep(0.001)
+    return now
 
 
 def _edit(file: Path, dice: random.Random, number: int) -> None:

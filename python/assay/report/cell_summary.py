@@ -35,6 +35,8 @@ DEVICE_READS = "reads/tx"
 """The column of the device's reads per transaction."""
 ELAPSED = "elapsed"
 DURABILITY = "durability"
+MEASURED = "measured"
+"""The name of what a test without transactions measures."""
 NO_ERRORS = "none"
 ABSENT = "-"
 """In a column for which nothing was measured."""
@@ -70,6 +72,10 @@ class CellSummary:
     has_elapsed_alone: bool
     """Whether its clients were timed as a whole, not their transactions."""
     runs: tuple[RunRecord, ...]
+
+    @property
+    def has_transactions(self) -> bool:
+        return any(run.driven is not None for run in self.runs)
 
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
@@ -168,7 +174,7 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
         found = aggregates.only(key, field.unit)(list(cell.each())[-1])
         unit = f" {field.unit}" if key.unit == "ns" and found.number else ""
         shown.append(f"{field.title} {found.shown}{unit}")
-    return (("measured", "; ".join(shown)),) if cell.measured else ()
+    return ((MEASURED, "; ".join(shown)),) if cell.measured else ()
 
 
 def _latencies(measured: Iterable[DrivenRun]) -> Times:

@@ -26,7 +26,7 @@ from assay.report import (
     durability,
     precision,
 )
-from assay.report.cell_summary import CellSummary
+from assay.report.cell_summary import MEASURED, CellSummary
 from assay.report.for_people import for_people
 from assay.report.table import WIDTH
 from assay.report.values import Report, WarningNote
@@ -131,17 +131,34 @@ def _several(found: Sequence[CellSummary], width: int, room: int, is_narrow: boo
     others = _others(found, width, room)
     for number in range(len(found), _LEAST_CELLS - 1, -1):
         cells = _chosen(found, number)
-        table = [
-            *cell_table.lines(cells, width, is_narrow),
-            *_rest(len(found) - number),
-            *_line(*cell_summary.signs(cells), width),
-        ]
+        table = [*_cells(cells, width, is_narrow), *_rest(len(found) - number)]
         if number < len(found) or len(table) + len(others) + _LEAST_OF_A_VERDICT > room:
             others = _others(found, width, 0)
         left = room - len(table) - len(others)
         if left >= (1 if _is_usable(found) else _LEAST_OF_A_VERDICT):
             break
     return [*table, *_verdicts(found, width, max(1, min(_MOST_OF_A_VERDICT, left))), *others]
+
+
+def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
+    """A table of transactions; where a test has none, a paragraph for each cell with what it
+    measures instead."""
+    measured = [text for cell in cells for name, text in cell.numbers if name == MEASURED]
+    if not measured or any(cell.has_transactions for cell in cells):
+        return [
+            *cell_table.lines(cells, width, is_narrow),
+            *_line(*cell_summary.signs(cells), width),
+        ]
+    lines = []
+    for cell in cells:
+        text = "; ".join(text for _, text in cell.numbers) or cell.verdict.word or "not measured"
+        lines += textwrap.wrap(
+            f"{visible(cell.name)}: {text}",
+            width,
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        )
+    return lines
 
 
 def _chosen(found: Sequence[CellSummary], number: int) -> list[CellSummary]:
@@ -203,7 +220,8 @@ def _verdicts_with(found: Sequence[CellSummary], most: int) -> str:
     """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
     and of those without a number because they were refused; so many of each."""
     verdicts = [cell.verdict for cell in found]
-    counts = Counter(verdict.word or "without a number" for verdict in verdicts)
+    without = {True: "without a verdict", False: "without a number"}
+    counts = Counter(cell.verdict.word or without[bool(cell.numbers)] for cell in found)
     worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
     plain, explained = [], []
     for word, count in counts.items():

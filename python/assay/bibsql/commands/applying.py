@@ -18,7 +18,14 @@ from assay.bibsql.bibliography import counted, files_of
 from assay.bibsql.changed_files import UpdateReport, update
 from assay.bibsql.commands import reading_user
 from assay.bibsql.commands.file_update import FileUpdate, file_update, rule_of
-from assay.bibsql.commands.input_check import check, ended_by_signals, problem_lines
+from assay.bibsql.commands.input_check import (
+    check,
+    ended_by_signals,
+    errors_alone,
+    kept_rows_error,
+    problem_lines,
+    without_entries,
+)
 from assay.bibsql.commands.options import Parsed
 from assay.bibsql.commands.sql_script import script_document
 from assay.bibsql.commands.target import Target, attached
@@ -117,28 +124,42 @@ def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]
     new = set(asked.names) - held
     changed = [name for name in asked.names if name in asked.changed_names or name in new]
     report = UpdateReport(0, 0, 0)
+    bad: list[str] = []
     if changed or gone:
         with _read(parsed, workload, target, [str(file) for file in asked.files]) as (source, said):
-            report = update(
-                target.deployment,
-                target.dialect,
-                workload.tables,
-                rule,
-                source,
-                changed,
-                gone,
-                said,
-            )
-    if stamp is not None:
+            read = {str(file): file.name for file in asked.files if file.name in changed}
+            bad = without_entries({key: source[key] for key in source if key != "kind"}, read)
+            changed = [name for name in changed if name not in {read[file] for file in bad}]
+            if changed or gone:
+                report = update(
+                    target.deployment,
+                    target.dialect,
+                    workload.tables,
+                    rule,
+                    source,
+                    changed,
+                    gone,
+                    said,
+                )
+    if stamp is not None and not bad:
         set_stamp(stamp, began_ns)
-    _say(parsed, _summary(report, changed, gone, asked))
+    if changed or gone or not bad:
+        _say(parsed, _summary(report, changed, gone, asked))
+    if bad:
+        raise kept_rows_error(bad)
 
 
 def _begun(parsed: Parsed, words: list[str]) -> tuple[Path | None, int]:
     """The stamp that is set at the end, and the time now, before the files are looked at."""
     newer_than = _asked(parsed, words).newer_than
-    stamp = None if newer_than is None else newer_than.stamp
-    return (None, 0) if stamp is None else (stamp, now_ns(stamp))
+    if newer_than is None:
+        return None, 0
+    if newer_than.stamp is None:
+        newer_than.insist_on_past(time.time_ns())
+        return None, 0
+    now = now_ns(newer_than.stamp)
+    newer_than.insist_on_past(now)
+    return newer_than.stamp, now
 
 
 def _asked(parsed: Parsed, words: list[str]) -> FileUpdate:
@@ -196,9 +217,9 @@ def _read(
     is_quiet = "quiet" in parsed.given
     with ended_by_signals():
         scan = check({key: value for key, value in source.items() if key != "kind"})
-    if not is_quiet:
-        for line in problem_lines(scan["problems"]):
-            say(line)
+    problems = scan["problems"]
+    for line in problem_lines(errors_alone(problems) if is_quiet else problems):
+        say(line)
     total_bytes = int(scan["bytes"])
     with _shown_progress(is_quiet) as shown:
         shown.stage(f"load {counted(len(files), 'file')}")

@@ -17,13 +17,21 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from assay.bibsql.commands import applying, reading_user, servers
 from assay.bibsql.commands.bibsql import standard_answer
 from assay.bibsql.commands.file_update import file_update
-from assay.bibsql.commands.input_check import check, ended_by_signals, problem_lines
+from assay.bibsql.commands.input_check import (
+    check,
+    ended_by_signals,
+    errors_alone,
+    kept_rows_error,
+    problem_lines,
+    without_entries,
+)
 from assay.bibsql.commands.options import Option, Parsed, help_text, parse
 from assay.bibsql.commands.sql_script import script_document, script_without_rows
 from assay.cli.outcome import outcome_of, say
@@ -126,6 +134,14 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
         files = [str(file) for file in update.files]
     reader = reading_user.lines(parsed.last("reader"), server, workload)
     document = script_document(workload, server, parsed, files, update, reader)
+    bad: list[str] = []
+    if update is not None:
+        with ended_by_signals():
+            bad = without_entries(document["source"], map(str, update.changed))
+        if bad:
+            left = tuple(file for file in update.changed if str(file) not in bad)
+            update = replace(update, changed=left)
+            document = script_document(workload, server, parsed, files, update, reader)
     is_without_rows = (reader and not parsed.rest and "create" not in parsed.given) or (
         update is not None and not update.has_work
     )
@@ -134,15 +150,19 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
             lines = script_without_rows(document, server, parsed, reader)
             with open(descriptor, "w", closefd=False, encoding="utf-8") as out:
                 out.writelines(f"{line}\n" for line in lines)
+        if bad:
+            raise kept_rows_error(bad)
         return
     if files:
         with ended_by_signals():
             check(document["source"])
     with _output(parsed, files) as descriptor:
         report = _write(document, descriptor, _file(parsed))
-    if "quiet" not in parsed.given:
-        for line in problem_lines(report["problems"]):
-            say(line)
+    is_quiet = "quiet" in parsed.given
+    for line in problem_lines(errors_alone(report["problems"]) if is_quiet else report["problems"]):
+        say(line)
+    if bad:
+        raise kept_rows_error(bad)
 
 
 def _file(parsed: Parsed) -> str | None:

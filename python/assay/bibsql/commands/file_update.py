@@ -7,6 +7,7 @@ an error without it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from assay.bibsql.newer_than import NewerThan, newer_than
 from assay.errors import ArgumentError
 from assay.workload.values import Workload
 
+_CLOCKS_DIFFER_NS = 60_000_000_000
 NEEDS_UPDATE = ("newer-than", "remove-gone")
 
 
@@ -41,7 +43,11 @@ class FileUpdate:
         return [file.name for file in self.changed]
 
     def insist_on_stamp(self) -> None:
-        """Raises `ArgumentError` for a stamp that is not there: a script cannot set it."""
+        """Raises `ArgumentError` for a stamp that is not there, which a script cannot set, and for
+        one in the future."""
+        if self.newer_than:
+            # The stamp's clock may be another machine's: a minute is not told apart.
+            self.newer_than.insist_on_past(time.time_ns() + _CLOCKS_DIFFER_NS)
         if self.newer_than and self.newer_than.since_ns is None:
             raise ArgumentError(
                 f"--newer-than {self.newer_than.stamp}: there is no such file, and it is no date",
@@ -106,6 +112,8 @@ def file_update(parsed: Parsed, words: Sequence[str]) -> FileUpdate | None:
     files = tuple(files_of(words))
     word = parsed.last("newer-than")
     since = None if word is None else newer_than(word)
+    if since is not None:
+        since.insist_on_own_file(files)
     changed = files if since is None else tuple(since.changed(files))
     return FileUpdate(files, changed, since, "remove-gone" in parsed.given)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from assay.bibsql.bibliography import counted, skipped_text
+from assay.errors import RunFailed
 
 SHOWN_PROBLEMS = 20
 
@@ -39,6 +40,34 @@ def check(source: Mapping[str, Any]) -> Mapping[str, Any]:
         return dict(json.loads(_engine.bib_scan(json.dumps(scan))))
     except _engine.EngineError as error:
         raise_as_ours(error)
+
+
+def without_entries(source: Mapping[str, Any], files: Iterable[str]) -> list[str]:
+    """Those of the files in which no entry is good, and something is bad: an update keeps the rows
+    that they had. Without ``keep_going`` they are errors."""
+    if not source["keep_going"]:
+        return []
+    found = []
+    for file in files:
+        # A macro may be defined in another file.
+        scan = check({**source, "files": [file], "strict": False})
+        if scan["problems"]["errors"] and not scan["entries"]:
+            found.append(file)
+    return found
+
+
+def kept_rows_error(files: Iterable[str]) -> RunFailed:
+    """What an update ends with that has left such files out."""
+    return RunFailed(
+        f"no entry can be read, and the rows that are there are kept: {', '.join(files)}",
+        hint="mend what is said above, and update again; the other files are done",
+    )
+
+
+def errors_alone(problems: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The problems without warnings."""
+    kept = [problem for problem in problems["kept"] if problem["severity"] == "error"]
+    return {**problems, "kept": kept, "warnings": 0}
 
 
 def problem_lines(problems: Mapping[str, Any]) -> list[str]:
