@@ -179,8 +179,9 @@ class MysqlDialect(StandardSql):
         """A lock by name, which the deletes of a transaction may lack: those of READ COMMITTED keep
         no other from inserting the same rows. Where it is not had in time, the second subquery is
         an error: it has two rows."""
+        got = f"GET_LOCK({self._lock_name(table)}, @@lock_wait_timeout) = 1"
         return [
-            f"DO (SELECT IF(GET_LOCK({self._lock_name(table)}, @@lock_wait_timeout) = 1, 1, "
+            f"SET @assay_update = (SELECT IF({got}, 1, "
             "(SELECT 'another update is running' UNION ALL SELECT 'try again later')))"
         ]
 

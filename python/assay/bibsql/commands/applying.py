@@ -43,8 +43,8 @@ from assay.text.quantities import WAIT_S
 from assay.text.units import duration
 from assay.workload.values import Workload
 
-TIMEOUT = "timeout"
-"""The engine's error class for a wait that took too long."""
+LOCKED = frozenset({"timeout", "deadlock", "serialization"})
+"""The engine's error classes for what another transaction is in the way of."""
 WAIT_DEFAULT_S = 60.0
 _OF_SCRIPTS = {
     "output": "no script is written",
@@ -78,11 +78,11 @@ def _locks_told_apart(target: Target, wait_s: float) -> Iterator[None]:
     try:
         yield
     except (RunFailed, SystemRefused) as error:
-        is_timeout = isinstance(error, SystemRefused) and error.error_class == TIMEOUT
-        if not is_timeout and (error.code is None or error.code not in codes):
+        is_locked = isinstance(error, SystemRefused) and error.error_class in LOCKED
+        if not is_locked and (error.code is None or error.code not in codes):
             raise
         raise RunFailed(
-            f"{target.place}: another program or update has a lock of the database for longer than "
+            f"{target.place}: another program or update has locked what is needed, for longer than "
             f"{wait_s:g} s; nothing has changed ({error.message})",
             hint="try again when it has ended, or wait for longer: --wait 10min",
         ) from error

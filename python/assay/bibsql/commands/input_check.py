@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import signal
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -48,11 +49,15 @@ def without_entries(source: Mapping[str, Any], files: Iterable[str]) -> list[str
     if not source["keep_going"]:
         return []
     found = []
-    for file in files:
-        # A macro may be defined in another file.
-        scan = check({**source, "files": [file], "strict": False})
-        if scan["problems"]["errors"] and not scan["entries"]:
-            found.append(file)
+    with tempfile.NamedTemporaryFile("w", suffix=".bib") as good:
+        # Files without any entry are refused together: one entry is always there.
+        good.write("@Misc{good, title = {Good}}\n")
+        good.flush()
+        for file in files:
+            # A macro may be defined in another file.
+            scan = check({**source, "files": [good.name, file], "strict": False})
+            if scan["problems"]["errors"] and scan["entries"] == 1:
+                found.append(file)
     return found
 
 
