@@ -59,7 +59,7 @@ def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
     file_update(parsed, words)  # what is wrong with the files is said before a password is asked
     with attached(parsed, workload, wait_s) as target:
         reader = _reader(parsed, workload, target)  # a password is asked for before a long load
-        with update_lock(target.place, wait_s), _locks_told_apart(target, wait_s):
+        with update_lock(target.place, wait_s), _lock_conflicts_named(target, wait_s):
             if "update" in parsed.given:
                 _update(parsed, workload, target, words)
             elif "create" in parsed.given:
@@ -70,7 +70,7 @@ def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
 
 
 @contextmanager
-def _locks_told_apart(target: Target, wait_s: float) -> Iterator[None]:
+def _lock_conflicts_named(target: Target, wait_s: float) -> Iterator[None]:
     """Raises `RunFailed` where a lock of the database was waited for in vain: as where an update on
     this machine runs."""
     dialect = target.dialect

@@ -46,7 +46,7 @@ class FileUpdate:
         """Raises `ArgumentError` for a stamp that is not there, which a script cannot set, and for
         one in the future."""
         if self.newer_than:
-            # The stamp's clock may be another machine's: a minute is not told apart.
+            # The stamp may come from another machine, whose clock is up to a minute ahead.
             self.newer_than.insist_on_past(time.time_ns() + _CLOCKS_DIFFER_NS)
         if self.newer_than and self.newer_than.since_ns is None:
             raise ArgumentError(
