@@ -73,10 +73,11 @@ def _named(name: str, storages: Sequence[StorageChoice]) -> str:
 
 def _price(word: str, text: str) -> StoragePrice:
     found = _PRICE.fullmatch(text)
-    if found is None or not found["number"]:
+    if found is None or not any(found.groups()):
         raise ArgumentError(f"--price {word}: expected {FORM}")
     try:
-        per_gb = PRICE_PER_GB.of_word(found["number"])
+        # A word alone before /GB is read as a currency, and stands where the number should.
+        per_gb = PRICE_PER_GB.of_word(found["number"] or found["currency"])
     except ValueError as error:
         raise ArgumentError(f"--price {word}: {error}", hint=FORM) from None
     return StoragePrice(per_gb, found["currency"] or "")
