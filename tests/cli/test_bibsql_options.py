@@ -51,6 +51,18 @@ def test_client_options_are_passed_on_in_order() -> None:
     assert (parsed.last("database"), parsed.last("server")) == ("bib", None)
 
 
+@pytest.mark.parametrize("word", ["-h", "-v", "-a", "-p", "-v=1"])
+def test_a_single_letter_beside_others_is_the_client_s(word: str) -> None:
+    """``-h HOST`` that printed the help with status 0 would be a job that does nothing."""
+    more_options = (Option("help", ""), Option("version", ""), Option("profile", "", "NAME", False))
+    options = (*OPTIONS, *more_options)
+    for more in (["dbhost"], ["-s", "m"]):
+        parsed = parse([word, *more], options, pass_unknown=True)
+        assert parsed.given == set()
+        assert parsed.rest == [word, *(more if more == ["dbhost"] else [])]
+    assert parse(["--help", "-s", "m"], options, pass_unknown=True).given == {"help"}
+
+
 def test_help_fits_into_80_columns() -> None:
     options = (*OPTIONS, Option("a-long-name", "word " * 60, "A-LONG-VALUE"))
     text = help_text("program [OPTIONS]", "Does something.", options, "  program -s m\n")

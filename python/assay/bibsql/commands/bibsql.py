@@ -116,7 +116,8 @@ def _help() -> str:
     return help_text(
         "bibsql [OPTIONS] [OPTIONS OF THE CLIENT] < file.sql",
         "Starts the server's own client on the bibliography database. Options that are\n"
-        "not listed here, and everything after --, are passed to the client unchanged.",
+        "not listed here, and everything after --, are passed to the client unchanged.\n"
+        "So are the letters -a, -h, -p and -v (-h HOST), unless -a, -h or -v is alone.",
         OPTIONS,
         EXAMPLES,
     )

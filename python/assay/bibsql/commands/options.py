@@ -2,7 +2,8 @@
 
 An option has one or two leading hyphens and may be cut to any leading part that is unique. Options
 of the original programs keep their short forms: where one of them and one of ours begin alike,
-theirs is meant (``-s`` is ``--server``).
+theirs is meant (``-s`` is ``--server``). Where the client gets what is unknown, its single letters
+come before ours: with anything beside it, ``-h`` is the client's host and no ``--help``.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class Parsed:
 def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: bool) -> Parsed:
     """Sorts the arguments. What follows ``--`` is rest.
 
-    An unknown option is rest as well where ``pass_unknown``, else an `ArgumentError`.
+    An unknown option is rest as well where ``pass_unknown``, else an `ArgumentError`. Then a single
+    letter is one of ours only for an option of the original, and for one that prints something only
+    where it is alone.
     """
     parsed = Parsed()
     left = list(arguments)
@@ -62,6 +65,9 @@ def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: 
             continue
         name, equals, value = word.removeprefix("-").removeprefix("-").partition("=")
         option = _find(name, word, options)
+        if option is not None and pass_unknown and len(word.partition("=")[0]) == len("-h"):
+            is_ours = option.is_original and (bool(option.value) or len(arguments) == 1)
+            option = option if is_ours else None
         if option is None and not pass_unknown:
             raise ArgumentError(
                 f"unknown option {word}",
