@@ -79,6 +79,17 @@ def test_mistakes_end_with_status_2_and_say_what_is_right(both: Assay, tmp_path:
     assert both("compare", "text.txt", "1").status == 2
 
 
+def test_nothing_comparable_ends_with_status_2_also_with_a_condition_that_is_not_met(
+    assay: Assay,
+) -> None:
+    words = (*RUN, "--on", "sqlite", "--set", "sqlite.synchronous=full,off")
+    assert assay(*words).status == 0
+    ended = assay("compare", "1", "--between", "system", "--fail-if", "failed > 0")
+    assert ended.status == 2 and "--despite durability" in ended.err, ended.err
+    met = assay("compare", "1", "--between", "system", "--fail-if", "failed >= 0")
+    assert met.status == 1, met.err
+
+
 def test_record_files_are_compared_and_make_a_trend(both: Assay, tmp_path: Path) -> None:
     shutil.copy(tmp_path / "assay-records.sqlite", tmp_path / "first.sqlite")
     ended = both(*RUN, "--on", f"{QUICK},{SLOW}", "--repetitions", "3", "--seed", "2")

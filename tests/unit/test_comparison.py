@@ -19,6 +19,7 @@ from assay.comparison.estimate import Design
 from assay.comparison.values import Comparison, Direction
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord, RunRecord
+from assay.record.records import RunFacts
 from assay.report import comparison as report
 from assay.report import comparison_document, markdown, table
 
@@ -154,6 +155,35 @@ def test_unequal_cells_are_said_to_differ_in_what(folder: Path) -> None:
     assert "clients: 8 → 16" in shown(made)
     (cell,) = compared(a, b, between="clients").cells
     assert cell.primary.estimate is not None
+
+
+def test_scripts_of_one_name_in_two_folders_differ_in_their_folders(folder: Path) -> None:
+    sides = []
+    for path in ("x.sql", "f/x.sql"):
+        found = measured(folder / path.replace("/", "_"))
+        cell = {"workload": path, "scripts": [{"path": path, "weight": 1}]}
+        runs = tuple(
+            replace(
+                run, workload=path, is_ad_hoc=True, cell_fingerprint=path, scripts_given="x.sql",
+                cell={**run.cell, **cell},
+            )
+            for run in found.runs
+        )  # fmt: skip
+        sides.append(replace(found, runs=runs))
+    made = compared(*sides)
+    assert "scripts: x.sql → f/x.sql" in shown(made).replace("\n           ", " ")
+    assert [one.name for one in made.unequal[0].differences] == ["scripts"]
+
+
+def test_what_was_not_measured_has_no_data_that_differ(folder: Path) -> None:
+    """The run that was begun is named, not one that was only planned."""
+    b = measured(folder / "b")
+    none = {"site": None, "dataset": None, "observation": None, "facts": RunFacts()}
+    runs = [replace(run, begun_unix_ns=None, state="planned", reason="", **none) for run in b.runs]
+    runs[1] = replace(runs[1], begun_unix_ns=1, state="interrupted", reason="process ended")
+    (cell,) = compared(measured(folder / "a"), replace(b, runs=tuple(runs))).cells
+    assert cell.primary.reason == "B was not measured: run 2 interrupted (process ended)"
+    assert not cell.differences and not cell.blocked_by
 
 
 def test_many_unequal_cells_are_counted_and_not_all_listed(folder: Path) -> None:

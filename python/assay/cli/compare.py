@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli.options import format_option, records_option
-from assay.comparison.differences import BLOCKING, DESPITE
+from assay.comparison.differences import DESPITE
 from assay.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _FORMS = ("table", "json", "csv", "markdown")
 _MET, _NOT_JUDGED = 1, 2
+_MOST_REASONS = 3
+"""Why cells are not comparable, in the error."""
 
 
 @click.command("compare")
@@ -97,9 +99,10 @@ def command(
     judged = conditions.judge(made, asked, despite=despite)
     _write(made, judged, form, detail=detail)
     _insist_on_cells(made)
-    if not judged:
+    status = _status(judged)
+    if not status:
         _insist_on_a_verdict(made)
-    return _status(judged)
+    return status
 
 
 def _write(made: Comparison, judged: Sequence[Judged], form: str, *, detail: bool) -> None:
@@ -121,22 +124,30 @@ def _insist_on_cells(made: Comparison) -> None:
     from assay.comparison.factors import factor_of
 
     if not made.cells:
-        found = {factor_of(one.name) for cell in made.unequal for one in cell.differences}
-        hint = "compare levels of one factor with --between"
-        if len(found) == 1 and (name := found.pop()):
-            hint = f"they differ in {name} alone: --between {name}"
+        fields = dict.fromkeys(one.name for cell in made.unequal for one in cell.differences)
+        found = list(dict.fromkeys(factor_of(name) or name for name in fields))
+        hint = f"they differ in {', '.join(found)}; --between compares levels of one factor"
+        if not found:
+            hint = "they have no test in common"
+        elif not all(map(factor_of, fields)):
+            hint = f"they differ in {', '.join(found)}: measure both with the same"
+        elif len(found) == 1:
+            hint = f"they differ in {found[0]} alone: --between {found[0]}"
         raise ArgumentError("no cell of A is one of B", hint=hint)
 
 
 def _insist_on_a_verdict(made: Comparison) -> None:
     """Raises `ArgumentError` where no cell has one."""
     if not any(cell.is_compared for cell in made.cells):
-        reasons = "; ".join(dict.fromkeys(cell.primary.reason for cell in made.cells))
-        raise ArgumentError(f"no cell is comparable: {reasons}", hint=_passed_over(made))
+        reasons = list(dict.fromkeys(cell.primary.reason for cell in made.cells))
+        few = reasons[:_MOST_REASONS]
+        if left := len(reasons) - len(few):
+            few.append(f"{left} more (--detail)")
+        raise ArgumentError(f"no cell is comparable: {'; '.join(few)}", hint=_passed_over(made))
 
 
 def _passed_over(made: Comparison) -> str | None:
-    found = {one.what for cell in made.cells for one in cell.differences if one.what in BLOCKING}
+    found = {what for cell in made.cells for what in cell.blocked_by}
     words = " ".join(f"--despite {one}" for one in DESPITE if one in found)
     return f"to compare them all the same: {words}" if words else None
 

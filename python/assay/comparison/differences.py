@@ -86,11 +86,24 @@ def of_probes(a: Side, b: Side) -> Iterator[Difference]:
 def of_cell(
     a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> tuple[Difference, ...]:
-    """Of the same cell on both sides; what the factor ``between`` determines is left out."""
-    found: list[Difference] = []
+    """Of the same cell on both sides; what the factor ``between`` determines is left out. Systems,
+    data and durability are those of runs that were measured."""
     experiments = _experiments(a, a_runs), _experiments(b, b_runs)
-    found += _one("assay", "version of Assay", *_each(*experiments, _build))
-    found += _one("workload", "text of the workload", *_each(*experiments, _text))
+    found = [
+        *_one("assay", "version of Assay", *_each(*experiments, _build)),
+        *_one("workload", "text of the workload", *_each(*experiments, _text)),
+    ]
+    a_runs, b_runs = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
+    if a_runs and b_runs:
+        found += _of_runs(a_runs, b_runs, between)
+    found += _one("seed", "seed", *_each(*experiments, lambda one: str(one.seed)))
+    return tuple(found)
+
+
+def _of_runs(
+    a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
+) -> list[Difference]:
+    found: list[Difference] = []
     if between != "system":
         found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
         found += _settings(a_runs, b_runs)
@@ -99,9 +112,7 @@ def of_cell(
     if between not in a_runs[0].parameters:
         found += _one("data", "input of the data", *_each(a_runs, b_runs, _input))
         found += _one("data", "rows", *_each(a_runs, b_runs, _rows))
-    found += _durability(a_runs, b_runs)
-    found += _one("seed", "seed", *_each(*experiments, lambda one: str(one.seed)))
-    return tuple(found)
+    return [*found, *_durability(a_runs, b_runs)]
 
 
 def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Difference, ...]:

@@ -131,9 +131,13 @@ def names(cells: Sequence[Mapping[str, Scalar]], tests: Sequence[str], between: 
 
 
 def identifying(run: RunRecord) -> dict[str, str]:
-    """What the fingerprint of the run's cell is of: dotted name → text."""
+    """What the fingerprint of the run's cell is of: dotted name → text. The workload of ad hoc
+    scripts is their names, which are said once."""
     with _a_cell(run):
-        return _flat(fingerprint.identifying(run.cell))
+        cell = fingerprint.identifying(run.cell)
+    if run.is_ad_hoc and cell.get("scripts"):
+        cell.pop("workload", None)
+    return _flat(cell)
 
 
 def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
@@ -144,9 +148,16 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
             found |= _flat(value, name)
         elif isinstance(value, float):
             found[name] = f"{value:g}"
+        elif isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
+            found[name] = "; ".join(_listed(one) for one in value)
         else:
             found[name] = str(value)
     return found
+
+
+def _listed(document: Mapping[str, Any]) -> str:
+    """A script of a mix: ``FILE`` or ``FILE@WEIGHT``."""
+    return "@".join(_flat(document).values())
 
 
 def _word(name: str, level: Scalar) -> str:

@@ -191,8 +191,12 @@ def _no_number(name: str, runs: Runs) -> str:
     """Why the side has no number to compare; empty: it has."""
     measured = [run for _, run in _measured(runs)]
     if not measured:
-        run = runs[-1][1]
-        return f"{name} was not measured: run {run.id} {run.state_shown}"
+        begun = [run for _, run in runs if run.begun_unix_ns is not None]
+        run = (begun or [runs[-1][1]])[-1]
+        why = ""
+        if run.state == "done":
+            why = ", cut short" if run.observation else ", and the record has no observation of it"
+        return f"{name} was not measured: run {run.id} {run.state_shown}{why}"
     for run in measured:
         if run.verdict == "invalid":
             return f"run {run.id} of {name} is invalid: {run.verdict_reason}"
@@ -232,7 +236,7 @@ def _unequal(
     for place, run in enumerate(alone):
         nearest, fewest = "", None
         for other in range(len(alone), len(every)):
-            if (every[other].workload, every[other].test) != (run.workload, run.test):
+            if every[other].full_test_name != run.full_test_name:
                 continue
             both = (place, other) if name == "A" else (other, place)
             differing = differences.of_unequal_cells(*(documents[one] for one in both))

@@ -109,6 +109,11 @@ class ComparedCell:
         return self.metrics[0]
 
     @property
+    def blocked_by(self) -> tuple[str, ...]:
+        """The differences (``data``) that alone leave no verdict."""
+        return tuple(one.what for one in self.differences if one.sentence in self.not_comparable)
+
+    @property
     def is_compared(self) -> bool:
         """Whether its primary metric has a ratio, or is 0 on both sides."""
         return not self.not_comparable and (
