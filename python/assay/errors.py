@@ -5,6 +5,7 @@
     AssayError
     ├── YouError            exit 2   the user's mistake: it cannot be done as written
     │   ├── ArgumentError            an option, a name, a number
+    │   │   └── NotOnThisMachine     a directory, a device or room that is asked for and not there
     │   ├── ExperimentError          an experiment file or a workload folder
     │   ├── ScriptError              a workload script
     │   └── InputError               a file of input data
@@ -81,6 +82,11 @@ class YouError(AssayError):
 
 class ArgumentError(YouError):
     """An option, a name or a number that cannot be used."""
+
+
+class NotOnThisMachine(ArgumentError):
+    """The directory or device of a storage is not there, or has no room for it: another machine may
+    have it. Of a storage that is optional, it refuses the storage's own runs alone."""
 
 
 class _Placed(YouError):

@@ -56,7 +56,7 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
         run.position: reason for run in runs if (reason := why_refused(compiled, run)) is not None
     }
     expressible = [run for run in runs if run.position not in refusals]
-    available = look_for_systems(workload, expressible)
+    available = look_for_systems(workload, plan.experiment, expressible)
     refusals |= available.refusals(expressible, plan.experiment.optional)
     expressible = [run for run in runs if run.position not in refusals]
     paths = plan.experiment.input_paths

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from assay.errors import ExperimentError
+from assay import registry
+from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment.words import Words, experiment
 from assay.plan import plan
+from assay.preflight import preflight
+from assay.storages.abilities import Inspectable
 
 TABLE_2 = """\
 title = "SQL on two storages"
@@ -178,6 +182,35 @@ def test_an_optional_storage_is_known_by_the_name_that_the_file_gives_it(tmp_pat
     text = 'workload = "tpcb"\nsystems = ["sqlite"]\nstorages = ["disk"]' + storage
     asked, _ = experiment(Words(str(written(tmp_path, text))))
     assert asked.optional == tuple(one.name for one in asked.storages) == ("disk (modelled)",)
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ('kind = "here"\ndirectory = "/no/such/place"', "does not exist"),
+        ('kind = "device"\ndirectory = "/dev/no-such"', "No such file"),
+        ('kind = "tmpfs"\nsize = "900T"', "free|only a user"),
+        ('kind = "loop"\nsize = "900T"', "free"),
+        ('kind = "modelled"\nprofile = "fusion-io"\nsize = "900T"', "free"),
+    ],
+)
+def test_an_optional_storage_that_this_machine_lacks_refuses_its_own_runs(
+    tmp_path: Path, keys: str, why: str
+) -> None:
+    named = f"\n[storage.disk]\n{keys}\n"
+    text = 'workload = "tpcb"\nsystems = ["null"]\nstorages = ["here", "disk"]\n'
+    asked, workload = experiment(Words(str(written(tmp_path, f'{text}optional = ["disk"]{named}'))))
+    found = preflight(workload, plan(asked, workload), ())
+    refused = [run.cell.storage.kind for run in found.runs if run.position in found.refusals]
+    kind = registry.storage(asked.storages[1].kind)
+    assert refused == [kind.name]
+    assert not found.available.storages
+    if isinstance(kind, Inspectable) and kind.why_unavailable():
+        return  # of another reason
+    [reason] = found.refusals.values()
+    assert re.search(why, reason)
+    with pytest.raises(ArgumentError, match=why):
+        experiment(Words(str(written(tmp_path, text + named))))
 
 
 def test_single_tests_have_levels_systems_and_repetitions_of_their_own(tmp_path: Path) -> None:

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from assay import registry
-from assay.errors import ArgumentError, PluginFailed, StorageUnavailable, SystemUnderTestError
+from assay.errors import (
+    ArgumentError,
+    NotOnThisMachine,
+    PluginFailed,
+    StorageUnavailable,
+    SystemUnderTestError,
+)
 from assay.experiment.settings import key_and_values, split
 from assay.experiment.values import Experiment, StorageChoice, SystemChoice
 from assay.option_spec import spelled
@@ -32,6 +39,7 @@ from assay.text.units import counted, size
 
 FORM = "KIND[key=value,…]:DIRECTORY"
 _QUOTE = '"'
+_LESS_ROOM = "choose a smaller size, another directory, or --order sequential"
 
 _WORD = re.compile(
     r"(?:(?P<name>[^=\[\]:]+)=)?(?P<kind>[^=\[\]:]*)(?:\[(?P<options>[^\]]*)\])?(?::(?P<directory>.*))?",
@@ -167,7 +175,11 @@ def check_storage_kind(kind: str) -> None:
         raise registry.unknown("storage", kind, registry.storages())
 
 
-def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]) -> None:
+def check_choices(
+    systems: Iterable[SystemChoice],
+    storages: Iterable[StorageChoice],
+    optional: Collection[str] = (),
+) -> None:
     """Raises `ArgumentError` for the first invalid option or setting that can be found before
     anything is started, and where no system can be on any of the storages (of a pair alone:
     `check_pair`). What this machine cannot have is no mistake: see `unavailable`."""
@@ -175,7 +187,7 @@ def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageCho
     for system in on_all:
         registry.system(system.name).check(system)
     _refuse_where_none_fits(on_all, choices)
-    unavailable(choices)
+    unavailable(choices, optional)
 
 
 def _refuse_where_none_fits(
@@ -192,13 +204,20 @@ def _refuse_where_none_fits(
         raise first
 
 
-def unavailable(storages: Iterable[StorageChoice]) -> dict[str, SystemUnderTestError]:
+def unavailable(
+    storages: Iterable[StorageChoice], optional: Collection[str] = ()
+) -> dict[str, SystemUnderTestError]:
     """Why this machine cannot have some of the storages, by their names. Raises `ArgumentError` for
-    one that no machine can have as it is written."""
+    one that no machine can have as it is written, and for one whose directory, device or room is
+    not there: probably a mistake, but not where its name is among the ``optional``."""
     found: dict[str, SystemUnderTestError] = {}
     for storage in storages:
         try:
             registry.storage(storage.kind).check(storage)
+        except NotOnThisMachine as error:
+            if storage.name not in optional:
+                raise
+            found[storage.name] = StorageUnavailable(error.message, hint=error.hint)
         except StorageUnavailable as error:
             others = () if _can_be_made(storage.kind) else kinds_to_choose()
             if others:
@@ -253,27 +272,62 @@ def refuse_shared_devices(experiment: Experiment) -> None:
             )
 
 
-def refuse_too_little_room(experiment: Experiment) -> None:
-    """Raises `ArgumentError` where all storages do not fit together where they are made: each
-    system has its own, and with interleaved repetitions all are there at once."""
-    started = [system for system in experiment.systems if system.url is None]
-    rooms: dict[str, FreeSpace] = {}
-    sizes: dict[str, list[int]] = {}
+def without_room(experiment: Experiment) -> dict[str, SystemUnderTestError]:
+    """The optional storages that do not fit beside the others where they are made, by their names:
+    each system has its own, and with interleaved repetitions all are there at once.
+
+    Raises `ArgumentError` where those that are not optional do not fit together.
+    """
+    names = experiment.optional
+    taken = _Taken(sum(system.url is None for system in experiment.systems), experiment.order)
     for choice in experiment.storages:
+        if choice.name not in names:
+            taken.add(choice)
+    if said := taken.too_much():
+        raise ArgumentError(said, hint=_LESS_ROOM)
+    found: dict[str, SystemUnderTestError] = {}
+    optional = [choice for choice in experiment.storages if choice.name in names]
+    missing = unavailable(optional, names)
+    for choice in optional:
+        if choice.name in missing:
+            continue
+        before = dict(taken.sizes)
+        taken.add(choice)
+        if said := taken.too_much():
+            found[choice.name] = StorageUnavailable(said, hint=_LESS_ROOM)
+            taken.sizes = before
+    return found
+
+
+@dataclass
+class _Taken:
+    """What storages take where they are made."""
+
+    systems: int
+    order: str
+    sizes: dict[FreeSpace, tuple[int, ...]] = field(default_factory=dict)
+
+    def add(self, choice: StorageChoice) -> None:
         kind = registry.storage(choice.kind)
         size_bytes = kind.size_bytes(choice) if isinstance(kind, SizeChosen) else None
         if isinstance(kind, SizeChosen) and size_bytes is not None:
-            room = kind.free_space(choice)
-            rooms[room.place] = room
-            sizes.setdefault(room.place, []).extend([size_bytes] * len(started))
-    for place, needed in sizes.items():
-        at_once = max(needed, default=0) if experiment.order == "sequential" else sum(needed)
-        if at_once > rooms[place].free_bytes:
-            raise ArgumentError(
-                f"{counted(len(needed), 'storage')} may take {size(at_once)} at the same time, "
-                f"and {place} has {size(rooms[place].free_bytes)} free",
-                hint="choose a smaller size, another directory, or --order sequential",
-            )
+            place = self._room(kind.free_space(choice))
+            self.sizes[place] = self.sizes.get(place, ()) + (size_bytes,) * self.systems
+
+    def _room(self, found: FreeSpace) -> FreeSpace:
+        """As it was seen first: the memory that is free changes by the moment."""
+        return next((one for one in self.sizes if one.place == found.place), found)
+
+    def too_much(self) -> str:
+        """A sentence about the first place that has not that much; empty: there is none."""
+        for room, needed in self.sizes.items():
+            at_once = max(needed, default=0) if self.order == "sequential" else sum(needed)
+            if at_once > room.free_bytes:
+                return (
+                    f"{counted(len(needed), 'storage')} may take {size(at_once)} at the same time, "
+                    f"and {room.place} has {size(room.free_bytes)} free"
+                )
+        return ""
 
 
 def check_pair(choice: SystemChoice, storage_choice: StorageChoice) -> None:

@@ -105,8 +105,8 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         result = replace(result, scaled=quick.scaled(*full, result, workload))
     result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
-    storage_words.check_choices(result.systems, result.storages)
-    storage_words.refuse_too_little_room(result)
+    storage_words.check_choices(result.systems, result.storages, result.optional)
+    storage_words.without_room(result)
     return result, workload
 
 

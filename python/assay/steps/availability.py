@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from assay import registry
 from assay.errors import MachineLimit, StorageUnavailable, SystemMissing, SystemUnderTestError
-from assay.experiment import SystemChoice, storage_words
+from assay.experiment import Experiment, SystemChoice, storage_words
 from assay.plan import PlannedRun
 from assay.provision import server_group
 from assay.systems.abilities import Findable, Found, NeedsLibrary
@@ -85,8 +85,10 @@ def _counted(systems: int, storages: int) -> str:
     return f"{systems + storages} systems and storages are not available"
 
 
-def look_for_systems(workload: Workload, runs: Iterable[PlannedRun]) -> Availability:
-    """The systems and storages of the runs, which are those that are not refused; see
+def look_for_systems(
+    workload: Workload, experiment: Experiment, runs: Iterable[PlannedRun]
+) -> Availability:
+    """The systems and storages of the runs of the experiment that are not refused; see
     `look_for`."""
     needed = [run for run in runs if _needs_system(workload, run)]
     found = look_for(run.cell.system for run in needed)
@@ -97,7 +99,14 @@ def look_for_systems(workload: Workload, runs: Iterable[PlannedRun]) -> Availabi
         {**_beyond_machine(run.cell.system for run in needed), **found.missing},
         found.places,
         found.versions,
-        storage_words.unavailable(storages.values()),
+        {
+            **{
+                name: error
+                for name, error in storage_words.without_room(experiment).items()
+                if name in storages
+            },
+            **storage_words.unavailable(storages.values(), experiment.optional),
+        },
     )
 
 

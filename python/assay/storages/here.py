@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay import env_vars
-from assay.errors import ArgumentError, StorageUnavailable
+from assay.errors import ArgumentError, NotOnThisMachine, StorageUnavailable
 from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision import ledger
@@ -55,8 +55,8 @@ def directory_of(choice: StorageChoice) -> Path:
 
 
 def refuse_no_directory(choice: StorageChoice) -> None:
-    """Raises `ArgumentError` where the directory that is named is something else or does not exist:
-    one that was made at a mistyped mount point would lie on another disk."""
+    """Raises `NotOnThisMachine` where the directory that is named is something else or does not
+    exist: one that was made at a mistyped mount point would lie on another disk."""
     named = choice.directory or env_vars.DATA_DIRECTORY.get()
     if not named:
         return
@@ -64,7 +64,7 @@ def refuse_no_directory(choice: StorageChoice) -> None:
     where = f"storage {choice.name!r}" + ("" if choice.directory else _FROM_THE_ENVIRONMENT)
     if directory.is_dir():
         if point := unmounted_point(directory.resolve()):
-            raise ArgumentError(
+            raise NotOnThisMachine(
                 f"{where}: {point} is a mount point in {FSTAB}, but nothing is mounted there",
                 hint=f"mount {shlex.quote(str(point))}, or choose another: {choice.kind}:DIRECTORY",
             )
@@ -72,11 +72,11 @@ def refuse_no_directory(choice: StorageChoice) -> None:
     other = f"choose another: {choice.kind}:DIRECTORY"
     found = next(path for path in (directory, *directory.parents) if path.exists())
     if not found.is_dir():
-        raise ArgumentError(f"{where}: {found} is not a directory", hint=other)
+        raise NotOnThisMachine(f"{where}: {found} is not a directory", hint=other)
     mount = mount_of(found.resolve())
     meant = nearest(directory.relative_to(found).parts[0], _folders_in(found))
     guess = f"did you mean {found / meant}? " if meant else ""
-    raise ArgumentError(
+    raise NotOnThisMachine(
         f"{where}: {directory} does not exist; the nearest folder that does is {found}, on "
         f"{mount.source} ({mount.file_system})",
         hint=f"{guess}make it (mkdir -p {shlex.quote(str(directory))}), or {other}",

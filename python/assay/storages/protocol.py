@@ -31,8 +31,9 @@ class Storage(Protocol):
     """Its options: ``--storage 'mykind[size=2G]'``."""
 
     def check(self, choice: StorageChoice) -> None:
-        """Raises `ArgumentError` for a directory or an option that this kind never accepts, and
-        `StorageUnavailable` where this machine cannot have the storage (no root, a missing
+        """Raises `ArgumentError` for a directory or an option that this kind never accepts,
+        `NotOnThisMachine` where the directory or device is not there or has no room, and
+        `StorageUnavailable` where this machine can have no such storage (no root, a missing
         program). Creates nothing and changes nothing."""
         ...
 

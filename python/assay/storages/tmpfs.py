@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from assay.errors import ArgumentError, SystemUnderTestError
+from assay.errors import ArgumentError, NotOnThisMachine, SystemUnderTestError
 from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision import ledger
@@ -80,14 +80,14 @@ class Tmpfs:
                 hint="for a directory on an existing tmpfs, use the kind `here`",
             )
         if size and not may_mount():
-            raise ArgumentError(
+            raise NotOnThisMachine(
                 f"storage {choice.name!r}: only a user who may mount file systems can choose the "
                 "size of a tmpfs",
                 hint=f"leave it out to use {SHARED_MEMORY}",
             )
         needed, room = self.size_bytes(choice), self.free_space(choice)
         if needed is not None and needed > room.free_bytes:
-            raise ArgumentError(
+            raise NotOnThisMachine(
                 f"storage {choice.name!r}: it may take {units.size(needed)}, and {room.place} has "
                 f"{units.size(room.free_bytes)} free",
                 hint="choose a smaller size",

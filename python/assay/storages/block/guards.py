@@ -13,7 +13,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from assay.errors import ArgumentError, SystemUnderTestError
+from assay.errors import ArgumentError, NotOnThisMachine, SystemUnderTestError
 from assay.experiment.values import StorageChoice
 from assay.provision.tools import tool
 from assay.storages.block.machine import need_program, need_root
@@ -24,18 +24,19 @@ _SWAPS = Path("/proc/swaps")
 
 
 def usable_device(choice: StorageChoice, path: Path) -> Path:
-    """The device's own node, not a link to it. Raises `ArgumentError` with what is in the way."""
+    """The device's own node, not a link to it. Raises `NotOnThisMachine` where there is no such
+    device that is free, `ArgumentError` where it may not be erased."""
     named = f"storage {choice.name!r}: {path}"
     need_root(f"storage {choice.name!r}")
     try:
         is_block_device = stat.S_ISBLK(path.stat().st_mode)
     except OSError as error:
-        raise ArgumentError(f"{named}: {error.strerror}", hint="see `lsblk`") from error
+        raise NotOnThisMachine(f"{named}: {error.strerror}", hint="see `lsblk`") from error
     if not is_block_device:
-        raise ArgumentError(f"{named} is not a block device", hint="see `lsblk`")
+        raise NotOnThisMachine(f"{named} is not a block device", hint="see `lsblk`")
     node = path.resolve()
     if use := _use_of(node):
-        raise ArgumentError(
+        raise NotOnThisMachine(
             f"{named} is in use: {use}", hint="choose a device that nothing uses; see `lsblk`"
         )
     if not choice.may_erase:

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from assay import env_vars
-from assay.errors import ArgumentError, SystemUnderTestError
+from assay.errors import NotOnThisMachine, SystemUnderTestError
 from assay.experiment.values import StorageChoice
 from assay.storages.abilities import FreeSpace
 from assay.storages.here import FALLBACK, refuse_no_directory
@@ -22,7 +22,7 @@ _SPARE_BYTES = 32 << 20
 
 
 def need_room(directory: Path, size_bytes: int, storage: str) -> None:
-    """Raises `ArgumentError` where the file system of the directory (or of its first parent that
+    """Raises `NotOnThisMachine` where the file system of the directory (or of its first parent that
     exists) has not that much space."""
     _need(_free_space_in(directory), size_bytes, storage)
 
@@ -35,7 +35,7 @@ def _free_space_in(directory: Path) -> FreeSpace:
 
 def _need(room: FreeSpace, size_bytes: int, storage: str) -> None:
     if room.free_bytes < size_bytes + _SPARE_BYTES:
-        raise ArgumentError(
+        raise NotOnThisMachine(
             f"storage {storage!r}: its image needs {size(size_bytes + _SPARE_BYTES)}, and "
             f"{room.place} has {size(room.free_bytes)} free",
             hint="choose a smaller size, or another directory: KIND[size=512M]:DIRECTORY",
@@ -67,7 +67,7 @@ def lay_out(path: Path, size_bytes: int) -> None:
 
 
 def need_known_free_space(choice: StorageChoice, size_bytes: int) -> None:
-    """`need_room` before anything is made. Raises `ArgumentError` also where what is named is no
+    """`need_room` before anything is made. Raises the same where what is named is no
     directory."""
     refuse_no_directory(choice)
     _need(known_free_space(choice), size_bytes, choice.name)
