@@ -48,6 +48,11 @@ def test_every_way_brings_back_what_was_there(assay: Assay, beebe: Path, system:
         assert report.tables["bibtab"] == 386
         assert min(report.reads.transactions, report.writes.transactions) > 0
         assert report.size_bytes > 300_000
+    compared = assay("compare", "1", "--between", "way=dump,cold", "--format", "json")
+    ratios = {one["metric"]: one["ratio"] for one in compared.document["ratios"]}
+    dump, cold = found["dump"], found["cold"]
+    assert ratios["backup_size_bytes"] == pytest.approx(cold.size_bytes / dump.size_bytes)
+    assert ratios["backup_restore_ns"] == pytest.approx(cold.restore_ns / dump.restore_ns)
     assert [one.shares_blocks for one in found.values()] == [False, False, True]
 
 

@@ -29,6 +29,13 @@ def test_the_same_rows_come_back_and_reclaiming_makes_files_smaller(
         assert report.cycles == 2
         assert report.first_ratio == pytest.approx(report.reinserted_bytes / report.loaded_bytes)
     assert isinstance(plain, SpaceReuseReport) and isinstance(reclaimed, SpaceReuseReport)
+    compared = assay("compare", "1", "--between", "reclaim", "--format", "json")
+    assert compared.status == 0, compared.err
+    ratios = {one["metric"]: one for one in compared.document["ratios"]}
+    assert ratios["reinserted_bytes"]["is_primary"]
+    assert ratios["deleted_bytes"]["ratio"] == pytest.approx(
+        reclaimed.deleted_bytes / plain.deleted_bytes
+    )
     if system == "sqlite":  # the others count their logs too
         assert reclaimed.deleted_bytes < plain.loaded_bytes / 10
         assert plain.deleted_bytes == plain.loaded_bytes

@@ -77,6 +77,8 @@ def test_numbers_have_four_significant_digits_and_no_exponent() -> None:
 
 
 def test_sizes_are_decimal() -> None:
+    shown = [units.percent(value) for value in (0, 0.0042, 0.031, 0.0999, 0.5)]
+    assert shown == ["0 %", "0.42 %", "3.1 %", "10 %", "50 %"]
     shown = [units.size(value) for value in (0, 999, 1500, 694_737_740, 3.5e9, 999.9e6)]
     assert shown == ["0 B", "999 B", "1.5 kB", "695 MB", "3.5 GB", "1 GB"]
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from assay.errors import ArgumentError
 from assay.judge.samples import samples_needed
-from assay.observation import Observation
+from assay.observation import BackupReport, Observation, SpaceReuseReport
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
 
@@ -27,6 +27,7 @@ _HISTOGRAM = 2**-10
 """Share of a latency by which the buckets of a histogram with three digits are apart at most."""
 _SPEED = Words("faster", "slower")
 _SIZE = Words("smaller", "larger")
+_WAIT = Words("shorter", "longer")
 _COUNT = Words("fewer", "more")
 
 
@@ -93,6 +94,18 @@ def _one_load(run: RunRecord) -> Hashable:
     return run.data.one_load if run.data else None
 
 
+def _space(name: str) -> Callable[[RunRecord], float | None]:
+    def read(run: RunRecord) -> float | None:
+        found = run.observation
+        return getattr(found, name) if isinstance(found, SpaceReuseReport) else None
+
+    return read
+
+
+def _backup(read: Callable[[BackupReport], float]) -> Callable[[RunRecord], float | None]:
+    return lambda run: read(run.observation) if isinstance(run.observation, BackupReport) else None
+
+
 def _cpu_ns(run: RunRecord) -> float | None:
     """Of the server for each transaction that ended."""
     if run.driven is None or run.driven.server_cost is None:
@@ -114,6 +127,13 @@ THROUGHPUT = Metric(
     is_more_better=True,
 )
 ELAPSED = Metric("elapsed_ns", "ns", "of the measurement, where no duration was given", _elapsed_ns)
+REINSERTED = Metric(
+    "reinserted_bytes",
+    "bytes",
+    "after rows were deleted and inserted again",
+    _space("reinserted_bytes"),
+    _SIZE,
+)
 
 
 def _percentile(name: str, share: float) -> Metric:
@@ -156,6 +176,21 @@ METRICS: Mapping[str, Metric] = {
             "size_on_disk_bytes", "bytes", "after the load", _loaded("size_on_disk_bytes"), _SIZE,
             measured_once=_one_load,
         ),
+        REINSERTED,
+        Metric("deleted_bytes", "bytes", "after they were deleted", _space("deleted_bytes"), _SIZE),
+        Metric("last_bytes", "bytes", "after all cycles of this", _space("last_bytes"), _SIZE),
+        Metric(
+            "backup_size_bytes", "bytes", "of a backup", _backup(lambda one: one.size_bytes), _SIZE
+        ),
+        Metric(
+            "backup_outage_reads_ns", "ns", "longest wait of a reader meanwhile",
+            _backup(lambda one: one.reads.longest_ns), _WAIT,
+        ),
+        Metric(
+            "backup_outage_writes_ns", "ns", "longest wait of a writer meanwhile",
+            _backup(lambda one: one.writes.longest_ns), _WAIT,
+        ),
+        Metric("backup_restore_ns", "ns", "of restoring it", _backup(lambda one: one.restore_ns)),
         *(
             Metric(name, "count", meaning, _outcome(name), _COUNT)
             for name, meaning in (
@@ -181,7 +216,10 @@ def metric(name: str) -> Metric:
 def primary(runs: list[RunRecord]) -> Metric:
     """On which the verdict on a cell rests: throughput; in an open loop, which fixes the
     throughput, p99 latency (mean latency where there are too few samples for it); without
-    transactions the elapsed time."""
+    transactions the elapsed time, or the size on disk of rows that were inserted again."""
     if any(run.driving is not None and run.driving.is_open for run in runs):
         return P99 if all(P99.value(run) is not None for run in runs) else MEAN
-    return THROUGHPUT if all(run.driven is not None for run in runs) else ELAPSED
+    if all(run.driven is not None for run in runs):
+        return THROUGHPUT
+    has_size = any(REINSERTED.value(run) is not None for run in runs)
+    return REINSERTED if has_size else ELAPSED

@@ -79,7 +79,10 @@ def share(value: float) -> str:
 
 def percent(value: float) -> str:
     """A small share, with what is left of it: ``0.42 %``, ``3.1 %``; never an exponent."""
-    return f"{digits(value * 100, 2).rstrip('0').rstrip('.')} %" if value < 0.1 else share(value)
+    if value >= 0.1:
+        return share(value)
+    shown = digits(value * 100, 2)
+    return f"{shown.rstrip('0').rstrip('.') if '.' in shown else shown} %"
 
 
 def comparable(value: float, unit: str) -> float:
