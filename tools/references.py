@@ -22,7 +22,8 @@ from assay.conformance.verify import REQUIREMENTS
 from assay.experiment.values import SystemChoice
 from assay.observation import schema as schema_of_observations
 from assay.record import schema
-from assay.report import comparison_document, tidy_schema
+from assay.report.comparisons import comparison_document
+from assay.report.tidy import schema as tidy_schema
 from assay.systems.abilities import (
     NOT_VERIFIED,
     CompletesUrls,

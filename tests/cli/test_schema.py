@@ -26,7 +26,7 @@ PACKAGE = Path(schema_command.__file__).parents[1]
 EXPERIMENTS = sorted((PACKAGE / "experiments").glob("*.toml"))
 UNKNOWN = "not_a_key"
 READERS = ("experiment", "workload", "steps", "row_sources", "bibsql/source.py",
-           "report/declaration.py", "report/series.py")  # fmt: skip
+           "report/cells/declaration.py", "report/cells/series.py")  # fmt: skip
 OF_OTHER_FILES = {"answers.py", "published.py", "step_keys.py", "keys.py", "driving.py"}
 """Readers of other files, and those whose keys come as arguments."""
 ASKED = {name for name in vars(toml_file.Section) if not name.startswith("_")} - {"error"}

@@ -12,7 +12,7 @@ import pytest
 
 from assay.observation import LimitReport, UpdateReport
 from assay.record import DEFAULT_FILE_NAME, Store
-from assay.report.outcomes import OUTCOMES
+from assay.report.sections.outcomes import OUTCOMES
 from commands import IN_MEMORY, Assay, need, why_missing
 from running import server_of, started, wait_for_state
 

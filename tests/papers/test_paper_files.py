@@ -7,8 +7,8 @@ from pathlib import Path
 
 from assay import registry
 from assay.errors import SystemUnderTestError
-from assay.report import judged_claims
 from assay.report.build import build
+from assay.report.papers import judged_claims
 from assay.report.values import Report, Table
 from assay.systems.abilities import Findable
 from commands import Assay

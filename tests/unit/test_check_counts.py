@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from assay.check.answers import Check, not_run
-from assay.report import check_counts
+from assay.report.sections import check_counts
 
 
 def check(id_: str, ok: bool | None, expected: int | None = 0) -> Check:

@@ -20,8 +20,9 @@ from assay.comparison.values import Comparison, Direction
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import RunFacts
-from assay.report import comparison as report
-from assay.report import comparison_document, markdown, table
+from assay.report.comparisons import comparison as report
+from assay.report.comparisons import comparison_document
+from assay.report.forms import markdown, table
 
 FAST = (1.00, 1.02, 0.99, 1.01, 1.00)
 SLOW = (1.21, 1.19, 1.20, 1.22, 1.18)

@@ -13,8 +13,8 @@ import pytest
 from assay.comparison.change_points import change_points
 from assay.comparison.trend import Trend, trends
 from assay.record import RunRecord
-from assay.report import table
-from assay.report import trend as report
+from assay.report.comparisons import trend as report
+from assay.report.forms import table
 
 
 def measured(path: Path, seconds: float, **changes: object) -> list[tuple[str, RunRecord]]:
@@ -103,8 +103,9 @@ def test_a_few_values_have_no_change() -> None:
 
 def test_what_limits_the_runs_of_a_point_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
+    valid = measured(path, 1.0)
     limited = measured(path, 2.0, verdict=("indicative", "short measurement"))
-    found = trends([*measured(path, 1.0), *limited])
+    found = trends([*valid, *limited])
     assert [row["runs_verdict"] for row in report.rows(found)] == ["valid", "indicative"]
     assert report.rows(found)[1]["runs_reasons"] == "short measurement"
     stream = io.StringIO()

@@ -24,7 +24,7 @@ from assay.plan.content import content_of
 from assay.record import Store
 from assay.record.continuing import Continued
 from assay.record.run_ends import RunEnd, exit_status
-from assay.report import conditions
+from assay.report.sections import conditions
 from assay.workload import reader
 
 TPCB = reader.read("tpcb")

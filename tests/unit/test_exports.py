@@ -18,8 +18,8 @@ from hdrh.log import HistogramLogReader
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from assay.record import ExperimentRecord, Store
-from assay.report import github_summary, hdr_log, intervals_csv, openmetrics
 from assay.report.build import build
+from assay.report.forms import github_summary, hdr_log, intervals_csv, openmetrics
 from commands import Assay
 
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"

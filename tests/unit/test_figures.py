@@ -15,11 +15,11 @@ from assay.charts import colours, draw
 from assay.charts.spec import specification
 from assay.experiment import Driving
 from assay.observation import Latency
-from assay.report import cell_runs
 from assay.report.build import build
+from assay.report.cells import cell_runs
+from assay.report.figure import BARS, LINES, Axis, DataSeries, Figure, Point
 from assay.report.figures import by_level, percentile_curves
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
-from assay.report.figures.values import BARS, LINES, Axis, DataSeries, Figure, Point
 from assay.report.values import Report
 
 

@@ -18,8 +18,8 @@ from assay.judge import judge_run
 from assay.judge.kinds import Kind
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
-from assay.report import first_look
 from assay.report.build import build
+from assay.report.summaries import first_look
 from assay.text.reasons import with_log
 
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"

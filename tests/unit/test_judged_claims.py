@@ -10,7 +10,7 @@ import invented_records as invented
 import pytest
 
 from assay.judge import order
-from assay.report.judged_claims import Judged, judged
+from assay.report.papers.judged_claims import Judged, judged
 
 DISK_IS_SLOWER = {
     "text": "solid state is faster",

@@ -8,8 +8,8 @@ from typing import Any
 
 import invented_records as invented
 
-from assay.report import paper_table
-from assay.report.figures import published as published_figures
+from assay.report.papers import figure as published_figures
+from assay.report.papers import paper_table
 from assay.report.values import Cell, Column, Number, Row, Table
 
 PUBLISHED: dict[str, Any] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.report import claims
+from assay.report.papers import claims
 from assay.workload import reader
 
 BIBSQL, GLIDEMON = reader.read("bibsql"), reader.read("glidemon")

@@ -11,8 +11,8 @@ import pytest
 
 from assay.observation import read_observed
 from assay.record import ExperimentRecord, Store
-from assay.report import tidy
 from assay.report.build import build
+from assay.report.tidy import experiment as tidy
 from assay.report.values import Report, Table
 
 SPEED_UP = {"report": {"parallel": {"title": "t", "speed_up": True}}}

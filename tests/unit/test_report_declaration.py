@@ -9,7 +9,8 @@ import pytest
 from assay import registry
 from assay.errors import ExperimentError
 from assay.files import toml_file
-from assay.report import check_declarations, declaration, published
+from assay.report import check_declarations
+from assay.report.cells import declaration, published
 from assay.text import units
 from assay.workload import reader
 

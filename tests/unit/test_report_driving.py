@@ -19,8 +19,10 @@ from assay.judge import warnings
 from assay.judge.kinds import Kind
 from assay.observation import Observation
 from assay.record import ExperimentRecord, Store
-from assay.report import csv, json, markdown, table, timeline, times
 from assay.report.build import build
+from assay.report.cells import aggregates
+from assay.report.forms import csv, json, markdown, table
+from assay.report.sections import timeline
 from assay.report.values import Report, Table
 from tests.support import observations
 
@@ -421,8 +423,8 @@ def test_the_mean_latency_is_that_of_all_types_by_their_counts() -> None:
     mean = {**observations.latency(4, 0), "mean_ns": 20.0}
     of_all = {"count": 4, "latency": mean, "service_time": mean, "schedule_lag": None}
     observation = observations.observation(all_ok=of_all, outcomes=observations.outcomes(ok=4))
-    assert times.mean_ns(observation) == 20.0
-    assert times.mean_ns(observations.observation()) is None
+    assert aggregates.mean_ns(observation) == 20.0
+    assert aggregates.mean_ns(observations.observation()) is None
     assert replace(observation, elapsed_ns=2 * S).throughput_per_s == 2.0
     assert observation.throughput_per_s is None
 

@@ -17,8 +17,9 @@ from assay.experiment import StorageChoice, SystemChoice
 from assay.judge import judge_run
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
-from assay.report import first_look, json
 from assay.report.build import build
+from assay.report.forms import json
+from assay.report.summaries import first_look
 from assay.report.values import Report, Table
 
 FLUSHED = Durability(

@@ -14,22 +14,13 @@ import pytest
 from assay.experiment import SystemChoice
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord
-from assay.report import cell_runs
-from assay.report import csv as csv_form
-from assay.report import json as json_form
-from assay.report import markdown as markdown_form
-from assay.report import table as table_form
 from assay.report.build import build
-from assay.report.values import (
-    Column,
-    Report,
-    Row,
-    Section,
-    Table,
-    WarningNote,
-    count,
-    text,
-)
+from assay.report.cells import cell_runs
+from assay.report.forms import csv as csv_form
+from assay.report.forms import json as json_form
+from assay.report.forms import markdown as markdown_form
+from assay.report.forms import table as table_form
+from assay.report.values import Column, Report, Row, Section, Table, WarningNote, count, text
 
 DECLARED = {
     "report": {

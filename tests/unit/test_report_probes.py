@@ -19,9 +19,9 @@ from assay.judge import RunWarning
 from assay.probe import Probe
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
-from assay.report import first_look
-from assay.report import json as json_form
 from assay.report.build import build
+from assay.report.forms import json as json_form
+from assay.report.summaries import first_look
 from assay.report.values import Report, Table
 
 STORAGES = tuple(StorageChoice(name, "here") for name in ("slow", "middle", "fast"))

@@ -16,8 +16,9 @@ import pytest
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.record import ExperimentRecord, Store, schema
-from assay.report import table, timeline
 from assay.report.build import build
+from assay.report.forms import table
+from assay.report.sections import timeline
 from assay.report.values import Table
 from tests.support import observations
 

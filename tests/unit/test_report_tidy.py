@@ -15,11 +15,11 @@ import jsonschema
 import pytest
 
 from assay.record import ExperimentRecord, Store
-from assay.report import csv as csv_form
-from assay.report import json as json_form
 from assay.report.build import build
-from assay.report.tidy_schema import DETAILS, schema
-from assay.report.tidy_tables import TABLES
+from assay.report.forms import csv as csv_form
+from assay.report.forms import json as json_form
+from assay.report.tidy.schema import DETAILS, schema
+from assay.report.tidy.tables import TABLES
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "docs" / "reference" / "report.schema.json"

@@ -15,7 +15,7 @@ from assay.experiment import file as experiment_file
 from assay.plan import plan
 from assay.plan.fingerprint import of_document
 from assay.record.document import json_text
-from assay.report import server_machines
+from assay.report.cells import server_machines
 from assay.steps.refusal import why_refused
 from assay.text.sizes import about
 

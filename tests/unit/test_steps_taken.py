@@ -12,7 +12,7 @@ from assay import _engine, lab
 from assay.errors import ScriptError
 from assay.experiment.words import Words, experiment
 from assay.progress import Silent
-from assay.report import cell_runs
+from assay.report.cells import cell_runs
 from step_workloads import folder_of, ran
 
 PLAIN = 'scripts = ["read.sql"]\ntransactions = 5\nclients = [2]\n'

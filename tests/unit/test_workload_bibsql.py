@@ -11,7 +11,7 @@ from assay.bibsql import beebe, bibliography
 from assay.experiment import Experiment
 from assay.files import toml_file
 from assay.progress import Silent
-from assay.report import declaration
+from assay.report.cells import declaration
 from assay.workload import reader
 from assay.workload.values import Workload
 

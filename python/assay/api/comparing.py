@@ -17,9 +17,9 @@ from assay.comparison.differences import DESPITE
 from assay.comparison.values import Side
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
-from assay.report import comparison as report
-from assay.report import comparison_document
-from assay.report.comparison_document import RatioDocument
+from assay.report.comparisons import comparison as report
+from assay.report.comparisons import comparison_document
+from assay.report.comparisons.comparison_document import RatioDocument
 from assay.text.nearest import did_you_mean
 
 Ratio = RatioDocument

@@ -21,7 +21,7 @@ from assay.observation import Observation, Observed, Outcomes
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.run_ends import ENDED, exit_status
 from assay.report.build import build
-from assay.report.tidy_tables import TABLES
+from assay.report.tidy.tables import TABLES
 
 Row = Mapping[str, Any]
 

@@ -6,7 +6,7 @@ import re
 
 from assay.charts import colours
 from assay.charts.spec import specification
-from assay.report.figures.values import Figure
+from assay.report.figure import Figure
 
 _PNG_SCALE = 2
 _EMPTY = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')

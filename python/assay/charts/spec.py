@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.charts import colours
-from assay.report.figures.values import BARS, Axis, DataSeries, Figure
+from assay.report.figure import BARS, Axis, DataSeries, Figure
 
 _WIDTH, _HEIGHT = 460, 230
 _BAR = 14

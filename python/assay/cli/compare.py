@@ -107,8 +107,8 @@ def command(
 
 def _write(made: Comparison, judged: Sequence[Judged], form: str, *, detail: bool) -> None:
     from assay import registry
-    from assay.report import comparison as report
-    from assay.report import comparison_document
+    from assay.report.comparisons import comparison as report
+    from assay.report.comparisons import comparison_document
 
     if form == "json":
         comparison_document.write_json(made, judged, sys.stdout)

@@ -22,9 +22,9 @@ from assay.probe.stage import HOW_TO_INSTALL, NOT_INSTALLED
 from assay.provision.deployment import StorageFacts
 from assay.provision.leftovers import clear_leftovers
 from assay.provision.running import directory_on
-from assay.report import probed_flushes
-from assay.report.tidy_columns import row
-from assay.report.tidy_probes import PROBES
+from assay.report.storages import probed_flushes
+from assay.report.tidy.columns import row
+from assay.report.tidy.probes import PROBES
 from assay.text.quantities import PROBE_S
 from assay.text.units import digits
 

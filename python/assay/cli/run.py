@@ -73,8 +73,8 @@ def command(
     from assay.cli.progress import progress
     from assay.cli.report_output import insist_on_readable
     from assay.record import Store
-    from assay.report import first_look
     from assay.report.build import build
+    from assay.report.summaries import first_look
     from assay.resuming import Request
 
     insist_on_readable(form)

@@ -68,8 +68,8 @@ def command(run: str, form: str, detail: bool, records: Path) -> None:
 def _summarize(experiment: ExperimentRecord, records: Path) -> None:
     """The first look at the only run that was read, with its own verdict."""
     from assay.judge import CellVerdict
-    from assay.report import first_look
     from assay.report.build import build
+    from assay.report.summaries import first_look
 
     (run,) = experiment.runs
     of_its_own = CellVerdict(run.judged, (), 1, int(run.observation is not None))

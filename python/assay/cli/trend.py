@@ -72,7 +72,7 @@ def command(
     from assay import registry
     from assay.cli.report_output import write_charts
     from assay.comparison.trend import trends
-    from assay.report import trend as report
+    from assay.report.comparisons import trend as report
 
     found = trends(_runs(cells, records), metric)
     found = [one for one in found if one.points and (cells or len(one.points) > 1)]

@@ -11,7 +11,7 @@ from assay.page.figures import figure_html
 from assay.page.links import Links, escaped
 from assay.page.runs import runs_html
 from assay.page.tables import table_html
-from assay.report.for_people import for_people
+from assay.report.forms.for_people import for_people
 from assay.report.values import Report, Section, Table, WarningNote
 from assay.text import units
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from assay.charts.draw import svg_for_page
 from assay.page.links import Links, escaped
 from assay.page.tables import table_html
-from assay.report.figures.values import BARS, DataSeries, Figure
+from assay.report.figure import BARS, DataSeries, Figure
 from assay.report.values import Cell, Column, Number, Row, Table
 from assay.text import units
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from assay.files import toml_file
 from assay.files.toml_file import Section
 from assay.registry import WORKLOAD_FILE
-from assay.report import claims, declaration, published, series
-from assay.report.published import Published
-from assay.report.series import Series
+from assay.report.cells import declaration, published, series
+from assay.report.cells.published import Published
+from assay.report.cells.series import Series
+from assay.report.papers import claims
 from assay.workload.answers import CLAIMS, PUBLISHED_FILE, published_names
 from assay.workload.reader import report_sections, series_sections
 from assay.workload.values import Workload

@@ -9,51 +9,42 @@ from functools import partial
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord
-from assay.report import (
+from assay.report import footnotes, run_details, warnings
+from assay.report.cells import cell_runs, declaration, durability, factor_order, published, series
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.figure import Figure
+from assay.report.figures import along_fields, bars, by_level, of_series
+from assay.report.figures import timeline as timeline_figures
+from assay.report.histograms import timed_histograms
+from assay.report.papers import figure as published_figures
+from assay.report.papers import joined, paper_table, published_measured
+from assay.report.sections import (
     answers,
     caches,
-    cell_runs,
-    commit_efficiency,
     conditions,
     costs,
-    declaration,
     device,
-    durability,
-    factor_order,
-    footnotes,
     groups,
-    joined,
     loads,
     logs,
     native_clients,
     outcomes,
-    paper_table,
     precision,
-    published,
-    published_measured,
     results,
-    run_details,
-    series,
     server,
     service,
     statements,
-    storage_prices,
-    storage_probes,
-    storage_ranks,
-    storage_ratios,
-    storage_requests,
-    summary,
-    tidy,
     timeline,
     times,
-    warnings,
 )
-from assay.report.cell_runs import CellRuns
-from assay.report.figures import along_fields, bars, by_level, of_series
-from assay.report.figures import published as published_figures
-from assay.report.figures import timeline as timeline_figures
-from assay.report.figures.values import Figure
-from assay.report.histograms import timed_histograms
+from assay.report.storages import commit_efficiency
+from assay.report.storages import prices as storage_prices
+from assay.report.storages import probes as storage_probes
+from assay.report.storages import ranks as storage_ranks
+from assay.report.storages import ratios as storage_ratios
+from assay.report.storages import requests as storage_requests
+from assay.report.summaries import summary
+from assay.report.tidy import experiment as tidy
 from assay.report.values import Report, Section
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment import Scalar
-from assay.report.figures.values import Figure
+from assay.report.figure import Figure
 from assay.report.histograms import TimedHistogram
 from assay.report.run_details import RunDetail
 

@@ -75,7 +75,7 @@ def read_published(folder: Path, tests: Iterable[str]) -> Mapping[str, Mapping[s
 
 
 def read_claims(folder: Path) -> tuple[Mapping[str, Any], ...]:
-    """What the paper says of its results, with the keys of `assay.report.claims`."""
+    """What the paper says of its results, with the keys of `assay.report.papers.claims`."""
     file = folder / PUBLISHED_FILE
     if not file.is_file():
         return ()

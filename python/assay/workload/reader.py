@@ -93,7 +93,7 @@ def _not_expressible(section: Section, known: Collection[str]) -> dict[tuple[str
 
 
 def report_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
-    """Test → its ``[report.TEST]``, whose keys `assay.report.declaration` defines."""
+    """Test → its ``[report.TEST]``, whose keys `assay.report.cells.declaration` defines."""
     section = top.section("report")
     tests = list(tests)
     for name in section.names():
@@ -105,7 +105,7 @@ def report_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
 
 
 def series_sections(top: Section, tests: Iterable[str]) -> dict[str, Section]:
-    """Name → its ``[series.NAME]``, a table over several tests (`assay.report.series`)."""
+    """Name → its ``[series.NAME]``, a table over several tests (`assay.report.cells.series`)."""
     section = top.section("series")
     tests = list(tests)
     for name in section.names():

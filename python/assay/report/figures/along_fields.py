@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.report import aggregates, field_path
-from assay.report.cell_runs import CellRuns
-from assay.report.declaration import Declaration
+from assay.report.cells import aggregates, field_path
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.declaration import Declaration
+from assay.report.figure import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 from assay.report.figures.panels import panels
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 from assay.text import units
 
 

@@ -6,17 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from assay.report import aggregates, cell_runs
-from assay.report.cell_runs import CellRuns
-from assay.report.declaration import Declaration
+from assay.report.cells import aggregates, cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.declaration import Declaration
+from assay.report.figure import BARS, Axis, DataSeries, Figure, Point
 from assay.report.figures.panels import MOST_SERIES
-from assay.report.figures.values import BARS, Axis, DataSeries, Figure, Point
-from assay.report.values import (
-    PUBLISHED_SPEED_UP,
-    SPEED_UP,
-    Row,
-    Table,
-)
+from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, Row, Table
 from assay.text import units
 
 MOST_BARS = 24

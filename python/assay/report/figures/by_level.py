@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from assay.judge.samples import SHARES, samples_needed
-from assay.report import aggregates, cell_runs
-from assay.report.aggregates import Key
-from assay.report.cell_runs import OFFERED_RATE, CellRuns
-from assay.report.declaration import Declaration
+from assay.report.cells import aggregates, cell_runs
+from assay.report.cells.aggregates import Key
+from assay.report.cells.cell_runs import OFFERED_RATE, CellRuns
+from assay.report.cells.declaration import Declaration
+from assay.report.figure import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 from assay.report.figures.panels import Panel, panels
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 from assay.text import units
 
 _CLIENTS = "clients"

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from assay.report.figure import LINES, Axis, DataSeries, Figure, Point
 from assay.report.figures.bars import figure
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point
 from assay.report.values import Cell, Table
 from assay.text import units
 

@@ -4,7 +4,7 @@ repetitions, and the level between changes beside it."""
 from __future__ import annotations
 
 from assay.comparison.trend import Trend
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point
+from assay.report.figure import LINES, Axis, DataSeries, Figure, Point
 from assay.text import units
 
 _LEVELS = "mean between change points"

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from assay.experiment import Scalar
-from assay.report import cell_runs
-from assay.report.cell_runs import CellRuns
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
 
 MOST_SERIES = 6
 """Lines or colours in a chart."""

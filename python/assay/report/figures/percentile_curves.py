@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 
 from assay.judge.samples import SHARES, samples_needed
 from assay.observation import Latency
-from assay.report import cell_runs, percentiles
-from assay.report.cell_runs import CellRuns, DrivenRun
+from assay.report.cells import cell_runs, percentiles
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.figure import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 from assay.report.figures.panels import panels
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 
 _STEPS = (1, 1.12, 1.26, 1.41, 1.58, 1.78, 2, 2.5, 3.16, 4, 5, 6.3, 8)
 """Within each factor of ten of 1 / (1 - share)."""

@@ -6,10 +6,11 @@ import statistics
 from collections.abc import Sequence
 
 from assay.observation import Observation
-from assay.report import cell_runs, timeline
-from assay.report.cell_runs import CellRuns
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
+from assay.report.figure import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 from assay.report.figures.panels import panels
-from assay.report.figures.values import LINES, Axis, DataSeries, Figure, Point, on_one_scale
 
 _MOST_POINTS = 150
 """Of a line; a point is the mean of as many seconds as that takes."""
@@ -20,7 +21,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
     seen = {
         id(cell): run
         for cell, run in cell_runs.middle_runs(found)
-        if len(timeline.whole_seconds(run.driven)) >= timeline.LEAST_SECONDS
+        if len(whole_seconds(run.driven)) >= LEAST_SECONDS
     }
     if not seen:
         return ()
@@ -52,7 +53,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
 
 
 def _points(observation: Observation, run: int) -> tuple[tuple[Point, ...], int]:
-    ok = timeline.whole_seconds(observation)
+    ok = whole_seconds(observation)
     size = -(-len(ok) // _MOST_POINTS)
     return tuple(
         Point(

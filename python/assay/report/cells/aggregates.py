@@ -1,0 +1,199 @@
+"""Takes a key (a value of a run, and its unit); returns the aggregate of that value over the runs
+of a cell.
+
+Every number is the median of its own values in the repetitions: of an even number, the mean of the
+two in the middle. A number that one of them does not have (a percentile of too few samples) is not
+that of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from assay.judge import Verdict, verdict
+from assay.judge.spread import spread
+from assay.observation import Observation
+from assay.record import RunRecord
+from assay.report.cells import cell_runs, field_path, percentiles
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.pivot import Aggregate
+from assay.report.values import Cell, Number, absent, judged
+from assay.text import units
+
+OVER_REPETITIONS = (
+    "each number: the median of the repetitions, of an even number the mean of the middle two"
+)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A value that is read from a run."""
+
+    value: Callable[[RunRecord], object]
+    """None where the run has no such value."""
+    unit: str
+    """Its unit in the record: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
+    path: str = ""
+    """Its path in the observation; empty if it is elsewhere."""
+    is_of_load: bool = False
+    """It is known once the data are loaded, also of a run that drove no clients."""
+
+    def runs(self, cell: CellRuns) -> tuple[RunRecord, ...]:
+        """The runs of the cell that may have it."""
+        if not self.is_of_load:
+            return cell.measured
+        return tuple(run for run in cell.runs if run.state == "done" or run.evidence.is_measured)
+
+
+def at(path: str) -> Key:
+    """The key of a path through the observation (`assay.report.cells.field_path`)."""
+    is_of_load = path.startswith(f"{field_path.DATA}.")
+    return Key(lambda run: field_path.value(run, path), field_path.unit(path), path, is_of_load)
+
+
+def mean_ns(observation: Observation) -> float | None:
+    """Mean latency of all transactions that ended ok; None: of none."""
+    return observation.all_ok.latency.mean_ns if observation.all_ok.count else None
+
+
+THROUGHPUT = Key(lambda run: run.driven.throughput_per_s if run.driven else None, "per_s")
+ELAPSED = at("elapsed_ns")
+LATENCY = Key(lambda run: mean_ns(run.driven) if run.driven else None, "ns")
+SIZE_ON_DISK = Key(
+    lambda run: run.data.size_on_disk_bytes if run.data else None, "bytes", is_of_load=True
+)
+LOAD_TIME = Key(lambda run: (run.data.made_ns or None) if run.data else None, "ns", is_of_load=True)
+
+
+def number(cell: CellRuns, key: Key) -> Number | None:
+    """The median of the cell's repetitions; None where no run was measured to its end."""
+    runs = key.runs(cell)
+    found = [key.value(run) for run in runs]
+    values = [value for value in found if isinstance(value, int | float)]
+    if not values:
+        return None
+    over = spread(values)
+    widths = (percentiles.width_of(key.path, over.median, run.driven) for run in runs)
+    return Number(
+        over.median,
+        key.unit,
+        over.n,
+        over.low,
+        over.high,
+        *cell.judged.verdict,
+        resolution=max(widths, default=0) or None,
+    )
+
+
+def median(key: Key, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
+    """The median, or the reason why there is none."""
+
+    def shown(cell: CellRuns) -> Cell:
+        made = number(cell, key)
+        if made is None:
+            return absent("none") if cell.measured and key.path else cell.absent
+        return _shown(made, time_unit, with_range)
+
+    return shown
+
+
+def full_range(key: Key) -> Aggregate:
+    """The smallest and the largest value of the repetitions."""
+
+    def shown(cell: CellRuns) -> Cell:
+        made = number(cell, key)
+        if made is None or made.low is None or made.high is None:
+            return absent("")
+        return Cell(f"{units.shown(made.low, made.unit)}-{units.shown(made.high, made.unit)}")
+
+    return shown
+
+
+def each(show: Callable[[DrivenRun], Cell], written: Callable[[Number], str]) -> Aggregate:
+    """The median of what is shown of each repetition, written anew."""
+
+    def shown(cell: CellRuns) -> Cell:
+        return median_cell([show(run) for run in cell_runs.measured_runs(cell)], written)
+
+    return shown
+
+
+def median_cell(cells: Sequence[Cell], written: Callable[[Number], str]) -> Cell:
+    """Of one cell, itself; of several the median, or the first that has no number."""
+    numbers = [cell.number for cell in cells if cell.number is not None]
+    if len(cells) == 1 or len(numbers) < len(cells):
+        return next(cell for cell in cells if cell.number is None or len(cells) == 1)
+    if not numbers:
+        return absent("")
+    over = spread([number.value for number in numbers])
+    made = replace(
+        numbers[0],
+        value=over.median,
+        n=over.n,
+        low=min(one.value if one.low is None else one.low for one in numbers),
+        high=max(one.value if one.high is None else one.high for one in numbers),
+        resolution=max((one.resolution or 0 for one in numbers), default=0) or None,
+    )
+    note = "; ".join(dict.fromkeys(cell.note for cell in cells if cell.note))
+    return Cell(written(made), made, note=note)
+
+
+def ratio(number: Number | None, divided_by: Number | None) -> Cell | None:
+    """With the widest range that the repetitions of both allow, and the worse verdict."""
+    if number is None or divided_by is None:
+        return None
+    if not (divided_by.value and divided_by.low and divided_by.high):
+        return None
+    worst = verdict.worst(Verdict(one.verdict, one.reason) for one in (number, divided_by))
+    made = Number(
+        number.value / divided_by.value,
+        "ratio",
+        low=(number.low or 0) / divided_by.high,
+        high=(number.high or 0) / divided_by.low,
+        verdict=worst.word,
+        reason=worst.reason,
+    )
+    return judged(units.ratio(made.value), made)
+
+
+def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:
+    """The value of a cell's only run. ``shows_reason``: says why nothing was observed."""
+
+    def shown(cell: CellRuns) -> Cell:
+        (run,) = cell.runs
+        if run.observation is None and shows_reason:
+            return cell.absent
+        return _own(run, key, time_unit)
+
+    return shown
+
+
+def _own(run: RunRecord, key: Key, time_unit: str) -> Cell:
+    value = key.value(run)
+    if value is None:
+        return absent("none")
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
+        note = judged(text, Number(0, "", 1, verdict=run.judged.word, reason=run.judged.reason))
+        return Cell(text, note=note.note)
+    width_ns = percentiles.width_of(key.path, value, run.driven)
+    made = Number(
+        value,
+        key.unit,
+        1,
+        verdict=run.judged.word,
+        reason=run.judged.reason,
+        resolution=width_ns or None,
+    )
+    return judged(units.shown(value, key.unit, time_unit, resolution_ns=width_ns), made)
+
+
+def _shown(made: Number, time_unit: str, with_range: bool) -> Cell:
+    def text(value: float, resolution_ns: int = 0) -> str:
+        return units.shown(value, made.unit, time_unit, resolution_ns=resolution_ns)
+
+    around = ""
+    if with_range and made.n != 1 and made.low is not None and made.high is not None:
+        around = f" ({text(made.low)}-{text(made.high)})"
+    return judged(f"{text(made.value, made.resolution or 0)}{around}", made)

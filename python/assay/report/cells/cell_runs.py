@@ -1,0 +1,270 @@
+"""Takes the runs of a test; returns its cells, each with its repetitions and factor levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from assay.experiment import AS_IS, ENGINE, Scalar
+from assay.judge import CellVerdict, durability, repetitions
+from assay.observation import Observation
+from assay.record import ExperimentRecord, RunRecord
+from assay.report.cells import factor_order, server_machines, storage_roles
+from assay.report.values import Cell, Column, absent
+from assay.text import units
+
+_ALWAYS_NAMED = ("system", "storage", "clients")
+OFFERED_RATE = "offered_rate_per_s"
+OF_GROUP = "clients of "
+"""Begins the name of a factor: how many clients a group has."""
+CACHE, CLIENT_PROGRAM = "cache", "client_program"
+TEST, REPETITION = "test", "repetition"
+"""Further factors that distinguish cells and runs."""
+STORAGE_ROLE = "storage_role"
+"""By this name `CellRuns.level` has what its storage is (`assay.report.cells.storage_roles`)."""
+DURABILITY = "durability"
+"""By this name `CellRuns.level` has `CellRuns.durability`, which the system on its storage
+determines."""
+_OF_MIDDLE = (
+    "of one run: the repetition with the median throughput, of an even number the faster of the "
+    "middle two"
+)
+_TITLES = {OFFERED_RATE: "offered/s", CLIENT_PROGRAM: "client program"}
+_NOT_SEEN = "not seen"
+"""The storage of a server by URL."""
+
+
+class DrivenRun(NamedTuple):
+    """A run whose clients were driven."""
+
+    run: RunRecord
+    driven: Observation
+
+
+@dataclass(frozen=True)
+class CellRuns:
+    """One combination of levels, and all runs of it in the order of their repetitions."""
+
+    factors: Mapping[str, Scalar]
+    runs: tuple[RunRecord, ...]
+    name: str
+    """As running text has it: system, storage, clients, and what else varies."""
+    judged: CellVerdict
+    """As it is on record."""
+    durability: str | None = None
+    """The level of durability by which it is compared (`assay.judge.durability`); None: that of no
+    system was measured, or nothing is committed."""
+
+    @property
+    def measured(self) -> tuple[RunRecord, ...]:
+        """The runs that were measured to their end, whether right or wrong."""
+        return tuple(run for run in self.runs if run.evidence.is_measured)
+
+    @property
+    def run_ids(self) -> tuple[int, ...]:
+        """Numbers of the runs behind its numbers; of all, where none was measured."""
+        return tuple(run.id for run in self.measured or self.runs)
+
+    @property
+    def published_names(self) -> tuple[str, ...]:
+        """What a published table may call the system: its name, or that of its driver."""
+        found = [run.deployment for run in self.runs if run.deployment]
+        return (self.runs[0].system, *(one.address.driver for one in found[:1]))
+
+    def level(self, factor: str) -> Scalar | None:
+        """The cell's level of a factor; None where it has no such factor."""
+        if factor == TEST:
+            return self.runs[0].test
+        if factor == STORAGE_ROLE:
+            return next(filter(None, map(storage_roles.role, self.runs)), None)
+        return self.durability if factor == DURABILITY else self.factors.get(factor)
+
+    @property
+    def absent(self) -> Cell:
+        """The cell of a table where there is no number: the state, with its reason as a note."""
+        for run in self.runs:
+            if run.state == "refused":
+                return absent("refused", note=f"refused: {run.reason}" if run.reason else "")
+        for state in ("failed", "interrupted"):
+            for run in self.runs:
+                if run.state == state:
+                    return absent(state, note=f"run {run.id}: {run.state_shown}")
+        states = {run.state for run in self.runs}
+        return absent("not run" if states == {"planned"} else "under way")
+
+    def each(self) -> Iterator[CellRuns]:
+        """A `CellRuns` for each run, whose repetition is a factor."""
+        for run in self.runs:
+            yield replace(self, factors={**self.factors, REPETITION: run.repetition}, runs=(run,))
+
+
+def tests(experiment: ExperimentRecord) -> dict[str, list[RunRecord]]:
+    """Runs by test, both in the order in which factors and levels were asked for
+    (`assay.report.cells.factor_order`)."""
+    by_test: dict[str, list[RunRecord]] = {}
+    for run in factor_order.in_order(experiment):
+        by_test.setdefault(run.test, []).append(run)
+    return by_test
+
+
+def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellRuns]:
+    """Runs by cell, in the order of each cell's first run."""
+    runs = list(runs)
+    groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
+    of_machine = server_machines.varying(run.server_machine for run in runs)
+    by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
+    for run in runs:
+        factors = _factors(run, groups, of_machine)
+        by_factors.setdefault(tuple(factors.items()), []).append(run)
+    compared_by = durability.compared_by(
+        (one.system_label, one.storage, one.deployment)
+        for one in experiment.runs
+        if one.deployment and any(map(_may_commit, runs))
+    )
+    all_factors = [dict(factors) for factors in by_factors]
+    is_cache_asked = any(run.cache != AS_IS for run in runs)
+    named = _always_and_varying(all_factors, (*_ALWAYS_NAMED, *([CACHE] if is_cache_asked else [])))
+    return [
+        CellRuns(
+            factors,
+            tuple(sorted(found, key=lambda run: run.repetition)),
+            ", ".join(
+                level_name(name, factors[name])
+                for name in named
+                if name in factors and (name, factors[name]) != ("storage", _NOT_SEEN)
+            ),
+            experiment.cells[found[0].cell_fingerprint],
+            compared_by(found[0].system_label, found[0].storage),
+        )
+        for factors, found in zip(all_factors, by_factors.values(), strict=True)
+    ]
+
+
+def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
+    """The factor's levels: numbers by size, names in the order of their first cell."""
+    if factor in (TEST, DURABILITY):
+        given = (cell.level(factor) for cell in found)
+        return list(dict.fromkeys(level for level in given if level is not None))
+    return _levels([cell.factors for cell in found], factor)
+
+
+def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
+    """The factors ``always``, and those with more than one level in ``found``; client programs
+    also where they are not the engine."""
+    return _always_and_varying([cell.factors for cell in found], always)
+
+
+def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
+    """The cell's levels as the first cells of a row."""
+    levels = [cell.level(name) for name in factors]
+    cells = (absent("") if level is None else label(level) for level in levels)
+    return tuple(replace(one, runs=cell.run_ids) for one in cells)
+
+
+def label(level: Scalar) -> Cell:
+    """A level as a cell."""
+    return Cell(f"{level:g}" if isinstance(level, float) else str(level), level=level)
+
+
+def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Column, ...]:
+    """The columns of `label_cells`."""
+    return tuple(
+        Column(
+            _TITLES.get(name, name),
+            is_number=all(isinstance(level, int | float) for level in levels(found, name)),
+        )
+        for name in factors
+    )
+
+
+def _factors(run: RunRecord, groups: Iterable[str], of_machine: Sequence[str]) -> dict[str, Scalar]:
+    """``groups``: those whose clients are not as declared in some run. ``of_machine``: what servers
+    were given of the machine in several levels; one level stands in the system's name."""
+    return {
+        "system": server_machines.label_without(run.system_label, run.server_machine, of_machine),
+        "storage": run.storage or _NOT_SEEN,
+        **server_machines.levels(run.server_machine, of_machine),
+        "clients": run.clients,
+        **{f"{OF_GROUP}{one}": run.group_clients.get(one, "as declared") for one in groups},
+        "protocol": run.protocol,
+        "threads": run.threads,
+        **_offered_rate(run),
+        CACHE: run.cache,
+        CLIENT_PROGRAM: run.client_program,
+        **run.parameters,
+    }
+
+
+def _may_commit(run: RunRecord) -> bool:
+    """Whether what it measured may have committed something: queries need no durability."""
+    return run.evidence.is_measured and (run.driven is None or run.driven.commits != 0)
+
+
+def _offered_rate(run: RunRecord) -> dict[str, Scalar]:
+    rate_per_s = run.driving.offered_rate_per_s if run.driving else None
+    return {} if rate_per_s is None else {OFFERED_RATE: rate_per_s}
+
+
+def middle_run(cell: CellRuns) -> DrivenRun | None:
+    """The repetition that is shown where one run is taken apart (`assay.judge.repetitions`)."""
+    measured = cell.measured
+    place = repetitions.middle([run.driven for run in measured])
+    if place is None or (driven := measured[place].driven) is None:
+        return None
+    return DrivenRun(measured[place], driven)
+
+
+def middle_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+    """Of each cell that has one."""
+    return [(cell, run) for cell in found if (run := middle_run(cell)) is not None]
+
+
+def measured_runs(cell: CellRuns) -> list[DrivenRun]:
+    """The repetitions whose clients were driven to the end."""
+    return [DrivenRun(run, run.driven) for run in cell.measured if run.driven is not None]
+
+
+def of_middle(found: Iterable[CellRuns]) -> tuple[str, ...]:
+    """The note of a table that takes one run of each cell apart; none where each was run once."""
+    return (_OF_MIDDLE,) if any(len(cell.runs) > 1 for cell in found) else ()
+
+
+def driven_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
+    """Every run whose clients were driven, with its cell."""
+    return [
+        (cell, DrivenRun(run, driven))
+        for cell in found
+        for run in cell.runs
+        if (driven := run.driven) is not None
+    ]
+
+
+def level_name(factor: str, level: Scalar) -> str:
+    """A level in text: a name alone, a number with what it counts."""
+    if factor in ("system", "storage"):
+        return str(level)
+    if factor == "clients":
+        return units.counted(int(level), "client")
+    if factor == OFFERED_RATE:
+        return f"{level:g} offered/s"
+    if factor == CLIENT_PROGRAM:
+        return f"{level} clients"
+    if factor.startswith(OF_GROUP):
+        return f"{factor.removeprefix(OF_GROUP)} {level}"
+    return f"{factor} {level}"
+
+
+def _always_and_varying(found: Sequence[Mapping[str, Scalar]], always: Iterable[str]) -> list[str]:
+    names = dict.fromkeys(name for factors in found for name in factors)
+    return [name for name in names if name in always or _is_named(name, _levels(found, name))]
+
+
+def _is_named(name: str, levels: Sequence[Scalar]) -> bool:
+    return len(levels) > 1 or (name == CLIENT_PROGRAM and levels != [ENGINE])
+
+
+def _levels(found: Sequence[Mapping[str, Scalar]], factor: str) -> list[Scalar]:
+    seen = list(dict.fromkeys(factors[factor] for factors in found if factor in factors))
+    numbers = [level for level in seen if isinstance(level, int | float)]
+    return [*sorted(numbers)] if len(numbers) == len(seen) else seen

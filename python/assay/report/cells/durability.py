@@ -1,0 +1,180 @@
+"""Takes the runs or the cells of an experiment; returns the table of durability classes, and what
+keeps cells of different classes apart in other tables.
+
+Numbers of different classes are not ranked: a commit that need not wait for a flush is another
+service. Each class has a result table of its own, with the settings that would make them equal
+above them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from assay.durability.values import MEANINGS
+from assay.judge.durability import HIGHEST, NOT_MEASURED, fix, level
+from assay.provision.deployment import IN_MEMORY
+from assay.record import RunRecord
+from assay.report.cells.cell_runs import DURABILITY, CellRuns
+from assay.report.values import Column, Row, Table, text
+from assay.text import units
+
+NONE = "none"
+
+
+def table(runs: Iterable[RunRecord]) -> Table | None:
+    """A row for each system on each storage; None where nothing was measured."""
+    measured = {
+        (run.system_label, run.storage): (run.deployment, found)
+        for run in runs
+        if run.deployment and (found := run.deployment.durability)
+    }
+    if not any(found.durability_class for _, found in measured.values()):
+        return None
+    rows = [
+        (
+            system,
+            storage,
+            found.durability_class or "not measured",
+            found.meaning,
+            f"{found.flushed_before_answer} of {found.commits} commits" if found.commits else "-",
+            units.ratio(found.written_bytes / found.payload_bytes) if found.payload_bytes else "-",
+            ", ".join(deployment.durability_lowered_by) or "-",
+        )
+        for (system, storage), (deployment, found) in measured.items()
+    ]
+    titles = (
+        "system", "storage", DURABILITY, "meaning", "flushed before the answer",
+        "write\namplification", "lowered by",
+    )  # fmt: skip
+    return Table(
+        DURABILITY,
+        "Durability",
+        tuple(map(Column, titles)),
+        tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
+        notes=(
+            "flushed before the answer: commits after which the device had ended a flush (fsync) "
+            "before the client had its answer; of one client's, one after another: 50, or 48 where "
+            "a commit is not flushed within 10 s",
+            "write amplification: bytes that the device wrote, divided by those of the rows",
+            *dict.fromkeys(
+                found.file_system_flushes
+                for _, found in measured.values()
+                if found.durability_class and found.file_system_flushes
+            ),
+        ),
+    )
+
+
+def levels(found: Iterable[CellRuns]) -> list[str]:
+    """The levels of durability of the cells, from the strongest."""
+    return sorted({cell.durability for cell in found if cell.durability is not None}, key=_place)
+
+
+def by_level(found: Sequence[CellRuns]) -> list[CellRuns]:
+    """The cells of each level together, else in their order."""
+    there = levels(found)
+    return sorted(found, key=lambda cell: there.index(str(cell.durability)) if there else 0)
+
+
+def each_level(
+    found: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
+) -> tuple[Table, ...]:
+    """A table of the cells of each level, which are not ranked with the others; one table where
+    there are no levels. What varies is asked of ``found``: a level may have one storage, which is
+    named even so."""
+    there = levels(found)
+    if not there:
+        return (made(found),)
+    return tuple(
+        _of_level(one, place, [cell for cell in found if cell.durability == one], made)
+        for place, one in enumerate(there)
+    )
+
+
+def _of_level(
+    name: str, place: int, cells: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
+) -> Table:
+    table = made(cells)
+    return replace(
+        table,
+        name=f"{table.name}_{place + 1}" if place else table.name,
+        title=f"{table.title}, durability {_named(name)}{_except_in_memory(cells)}",
+        notes=(*table.notes, *_not_measured(cells, name)),
+    )
+
+
+def lines(found: Sequence[CellRuns]) -> tuple[str, ...]:
+    """That levels are not compared, and what would make them equal."""
+    there = levels(found)
+    if len(there) < 2:
+        return ()
+    is_known = len(there) > 2 or NOT_MEASURED not in there
+    what = "differs" if is_known else "was not measured for all systems"
+    fixes = dict.fromkeys(
+        f"{words} ({run.system_label})"
+        for cell in found
+        for run in cell.runs
+        if run.deployment and level(run.deployment) != HIGHEST and (words := fix(run.deployment))
+    )
+    equal = f"; to make them {HIGHEST}: {'; '.join(fixes)}" if fixes else ""
+    return (f"durability {what}: numbers of different tables are not comparable{equal}",)
+
+
+def shown(cell: CellRuns) -> str:
+    """As it was measured for this cell; ``-``: it was not; ``none``: its storage is memory."""
+    if _is_in_memory(cell):
+        return NONE
+    found = [level(run.deployment) for run in cell.runs if run.deployment]
+    return next((one for one in found if one), "-")
+
+
+def _not_measured(cells: Sequence[CellRuns], of_level: str) -> tuple[str, ...]:
+    """The storages on which it was taken from others."""
+    if of_level == NOT_MEASURED:
+        return ()
+    storages = dict.fromkeys(cell.runs[0].storage for cell in cells if shown(cell) == "-")
+    memory = _in_memory(cells)
+    return (
+        *([f"durability was not measured on {', '.join(storages)}"] if storages else []),
+        *(
+            [
+                f"{', '.join(memory)}: memory, where all is lost with the power; beside the others "
+                "because the system flushes there as often"
+            ]
+            if memory
+            else []
+        ),
+    )
+
+
+def _except_in_memory(cells: Sequence[CellRuns]) -> str:
+    found = _in_memory(cells)
+    return f", none on {', '.join(found)}" if found else ""
+
+
+def _in_memory(cells: Sequence[CellRuns]) -> list[str]:
+    """The storages that are."""
+    return list(dict.fromkeys(cell.runs[0].storage for cell in cells if _is_in_memory(cell)))
+
+
+def _is_in_memory(cell: CellRuns) -> bool:
+    return any(
+        run.deployment and run.deployment.storage.file_system in IN_MEMORY for run in cell.runs
+    )
+
+
+def _named(level: str) -> str:
+    """``D1 (written, not flushed)``."""
+    return f"{level} ({MEANINGS[level]})" if level in MEANINGS else level
+
+
+def _place(level: str) -> tuple[bool, int, bool]:
+    """D3, D3 lowered by settings, D2 …, not measured."""
+    name = level[:2]
+    order = [*MEANINGS]
+    return (
+        level == NOT_MEASURED,
+        order.index(name) if name in order else len(order),
+        level != name,
+    )

@@ -1,0 +1,83 @@
+"""Takes the cells of a test; returns the notes below their table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.declaration import Declaration
+from assay.report.cells.published import Published
+
+SIZE_ON_DISK = (
+    "size on disk: of the loaded database, catalogue and transaction log included; of a server by "
+    "URL its tables and indexes alone"
+)
+_WHAT = {
+    "elapsed": "time from the first client's start to the last client's end",
+    "latency": "mean latency of the transactions that ended ok",
+    "throughput": "transactions that ended ok per second of the elapsed time",
+    "size_on_disk": SIZE_ON_DISK,
+    "load_time": "time of loading, indexing and analyzing",
+}
+
+
+def explanation(declaration: Declaration, found: Sequence[CellRuns]) -> str:
+    """What the numbers of the table are."""
+    most = max(len(cell.runs) for cell in found)
+    over = f"; median of {most} repetitions (smallest-largest)" if most > 1 else ""
+    if not declaration.has_speed_up:
+        ratio = ""
+    elif declaration.is_more_better:
+        ratio = f"; speed-up: other {declaration.columns} ÷ first {declaration.columns}"
+    else:
+        ratio = f"; speed-up: first {declaration.columns} ÷ other {declaration.columns}"
+    return f"{_WHAT[declaration.value]}{over}{ratio}"
+
+
+def failures(found: Iterable[CellRuns]) -> list[str]:
+    """A note for each run that failed, where other runs of its cell were measured."""
+    return [
+        f"run {run.id}, {cell.name}: {run.state_shown}"
+        for cell in found
+        if cell.measured
+        for run in cell.runs
+        if run.state in ("failed", "interrupted", "refused") and not run.evidence.is_measured
+    ]
+
+
+def points(published: Published | None) -> tuple[str, ...]:
+    """The published points of a curve, which are no rows of a table of runs."""
+    if published is None:
+        return ()
+    shown = dict.fromkeys(
+        ", ".join(
+            f"{title}: {value:,.10g}"
+            for title, value in zip(published.columns, row["values"], strict=False)
+        )
+        for row in published.rows
+    )
+    return tuple(
+        f"published: {published.source}, {published.unit}: {one} ({published.conditions})"
+        for one in shown
+    )
+
+
+def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:
+    """The source of the published numbers, and which published system is beside which of ours."""
+    if published is None:
+        return []
+    notes = [f"published: {published.source}, in {published.unit}"]
+    if published.conditions:
+        notes[0] += f" ({published.conditions})"
+    for cell in found:
+        name = str(cell.factors["system"])
+        row = published.row(cell.published_names, cell.factors)
+        if row is not None and str(row["system"]).casefold() != name.casefold():
+            notes.append(f"published beside {name}: {row['system']}")
+        if row is None:
+            notes += [
+                f"published for {factor} = {', '.join(map(str, there))}, not {here}"
+                for factor, here in cell.factors.items()
+                if (there := published.levels(factor)) and here not in there
+            ]
+    return list(dict.fromkeys(notes))

@@ -1,0 +1,105 @@
+"""Takes the cells of one or several tests; returns a pivot table: a row for each combination of
+levels of some factors, and a column for each value.
+
+Every table of results is a pivot. They differ in the factors that label the rows, the cells of a
+column (a level of another factor, another test), the value that it shows (its key), and how several
+runs are combined (its aggregate: `assay.report.cells.aggregates`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from assay.experiment import Scalar
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.values import MEASURED, Cell, Column, Row, absent
+
+NOT_ASKED = absent("not asked")
+
+Aggregate = Callable[[CellRuns], Cell]
+"""Combines the runs of a cell into one table cell."""
+
+
+@dataclass(frozen=True)
+class PivotColumn:
+    title: str
+    aggregate: Aggregate
+    where: Mapping[str, Scalar] = field(default_factory=dict)
+    """Levels that a cell must have in addition to those of the row."""
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class PivotRow:
+    levels: Mapping[str, Scalar | None]
+    """Levels of the factors that label it."""
+    cells: tuple[CellRuns | None, ...]
+    """The cell of each column; None where the experiment has no such cell."""
+    shown: tuple[Cell, ...]
+
+
+def pivot_rows(
+    found: Sequence[CellRuns],
+    rows: Sequence[str],
+    columns: Sequence[PivotColumn],
+    ordered: Sequence[str] = (),
+) -> list[PivotRow]:
+    """A row for each combination of levels that has a cell, ordered by the levels of ``ordered``,
+    then as they were run."""
+    made = []
+    for levels in _combinations(found, rows, ordered):
+        in_row = [cell for cell in found if _has(cell, levels)]
+        of_columns = tuple(
+            next((cell for cell in in_row if _has(cell, column.where)), None) for column in columns
+        )
+        if any(of_columns):
+            shown = tuple(
+                NOT_ASKED if cell is None else replace(column.aggregate(cell), runs=cell.run_ids)
+                for cell, column in zip(of_columns, columns, strict=True)
+            )
+            made.append(PivotRow(levels, of_columns, shown))
+    return made
+
+
+def value_columns(columns: Sequence[PivotColumn]) -> tuple[Column, ...]:
+    return tuple(
+        Column(column.title, is_number=True, unit=column.unit, role=MEASURED) for column in columns
+    )
+
+
+def table_row(
+    row: PivotRow, labels: Sequence[str], blocks: Sequence[str] = (), beside: Sequence[Cell] = ()
+) -> Row:
+    """The row of a table; ``beside``: further cells after those of the pivot."""
+    named = {name: level for name, level in row.levels.items() if level is not None}
+    return Row(
+        (
+            *(cell_runs.label(named[name]) if name in named else absent("") for name in labels),
+            *row.shown,
+            *beside,
+        ),
+        {name: named[name] for name in blocks if name in named},
+    )
+
+
+def _combinations(
+    found: Sequence[CellRuns], rows: Sequence[str], ordered: Sequence[str]
+) -> list[dict[str, Scalar | None]]:
+    """A factor that a cell does not have is None."""
+    there = dict.fromkeys(tuple(cell.level(name) for name in rows) for cell in found)
+    places = {name: cell_runs.levels(found, name) for name in ordered}
+    combinations = [dict(zip(rows, levels, strict=True)) for levels in there]
+
+    def order(levels: Mapping[str, Scalar | None]) -> list[int]:
+        return [
+            places[name].index(level) if (level := levels[name]) is not None else len(places[name])
+            for name in ordered
+        ]
+
+    return sorted(combinations, key=order)
+
+
+def _has(cell: CellRuns, levels: Mapping[str, Scalar | None]) -> bool:
+    return all(cell.level(name) == level for name, level in levels.items())

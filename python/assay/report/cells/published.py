@@ -1,0 +1,195 @@
+"""Takes the published table of a test; returns its numbers, as printed, to be shown beside ours.
+
+A workload's ``published.toml`` holds one table per test::
+
+    [parallel]
+    source     = "N. H. F. Beebe, 2011, Table 2"
+    conditions = "more than 500,000 entries; servers of 2005 to 2007"
+    unit       = "s"
+    columns    = ["disk", "Fusion-io"]      # in the paper's order and words
+    rows = [                                # speed_up: as printed, columns[0] ÷ columns[1:]
+      { system = "…", clients = 8, values = [178, 184], speed_up = [0.96] },
+    ]
+
+    column_factor = "storage_role"          # what distinguishes the columns, and its levels;
+    column_levels = ["disk", "solid state"] # `assay.report.cells.storage_roles`
+    layout = { rows = ["clients"], columns = ["system"] }
+    # as printed: `assay.report.papers.paper_table`
+    machines = { "disk" = "…" }             # what the paper says of each, as notes of that table
+
+Where only ratios were printed, ``values`` is empty and ``speed_up`` is given alone. The table of a
+series has a row per level, for any system (`assay.report.papers.joined`).
+
+Two further keys are for the comparison of a whole paper
+(`assay.report.papers.published_measured`)::
+
+    measured   = [{ test = "load" }, { test = "select" }]  # our cells for each column, if they
+                                            # are not those of the report's or the series' columns
+    any_system = true                       # ours stand beside every row, whatever the system
+
+and a row may say which of our cells it stands for, in place of what it is called:
+``measured = { system = "mydb", memory = "48GB" }``.
+
+A published row is shown beside ours when its ``system`` is, in any letter case, the name of our
+system or else of its driver, and every other key is a factor with the same level. What a row says
+of the machine (``hardware`` as printed; ``machine``, ``storage_role``, ``memory_bytes``) is no such
+key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.experiment import Scalar
+from assay.files.toml_file import Section
+from assay.report.cells.cell_runs import STORAGE_ROLE
+from assay.report.values import PUBLISHED, PUBLISHED_SPEED_UP, Cell, Column, Number, absent
+
+HARDWARE = "hardware"
+NOT_FACTORS = {
+    "system",
+    "values",
+    "speed_up",
+    "measured",
+    HARDWARE,
+    "machine",
+    STORAGE_ROLE,
+    "memory_bytes",
+}
+COLUMN_FACTORS = (STORAGE_ROLE, "clients")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which factors label the rows, and which the columns outside the values."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Published:
+    source: str
+    conditions: str
+    unit: str
+    columns: tuple[str, ...]
+    rows: tuple[Mapping[str, Any], ...]
+    column_factor: str = ""
+    column_levels: tuple[Scalar, ...] = ()
+    machines: Mapping[str, str] = field(default_factory=dict)
+    """What the paper says of its machines and versions, by what ran there."""
+    layout: Layout | None = None
+    """None: the table is shown beside ours alone."""
+    measured: tuple[Mapping[str, Any], ...] = ()
+    """Levels and quantity of our cells for each column; empty: those of our own table."""
+    any_system: bool = False
+    """Whether ours stand beside every row, whatever the published system."""
+
+    @property
+    def beside(self) -> list[Column]:
+        """The columns beside ours."""
+        has_speed_up = any(row.get("speed_up") for row in self.rows)
+        others = self.columns[1:]
+        speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]
+        named = dict.fromkeys(self._printed_columns, PUBLISHED)
+        named |= dict.fromkeys(speed_ups if has_speed_up else [], PUBLISHED_SPEED_UP)
+        return [
+            Column(f"published\n{title}", is_number=True, role=role)
+            for title, role in named.items()
+        ]
+
+    @property
+    def units(self) -> list[str]:
+        """A unit for each column, if the table of a series has several units."""
+        return self.unit.split(", ")
+
+    @property
+    def _printed_columns(self) -> tuple[str, ...]:
+        return self.columns if any(row["values"] for row in self.rows) else ()
+
+    def row(
+        self, names: tuple[str, ...], factors: Mapping[str, Scalar]
+    ) -> Mapping[str, Any] | None:
+        """The row for the first of ``names`` (of system, of driver) that has one."""
+        for name in names:
+            for row in self.rows:
+                levels = {key: level for key, level in row.items() if key not in NOT_FACTORS}
+                is_same = all(factors.get(key) == level for key, level in levels.items())
+                if str(row["system"]).casefold() == name.casefold() and is_same:
+                    return row
+        return None
+
+    def levels(self, factor: str) -> list[Scalar]:
+        """Levels of that factor in the published table; empty if it is not a factor there."""
+        if factor in NOT_FACTORS:
+            return []
+        return list(dict.fromkeys(row[factor] for row in self.rows if factor in row))
+
+    def cells(self, row: Mapping[str, Any] | None) -> list[Cell]:
+        """One cell per column of `beside`."""
+        if row is None:
+            return [absent("") for _ in self.beside]
+        values = [printed_cell(value, self.unit) for value in row["values"]]
+        speed_ups = [
+            Cell(f"{value:.2f}", Number(value, "ratio")) for value in row.get("speed_up", ())
+        ]
+        cells = [*values, *speed_ups]
+        return cells + [absent("")] * (len(self.beside) - len(cells))
+
+
+def read(section: Section) -> Published:
+    """The table of one test; raises `ExperimentError` with the line that is wrong."""
+    found = Published(
+        source=section.text("source"),
+        conditions=section.text("conditions", ""),
+        unit=section.text("unit"),
+        columns=section.texts("columns"),
+        rows=tuple(map(_row, section.sections("rows"))),
+        column_factor=section.choice("column_factor", COLUMN_FACTORS)
+        if "column_factor" in section
+        else "",
+        column_levels=section.scalars("column_levels", may_be_empty=True)
+        if "column_levels" in section
+        else (),
+        machines={name: str(text) for name, text in section.section("machines").plain().items()},
+        layout=_layout(section.section("layout")) if "layout" in section else None,
+        measured=tuple(one.plain() for one in section.sections("measured"))
+        if "measured" in section
+        else (),
+        any_system=section.boolean("any_system", False),
+    )
+    section.done()
+    if found.measured and len(found.measured) != len(found.columns):
+        raise section.error("our cells for each of the columns", "measured")
+    for row in found.rows:
+        if len(row["values"]) != len(found.columns) and (row["values"] or "speed_up" not in row):
+            raise section.error(f"{row['system']}: a value for each of {found.columns}", "rows")
+    return found
+
+
+def _layout(section: Section) -> Layout:
+    layout = Layout(section.texts("rows"), section.texts("columns", ()))
+    section.done()
+    return layout
+
+
+def of_record(workload: Mapping[str, Any], test: str) -> Published | None:
+    """The published table of that test at the time of the run."""
+    table = workload.get("published", {}).get(test)
+    return read(Section(Path("published.toml"), "", (test,), table)) if table else None
+
+
+def _row(section: Section) -> Mapping[str, Any]:
+    section.text("system")
+    section.scalars("values", may_be_empty=True)
+    return section.plain()
+
+
+def printed_cell(value: float | str, unit: str) -> Cell:
+    """As published: a number, or what the paper says in words ("": nothing)."""
+    if isinstance(value, str):
+        return Cell(value) if value else absent("")
+    return Cell(f"{value:.10g}", Number(value, unit))

@@ -1,0 +1,93 @@
+"""Takes ``[series.NAME]`` of a workload file; returns the declaration of a table over several
+tests, as in some papers: one column per task, one row per size.
+
+::
+
+    [series.table]
+    title      = "Times of each task, by size of the table"
+    reproduces = "Kreymer 1995"
+    rows       = "records"       # the factor that labels the rows, beside the system
+    columns = [
+      { title = "init load", test = "load", key = "elapsed_ns", unit = "min" },
+      { title = "1 select", test = "select", key = "transactions.one.latency.mean_ns" },
+      { title = "memory", test = "update", key = "samples.resident_bytes" },
+      { title = "first", test = "select", cache = "cold", key = "elapsed_ns" },
+    ]
+
+``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path
+(`assay.report.cells.field_path`). ``paper_only = true``: in the report of a paper's experiment
+alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from assay.experiment import CACHES
+from assay.files.toml_file import Section
+from assay.text.units import TIME_UNITS
+
+
+@dataclass(frozen=True)
+class SeriesColumn:
+    title: str
+    test: str
+    key: str
+    unit: str = "s"
+    """The unit of a time."""
+    cache: str | None = None
+    """Only the runs with the caches in this state; None: all of them."""
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    title: str
+    reproduces: str
+    rows: str
+    columns: tuple[SeriesColumn, ...]
+    paper_only: bool = False
+    """Shown among the paper's tables alone, since other reports have its numbers elsewhere."""
+
+    @property
+    def heading(self) -> str:
+        return f"{self.title} ({self.reproduces})" if self.reproduces else self.title
+
+
+def read(section: Section, name: str) -> Series:
+    """Raises `ExperimentError` with the line that is wrong."""
+    series = Series(
+        name=name,
+        title=section.text("title"),
+        reproduces=section.text("reproduces", ""),
+        rows=section.text("rows", "clients"),
+        columns=tuple(map(_column, section.sections("columns"))),
+        paper_only=section.boolean("paper_only", False),
+    )
+    section.done()
+    if not series.columns:
+        raise section.error("a series without columns", hint="columns = [{ title, test, key }]")
+    return series
+
+
+def of_record(workload: Mapping[str, Any]) -> list[Series]:
+    """The series of the workload at the time of the run."""
+    return [
+        read(Section(Path("workload.toml"), "", ("series", name), table), name)
+        for name, table in workload.get("series", {}).items()
+    ]
+
+
+def _column(section: Section) -> SeriesColumn:
+    column = SeriesColumn(
+        title=section.text("title"),
+        test=section.text("test"),
+        key=section.text("key"),
+        unit=section.choice("unit", TIME_UNITS, "s"),
+        cache=section.choice("cache", CACHES) if "cache" in section else None,
+    )
+    section.done()
+    return column

@@ -1,0 +1,1 @@
+"""Takes comparisons and trends; returns their reports, for people and for programs."""

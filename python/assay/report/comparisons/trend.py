@@ -1,0 +1,168 @@
+"""Takes trends; returns their `Report`, and the same as typed rows for programs: a row for each
+point, whose form is versioned."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TextIO
+
+from assay.comparison.change_points import LEAST_VALUES
+from assay.comparison.estimate import CONFIDENCE, Estimate
+from assay.comparison.trend import Point, Trend
+from assay.report import footnotes
+from assay.report.comparisons.comparison import ratio_text, value_cell
+from assay.report.figures import of_trend
+from assay.report.forms.csv import write_rows
+from assay.report.values import Cell, Column, Report, Row, Section, Table, absent, text
+from assay.text import units
+from assay.text.visible import visible_lines
+
+VERSION = 1
+"""Incremented when readers of the document have to change."""
+
+
+def build(found: Sequence[Trend], records: Sequence[Path]) -> Report:
+    return Report(
+        title="Trend",
+        experiment_id=0,
+        record=records[0],
+        facts={"records": ", ".join(map(str, records))},
+        sections=tuple(_section(one) for one in found),
+        warnings=(),
+        cell_count=len(found),
+    )
+
+
+def rows(found: Sequence[Trend]) -> list[dict[str, Any]]:
+    """A row for each point of each cell, in the order of time."""
+    return [_row(one, place, point) for one in found for place, point in enumerate(one.points, 1)]
+
+
+def write_json(found: Sequence[Trend], stream: TextIO) -> None:
+    document = {"version": VERSION, "points": rows(found)}
+    written = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
+    stream.write(visible_lines(written) + "\n")
+
+
+def write_csv(found: Sequence[Trend], stream: TextIO) -> None:
+    every = rows(found)
+    write_rows(stream, VERSION, every[0], every)
+
+
+def _row(one: Trend, place: int, point: Point) -> dict[str, Any]:
+    return {
+        "cell": one.name,
+        "cell_fingerprint": one.fingerprint,
+        "workload": one.workload,
+        "test": one.test,
+        "metric": one.metric.name,
+        "unit": one.metric.unit,
+        "point": place,
+        "record": point.record,
+        "experiment": point.experiment,
+        "begun_unix_ns": point.begun_unix_ns,
+        "value": point.value,
+        "count": len(point.values),
+        **_ratio("first", point.to_first),
+        **_ratio("previous", point.to_previous),
+        "is_change_point": point.change_p is not None,
+        "change_p_value": point.change_p,
+        "runs_verdict": point.runs_verdict,
+        "runs_reasons": "; ".join(point.runs_reasons) or None,
+        "differs": "; ".join(one.sentence for one in point.differs) or None,
+    }
+
+
+def _ratio(name: str, found: Estimate | None) -> dict[str, float | None]:
+    interval = found.interval() if found else None
+    low, high = interval or (None, None)
+    return {
+        f"ratio_to_{name}": found.ratio if found else None,
+        f"ratio_to_{name}_low": low,
+        f"ratio_to_{name}_high": high if high is not None and math.isfinite(high) else None,
+    }
+
+
+def _section(one: Trend) -> Section:
+    is_of_several = len({point.record for point in one.points}) > 1
+    labels = (*(["record"] if is_of_several else []), "experiment", "begun")
+    name = f"trend_{one.fingerprint[:12]}"
+    table = Table(
+        name,
+        f"{one.metric.name}, with {units.share(CONFIDENCE)} intervals of the ratios",
+        (
+            *(Column(name) for name in labels),
+            Column("value", is_number=True),
+            Column("runs", is_number=True),
+            Column("to first", is_number=True),
+            Column("to previous", is_number=True),
+            Column("interval", is_number=True),
+            Column("change"),
+        ),
+        tuple(
+            Row((*([text(point.record)] if is_of_several else []), *_cells(one, place)))
+            for place, point in enumerate(one.points)
+        ),
+        tuple(_notes(one)),
+        label_columns=len(labels),
+    )
+    figures = (of_trend.figure(name, one),) if len(one.points) > 1 else ()
+    return Section(one.name, (), (footnotes.numbered(table),), figures)
+
+
+def _cells(one: Trend, place: int) -> Iterator[Cell]:
+    point = one.points[place]
+    previous = point.to_previous
+    interval = previous.interval() if previous else None
+    yield text(point.experiment)
+    yield text(_local_time(point.begun_unix_ns))
+    reasons = "; ".join(sorted(point.runs_reasons))
+    is_limited = point.runs_verdict == "indicative"
+    yield replace(
+        value_cell(point.value, one.metric), note=f"indicative: {reasons}" if is_limited else ""
+    )
+    yield text(len(point.values))
+    for found in (point.to_first, previous):
+        yield absent("") if found is None else text(ratio_text(found.ratio))
+    yield absent("") if interval is None else text(" to ".join(map(ratio_text, interval)))
+    yield text(_change(one, place))
+
+
+def _change(one: Trend, place: int) -> str:
+    point = one.points[place]
+    if point.change_p is None or point.to_previous is None:
+        return ""
+    return one.metric.word(_level_ratio(one, place))
+
+
+def _level_ratio(one: Trend, place: int) -> float:
+    """Of the values from a change to the next, to those from the one before."""
+    return one.levels[place] / one.levels[place - 1]
+
+
+def _notes(one: Trend) -> Iterator[str]:
+    for place, point in enumerate(one.points):
+        if point.change_p is not None:
+            yield (
+                f"experiment {point.experiment}: change point, the values from here on are "
+                f"{ratio_text(_level_ratio(one, place))} of those before (p {point.change_p:.4f})"
+            )
+        if point.differs:
+            differs = "; ".join(found.sentence for found in point.differs)
+            yield f"experiment {point.experiment} differs from the one before: {differs}"
+    if not one.is_long_enough:
+        yield f"too short for change points: {LEAST_VALUES} experiments are needed"
+    if one.left_out:
+        yield (
+            f"{units.counted(one.left_out, 'run')} left out: not measured, invalid, or without "
+            "this metric"
+        )
+
+
+def _local_time(unix_ns: int) -> str:
+    return datetime.fromtimestamp(unix_ns / 1e9).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -1,0 +1,1 @@
+"""Takes a `Report`; writes it, one file for each format."""

@@ -1,0 +1,42 @@
+"""Writes a `Report` as CSV for programs: the tidy table of runs (with ``--no-detail`` of cells),
+with a column for each factor and each number, as measured; the first is the format's version.
+
+``warnings`` holds names separated by semicolons. Unknown values are empty.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from typing import Any, TextIO
+
+from assay.report.tidy.schema import VERSION
+from assay.report.values import Report
+from assay.text.visible import for_terminal
+
+
+def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
+    """Writes the report. ``detail`` None: a line per run."""
+    rows = report.tidy["tables"]["cells" if detail is False else "runs"]
+    write_rows(stream, VERSION, dict.fromkeys(name for row in rows for name in row), rows)
+
+
+def write_rows(
+    stream: TextIO, version: int, names: Iterable[str], rows: Iterable[Mapping[str, Any]]
+) -> None:
+    """A line of names, and one for each row, which begin with the version of their form."""
+    writer = csv.DictWriter(
+        for_terminal(stream), ["version", *names], restval="", lineterminator="\n"
+    )
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {"version": version, **{name: _plain(value) for name, value in row.items()}}
+        )
+
+
+def _plain(value: Any) -> object:
+    """As a field of CSV."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ";".join(value) if isinstance(value, list) else value

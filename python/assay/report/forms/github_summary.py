@@ -1,0 +1,121 @@
+"""Writes a `Report` as a short summary in GitHub's Markdown: the verdict, a line per cell, and the
+rest folded, for a pull request or the summary of a job (``$GITHUB_STEP_SUMMARY``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TextIO
+
+from assay.report.forms.for_people import for_people
+from assay.report.forms.markdown import escaped, row_line, table_lines
+from assay.report.values import Report
+from assay.text import units
+
+_MOST_CELLS = 200
+"""A page of a job may have one megabyte; further cells are left to the full report."""
+_SIGNS = {"valid": "✅ valid", "indicative": "⚠️ indicative", "invalid": "❌ invalid"}
+_FACTORS = ("test", "system", "storage", "clients")
+
+
+def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
+    """Writes the summary; with ``detail`` the tables of the report as well, folded."""
+    for line in _lines(for_people(report), bool(detail)):
+        stream.write(line + "\n")
+
+
+def _lines(report: Report, with_detail: bool) -> Iterator[str]:
+    tables = report.tidy["tables"]
+    yield f"### {escaped(report.title)}"
+    yield ""
+    yield _verdicts(tables["cells"])
+    yield ""
+    yield from _cells(tables["cells"], tables["runs"])
+    if report.warnings:
+        yield from _folded(
+            units.counted(len(report.warnings), "warning"),
+            [
+                escaped(
+                    f"- **{one.name}**: {one.sentence}.{f' Fix: {one.fix}.' if one.fix else ''}"
+                )
+                for one in report.warnings
+            ],
+        )
+    yield from _folded(
+        "How it was measured",
+        [f"- {name}: {escaped(value)}" for name, value in report.facts.items()],
+    )
+    if with_detail:
+        for section in report.sections:
+            lines = [f"`{line}`" for line in section.lines]
+            lines += [line for table in section.tables for line in table_lines(table)]
+            yield from _folded(section.title, lines)
+
+
+def _verdicts(cells: Sequence[Mapping[str, Any]]) -> str:
+    """``✅ valid: 3 of 4 cells · ❌ invalid: 1``."""
+    counts = {word: sum(cell["verdict"] == word for cell in cells) for word in _SIGNS}
+    said = [f"{_SIGNS[word]}: {number}" for word, number in counts.items() if number]
+    without = len(cells) - sum(counts.values())
+    if without:
+        said.append(f"no number: {without}")
+    return f"{units.counted(len(cells), 'cell')}: {' · '.join(said)}"
+
+
+def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    failed: dict[str, int] = {}
+    for run in runs:
+        lost = (run["failed"] or 0) + (run["unknown"] or 0)
+        failed[run["cell"]] = failed.get(run["cell"], 0) + lost
+    parameters = dict.fromkeys(
+        name for cell in cells for name in cell if name.startswith("parameter_")
+    )
+    varied = [name for name in parameters if len({cell.get(name) for cell in cells}) > 1]
+    varied += [name for name in _ONLY_IF_VARIED if len({cell[name] for cell in cells}) > 1]
+    shown = [*_FACTORS, *varied]
+    yield row_line([*(name.removeprefix("parameter_") for name in shown), *_TITLES])
+    yield row_line([*("---" for _ in shown), *("---:" for _ in _TITLES[:-1]), "---"])
+    for cell in cells[:_MOST_CELLS]:
+        levels = ["" if cell.get(name) is None else str(cell[name]) for name in shown]
+        yield row_line([*levels, *_numbers(cell, failed.get(cell["cell"], 0))])
+    if len(cells) > _MOST_CELLS:
+        yield from ("", f"and {len(cells) - _MOST_CELLS} more cells: see the full report")
+
+
+_ONLY_IF_VARIED = (
+    "cache", "client_program", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s",
+)  # fmt: skip
+_TITLES = (
+    "tx/s",
+    "lowest to highest",
+    "time, s",
+    "p50, ms",
+    "p99, ms",
+    "failed or unknown",
+    "verdict",
+)
+
+
+def _numbers(cell: Mapping[str, Any], failed: int) -> list[str]:
+    rate, low, high = (cell[f"throughput{at}_per_s"] for at in ("", "_min", "_max"))
+    around = f"{units.digits(low)} to {units.digits(high)}" if cell["measured"] > 1 and rate else ""
+    reason = f": {cell['verdict_reason']}" if cell["verdict_reason"] else ""
+    return [
+        _digits(rate),
+        around,
+        _digits(cell["elapsed_ns"], 1e9),
+        _digits(cell["latency_p50_ns"], 1e6),
+        _digits(cell["latency_p99_ns"], 1e6),
+        str(failed),
+        f"{_SIGNS.get(cell['verdict'], 'no number')}{reason}",
+    ]
+
+
+def _digits(value: float | None, divided_by: float = 1) -> str:
+    return "" if value is None else units.digits(value / divided_by)
+
+
+def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:
+    yield from ("", "<details>", f"<summary>{escaped(title)}</summary>", "")
+    yield from lines
+    yield from ("", "</details>")

@@ -1,0 +1,66 @@
+"""Writes a `Report` as Markdown tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from assay.report.forms.for_people import for_people
+from assay.report.values import Report, Table
+
+
+def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
+    """Writes the report. ``detail`` None: with all details."""
+    for line in _lines(for_people(report), detail is not False):
+        stream.write(line + "\n")
+
+
+def _lines(report: Report, with_detail: bool) -> Iterator[str]:
+    yield f"# {report.title}"
+    yield ""
+    for name, value in report.facts.items():
+        yield f"- {name}: {escaped(value)}"
+    for section in report.sections:
+        if not section.is_shown(with_detail):
+            continue
+        yield from ("", f"## {section.title}")
+        for line in section.lines:
+            yield from ("", f"`{line}`")
+        for table in section.shown_tables(with_detail):
+            yield from table_lines(table)
+    if report.warnings:
+        yield from ("", "## Warnings", "")
+    for warning in report.warnings:
+        fix = f" Fix: {warning.fix}." if warning.fix else ""
+        yield escaped(f"- **{warning.name}**: {warning.sentence}.{fix}")
+    if report.experiment_id:
+        yield from ("", f"Record: `{report.record}`, experiment {report.experiment_id}")
+
+
+def table_lines(table: Table) -> Iterator[str]:
+    """Its title, rows and notes."""
+    yield from ("", f"### {escaped(table.title)}", "")
+    yield row_line([column.heading for column in table.columns])
+    yield row_line(["---:" if column.is_number else "---" for column in table.columns])
+    block = ""
+    for row in table.rows:
+        if row.block_title != block:
+            block = row.block_title
+            yield row_line([f"**{block}**", *[""] * (len(table.columns) - 1)])
+        yield row_line([cell.shown for cell in row.cells])
+    if table.notes:
+        yield ""
+    for note in table.notes:
+        yield f"- {escaped(note)}"
+
+
+def row_line(cells: list[str]) -> str:
+    """A line of a table."""
+    return "| " + " | ".join(escaped(cell) for cell in cells) + " |"
+
+
+def escaped(text: str) -> str:
+    """Escapes what would end a cell, begin a tag or strike text out (``~``)."""
+    for sign in "\\|<~":
+        text = text.replace(sign, f"\\{sign}")
+    return text.replace("\n", "<br>")

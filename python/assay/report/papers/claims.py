@@ -1,0 +1,161 @@
+"""Takes ``[[claims]]`` of a workload's ``published.toml``; returns what the paper claims, as data
+that can be judged.
+
+A claim compares cells (`assay.report.cells.selection` says how levels and values are named)::
+
+    [[claims]]
+    text   = "Inserts are 5 times faster on solid state"
+    source = "Table 3"                     # or a section of the paper
+    test   = "insert"
+    where  = { system = "mydb" }          # levels that all cells of the claim have
+    processors = 12                       # a claim about a machine with so many or more
+
+It is judged by itself for each level of every other factor that varies, and says one of these
+things about its cells::
+
+    order  = [{ storage_role = "disk" }, { storage_role = "solid state" }]  # from the smallest
+    ratio  = 5.0             # value to the largest; last ÷ first as published (optional)
+
+    equal  = [{ key = "a_ns" }, { key = "b_ns" }]  # about equal: they differ by no more than
+    within = 1.25                                  # this factor (default 1.25)
+
+    growth    = "records"        # how the value grows with this factor: the exponent
+    exponent  = 1.0              # as published
+    tolerance = 0.25             # default
+
+    equals   = 20                # or at_least, at_most: of each run, a number, or the path of
+    at_least = "clients"         # another value of the same run
+
+``test``, ``value``, ``key`` and ``per`` may stand in a single cell as well (``{ test = "connect",
+key = "a_ns" }``), and ``name``, which is what reports call it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay.files.toml_file import Section
+from assay.report.cells import selection
+from assay.report.cells.selection import Quantity
+from assay.text.quantities import Real
+
+KINDS = ("order", "equal", "growth", "equals", "at_least", "at_most")
+BOUNDS = ("equals", "at_least", "at_most")
+_ANY = Real(-1e18, 1e18)
+
+
+@dataclass(frozen=True)
+class Term:
+    """Cells that a claim compares, and what is read from them."""
+
+    levels: Mapping[str, Any]
+    quantity: Quantity
+
+    @property
+    def test(self) -> str:
+        return str(self.levels["test"])
+
+
+@dataclass(frozen=True)
+class Claim:
+    text: str
+    source: str
+    kind: str
+    """Of `KINDS`."""
+    terms: tuple[Term, ...]
+    """From the smallest value to the largest; one where it says something of each value."""
+    published: float | None = None
+    """The ratio of the last and the first cell, or the exponent."""
+    growth: str = ""
+    """The factor with which the value grows."""
+    limit: float | str = 0.0
+    """Of a bound: a number, or a path."""
+    within: float = 1.25
+    """The factor by which equal values may differ."""
+    tolerance: float = 0.25
+    """By which an exponent may differ."""
+    processors: int = 0
+    """The machine must have so many, for the claim to be comparable."""
+    names: tuple[str, ...] = field(default=())
+    """The levels in which the terms differ, of each term."""
+
+    @property
+    def shown(self) -> str:
+        return f"{self.text} ({self.source})"
+
+
+def read(section: Section) -> Claim:
+    """Raises `ExperimentError` with the line that is wrong."""
+    text, source = section.text("text"), section.text("source")
+    said = [name for name in KINDS if name in section]
+    if len(said) != 1:
+        raise section.error(
+            "a claim says one thing of its cells", hint=f"one of {', '.join(KINDS)}"
+        )
+    (kind,) = said
+    where = selection.levels(section.section("where")) if "where" in section else {}
+    if "test" in section:
+        where["test"] = section.text("test")
+    common = selection.quantity(section)
+    terms: tuple[Term, ...] = (Term(where, common),)
+    names: tuple[str, ...] = ()
+    if kind in ("order", "equal"):
+        tables = section.sections(kind)
+        given = [one.text("name", "") for one in tables]
+        own = [selection.levels(one, "name") for one in tables]
+        quantities = [selection.quantity(one, common) for one in tables]
+        for one in tables:
+            one.done()
+        if len(own) < 2:
+            raise section.error("at least two cells to compare", kind)
+        terms = tuple(
+            Term({**where, **levels}, of) for levels, of in zip(own, quantities, strict=True)
+        )
+        names = tuple(
+            name or _named(levels, of, common)
+            for name, levels, of in zip(given, own, quantities, strict=True)
+        )
+    if any("test" not in term.levels for term in terms):
+        raise section.error("a claim without a test", hint='test = "NAME"')
+    claim = Claim(
+        text=text,
+        source=source,
+        kind=kind,
+        terms=terms,
+        published=_published(section, kind),
+        growth=section.text("growth") if kind == "growth" else "",
+        limit=_limit(section, kind) if kind in BOUNDS else 0.0,
+        within=section.number("within", _ANY, 1.25),
+        tolerance=section.number("tolerance", _ANY, 0.25),
+        processors=int(section.number("processors", _ANY, 0)),
+        names=names,
+    )
+    section.done()
+    return claim
+
+
+def of_record(workload: Mapping[str, Any]) -> list[Claim]:
+    """The claims at the time of the run."""
+    found: Sequence[Mapping[str, Any]] = workload.get("claims", ())
+    return [
+        read(Section(Path("published.toml"), "", ("claims", place), dict(claim)))
+        for place, claim in enumerate(found)
+    ]
+
+
+def _published(section: Section, kind: str) -> float | None:
+    name = "exponent" if kind == "growth" else "ratio"
+    return section.number(name, _ANY) if name in section else None
+
+
+def _limit(section: Section, kind: str) -> float | str:
+    return section.text(kind) if section.is_text(kind) else section.number(kind, _ANY)
+
+
+def _named(levels: Mapping[str, Any], quantity: Quantity, common: Quantity) -> str:
+    """What this cell is called: the levels and the path that are its own."""
+    own = [quantity.value or " + ".join(quantity.keys)] if quantity != common else []
+    return " ".join([*(str(level) for level in levels.values()), *own])

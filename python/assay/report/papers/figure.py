@@ -1,0 +1,151 @@
+"""Takes tables with published numbers; returns bars of the published and the measured ones, and of
+the ratios where the paper printed ratios: times of other machines stand beside ours, not divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from assay.report.cells import cell_runs
+from assay.report.figure import Axis, Figure, Point
+from assay.report.figures.bars import MOST_BARS, category, figure
+from assay.report.papers import paper_points
+from assay.report.values import MEASURED, PUBLISHED, Cell, Row, Table
+from assay.text import units
+
+_OURS, _THEIRS = "measured", "published"
+_RATIO_UNITS = ("ratio", "", "scalability in %")
+_BESIDE = "published and measured"
+_TITLE = _BESIDE.capitalize()
+
+
+def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
+    """Of tables whose published columns stand beside the measured ones, in the same order."""
+    for table in tables:
+        ours, theirs = (
+            [place for place, column in enumerate(table.columns) if column.role == role]
+            for role in (MEASURED, PUBLISHED)
+        )
+        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
+        for row in table.rows:
+            for place, beside in zip(ours, theirs, strict=False):
+                titles = (table.columns[one].title.split("\n")[-1] for one in (place, beside))
+                named = f"{category(table, row)}: {' | '.join(titles)}"
+                _add(bars, named, row.cells[place], row.cells[beside])
+        yield from _charts(f"{table.name}_published", _TITLE, bars, _unit(table, *theirs))
+
+
+def of_paper(table: Table, source: str) -> Iterator[Figure]:
+    """Of a table in the paper's own shape, whose last label says where a row's numbers are from: a
+    chart for each group of its columns, and each unit."""
+    origin = table.label_columns - 1
+    places = range(table.label_columns, len(table.columns))
+    found = groupby(places, key=lambda place: (table.columns[place].group, _unit(table, place)))
+    for number, ((group, unit), alike) in enumerate(found, 1):
+        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
+        for place in alike:
+            for row in table.rows:
+                labels = [cell.shown for cell in row.cells[:origin]]
+                beside = next(
+                    (
+                        other.cells[place]
+                        for other in table.rows
+                        if [cell.shown for cell in other.cells[:origin]] == labels
+                        and other.cells[origin].shown == paper_points.PUBLISHED
+                    ),
+                    None,
+                )
+                if beside and row.cells[origin].shown.startswith(paper_points.MEASURED):
+                    title = table.columns[place].title.split("\n")[-1]
+                    named = ", ".join([title, *_labels(table, row, origin)])
+                    if row.cells[origin].shown != paper_points.MEASURED:
+                        named += row.cells[origin].shown.removeprefix(paper_points.MEASURED)
+                    _add(bars, named, row.cells[place], beside)
+        title = f"{source}: {_BESIDE}{f', {group}' if group else ''}"
+        yield from _charts(f"{table.name}_published_{number}", title, bars, unit)
+    yield from _ratios(table, origin, f"{source}: {paper_points.RATIO}")
+
+
+def of_pairs(table: Table) -> Iterator[Figure]:
+    """Of a table in which each published row stands above the measured ones that belong to it."""
+    origin = table.label_columns - 1
+    for place in range(table.label_columns, len(table.columns)):
+        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
+        beside: Row | None = None
+        for row in table.rows:
+            beside = row if row.is_published else beside
+            if beside is not None and row.cells[origin].shown == paper_points.MEASURED:
+                named = ", ".join(_labels(table, row, origin))
+                _add(bars, named, row.cells[place], beside.cells[place])
+        title = table.columns[place].title.split("\n")[-1]
+        unit = _unit(table, place)
+        yield from _charts(f"{table.name}_{place}", f"{_TITLE}: {title}", bars, unit)
+    yield from _ratios(table, origin, "Measured ÷ published")
+
+
+def _labels(table: Table, row: Row, before: int) -> list[str]:
+    """The first labels of a row, a number with what it counts."""
+    return [
+        cell_runs.level_name(column.title, cell.level)
+        if column.is_number and cell.level is not None
+        else cell.shown
+        for column, cell in zip(table.columns[:before], row.cells, strict=False)
+        if cell.shown
+    ]
+
+
+def _ratios(table: Table, origin: int, heading: str) -> Iterator[Figure]:
+    bars: dict[str, list[Point]] = {}
+    for row in table.rows:
+        if row.cells[origin].shown != paper_points.RATIO:
+            continue
+        labels = ", ".join(_labels(table, row, origin))
+        for place in range(table.label_columns, len(table.columns)):
+            number = row.cells[place].number
+            column = table.columns[place]
+            if number is not None and number.value > 0:
+                title = column.title.split("\n")[-1]
+                bars.setdefault(column.group or title, []).append(
+                    Point(f"{title}, {labels}", number.value, runs=row.cells[place].runs)
+                )
+    axis = Axis(paper_points.RATIO, "log")
+    yield from figure(f"{table.name}_ratios", heading, axis, bars, 1)
+
+
+def _add(bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell) -> None:
+    """Of times and sizes; ratios have charts of their own."""
+    if ours.number is None or theirs.number is None or ours.number.unit in _RATIO_UNITS:
+        return
+    for name, number, runs in (
+        (_THEIRS, theirs.number, ()),
+        (_OURS, ours.number, ours.runs),
+    ):
+        value = units.comparable(number.value, number.unit)
+        if value > 0:
+            bars[name].append(Point(named, value, runs=runs))
+
+
+def _unit(table: Table, *places: int) -> str:
+    """In which the numbers of these columns are compared; what we count the paper names."""
+    numbers = (row.cells[place].number for row in table.rows for place in places)
+    of_all = {number.unit for number in numbers if number} - {*_RATIO_UNITS, "count"}
+    return units.comparable_unit(of_all)
+
+
+def _charts(name: str, title: str, bars: dict[str, list[Point]], unit: str) -> Iterator[Figure]:
+    """As many as it takes to show all bars."""
+    categories = list(dict.fromkeys(point.x for points in bars.values() for point in points))
+    most = MOST_BARS // 2
+    for at in range(0, len(categories), most):
+        shown = set(categories[at : at + most])
+        part = {
+            one: [point for point in points if point.x in shown] for one, points in bars.items()
+        }
+        yield from figure(
+            name if not at else f"{name}_{at // most + 1}",
+            title,
+            Axis(unit, "log"),
+            part,
+            references=(_THEIRS,),
+        )

@@ -1,0 +1,224 @@
+"""Takes a published table and the cells that were measured for it; returns both as points, each a
+number with the levels that place it in the paper's own table
+(`assay.report.papers.paper_table`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.experiment import Scalar
+from assay.judge import order
+from assay.judge.order import Interval
+from assay.report.cells import aggregates, cell_runs, selection
+from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
+from assay.report.cells.pivot import Aggregate
+from assay.report.cells.published import HARDWARE, Published
+from assay.report.values import Cell, Number, absent, judged
+from assay.text import units
+
+PUBLISHED, MEASURED, RATIO = "published", "measured", "measured ÷ published"
+JUDGED = "judged"
+VALUE, SPEED_UP = "value", "speed-up"
+_SYSTEM, _STORAGE, _CLIENTS = "system", "storage", "clients"
+
+
+@dataclass(frozen=True)
+class Point:
+    levels: Mapping[str, Scalar]
+    """By factor; `VALUE` is the title of its column in the paper."""
+    origin: str
+    """`PUBLISHED`, or `MEASURED` with the levels that the paper's table has no place for."""
+    cell: Cell
+    ratio: Interval | None = None
+    """Of a speed-up: as the repetitions give it."""
+
+
+@dataclass(frozen=True)
+class ValueColumn:
+    """How a value of the paper is read from our cells."""
+
+    title: str
+    aggregate: Aggregate
+    has: Callable[[CellRuns], bool]
+
+
+def printed(published: Published) -> Iterator[Point]:
+    """The numbers as they were published."""
+    speed_ups = [SPEED_UP, *(f"{SPEED_UP} {name}" for name in published.columns[2:])]
+    for row in published.rows:
+        levels = {name: level for name, level in row.items() if name not in (*_LISTS,)}
+        for title, value, unit in zip(
+            published.columns, row["values"], _units(published), strict=False
+        ):
+            yield Point({**levels, VALUE: title}, PUBLISHED, _cell(value, unit))
+        for title, value in zip(speed_ups, row.get("speed_up", ()), strict=False):
+            yield Point({**levels, VALUE: title}, PUBLISHED, _cell(value, "ratio"))
+
+
+_BYTES = {"MB": 1e6, "GB": 1e9}
+_LISTS = ("values", "speed_up")
+
+
+def _units(published: Published) -> list[str]:
+    found = published.units
+    return found if len(found) > 1 else found * len(published.columns)
+
+
+def _cell(value: float | str, unit: str) -> Cell:
+    """Text stands for what the paper says in words, and "" for what it does not say."""
+    if isinstance(value, str):
+        return Cell(value) if value else absent("")
+    if unit in _BYTES:
+        return Cell(f"{value:.10g} {unit}", Number(value * _BYTES[unit], "bytes"))
+    return Cell(f"{value:.2f}" if unit == "ratio" else f"{value:.10g}", Number(value, unit))
+
+
+def systems(published: Published, found: Sequence[CellRuns]) -> dict[str, str]:
+    """Our label of each system → the name by which it stands in the paper's table: that of its
+    system, else of its driver, which another of ours must not have; else its own label."""
+    names = {str(row[_SYSTEM]).casefold(): str(row[_SYSTEM]) for row in published.rows}
+    chosen: dict[str, str] = {}
+    for place in (0, 1):
+        for cell in found:
+            label = str(cell.factors[_SYSTEM])
+            if label in chosen or place >= len(cell.published_names):
+                continue
+            name = names.get(cell.published_names[place].casefold())
+            if name is not None and name not in chosen.values():
+                chosen[label] = name
+    return {
+        label: chosen.get(label, label)
+        for label in dict.fromkeys(str(cell.factors[_SYSTEM]) for cell in found)
+    }
+
+
+def measured(
+    published: Published,
+    found: Sequence[CellRuns],
+    columns: Sequence[ValueColumn],
+    names: Mapping[str, str],
+) -> Iterator[Point]:
+    """The same numbers of ours, one for each cell and column that belong together."""
+    place = placing(published, found, names)
+    for column in columns:
+        for cell in filter(column.has, found):
+            levels, origin = place(cell)
+            shown = replace(column.aggregate(cell), runs=cell.run_ids)
+            yield Point({**levels, VALUE: column.title}, origin, shown)
+
+
+def compared(
+    published: Published,
+    found: Sequence[CellRuns],
+    names: Mapping[str, str],
+    key: aggregates.Key,
+    time_unit: str,
+) -> Iterator[Point]:
+    """The columns are levels of a factor: roles of storages with a speed-up, or numbers of clients
+    with a scalability."""
+    place = placing(published, found, names)
+    together: dict[tuple[object, ...], list[CellRuns]] = {}
+    for cell in found:
+        levels, origin = place(cell)
+        together.setdefault((tuple(levels.items()), origin), []).append(cell)
+    median = aggregates.median(key, time_unit)
+    for cells in together.values():
+        levels, origin = place(cells[0])
+        if published.column_factor == _CLIENTS:
+            yield from _scalability(published, cells, levels, origin, key)
+            continue
+        of_levels = [
+            next((cell for cell in cells if cell.level(published.column_factor) == level), None)
+            for level in published.column_levels
+        ]
+        for title, one in zip(published.columns, of_levels, strict=True):
+            if one is not None:
+                value = replace(median(one), runs=one.run_ids)
+                yield Point({**levels, VALUE: title}, origin, value)
+        first, *others = [None if one is None else aggregates.number(one, key) for one in of_levels]
+        is_more_better = key.unit == "per_s"
+        for place_of_other, other in enumerate(others):
+            slow, fast = (other, first) if is_more_better else (first, other)
+            if (shown := aggregates.ratio(slow, fast)) is not None:
+                name = f"{SPEED_UP} {published.columns[place_of_other + 1]}"
+                title = name if place_of_other else SPEED_UP
+                between = _between(of_levels[0], of_levels[place_of_other + 1], key)
+                yield Point({**levels, VALUE: title}, origin, shown, between)
+
+
+def _between(
+    first: CellRuns | None, other: CellRuns | None, key: aggregates.Key
+) -> Interval | None:
+    if first is None or other is None:
+        return None
+    slow, fast = (other, first) if key.unit == "per_s" else (first, other)
+    of_both = [selection.values(one, key) for one in (slow, fast)]
+    if not all(of_both) or any(value <= 0 for values in of_both for value in values):
+        return None
+    return order.ratio(*of_both)
+
+
+def _scalability(
+    published: Published,
+    cells: Sequence[CellRuns],
+    levels: Mapping[str, Scalar],
+    origin: str,
+    key: aggregates.Key,
+) -> Iterator[Point]:
+    """(1/N) (t1/tN) in percent, of each number of clients above the first, which must be 1."""
+    by_clients = {int(cell.factors[_CLIENTS]): aggregates.number(cell, key) for cell in cells}
+    titles = dict(zip(published.column_levels, published.columns, strict=True))
+    alone = by_clients.pop(1, None)
+    for clients in sorted(by_clients):
+        found = aggregates.ratio(alone, by_clients[clients])
+        if found is None or found.number is None:
+            continue
+        share = 100 / clients
+        number = replace(
+            found.number,
+            value=found.number.value * share,
+            low=(found.number.low or 0) * share,
+            high=(found.number.high or 0) * share,
+        )
+        title = titles.get(clients, units.counted(clients, "client"))
+        yield Point({**levels, VALUE: title}, origin, judged(f"{number.value:.0f}", number))
+
+
+Place = Callable[[CellRuns], tuple[dict[str, Scalar], str]]
+
+
+def placing(published: Published, found: Sequence[CellRuns], names: Mapping[str, str]) -> Place:
+    """Which levels a cell has in the table, and what its row is called."""
+    layout = published.layout
+    factors = [*layout.rows, *layout.columns] if layout else []
+    placed = {*factors, published.column_factor, *([_STORAGE] if _has_storage(published) else [])}
+    others = [name for name in cell_runs.varying(found) if name not in {*placed, "cache"}]
+
+    def place(cell: CellRuns) -> tuple[dict[str, Scalar], str]:
+        levels: dict[str, Scalar] = {}
+        for factor in factors:
+            level = cell.factors[_STORAGE] if factor == HARDWARE else cell.level(factor)
+            if level is not None:
+                levels[factor] = names[str(level)] if factor == _SYSTEM else level
+        more = [_named(name, cell.level(name)) for name in others]
+        return levels, ", ".join([MEASURED, *filter(None, more)])
+
+    return place
+
+
+def _has_storage(published: Published) -> bool:
+    layout = published.layout
+    return published.column_factor == STORAGE_ROLE or bool(layout and HARDWARE in layout.rows)
+
+
+def _named(factor: str, level: Scalar | None) -> str:
+    return "" if level is None else str(level) if factor == _STORAGE else f"{factor} {level}"
+
+
+def ratio(ours: Cell, theirs: Cell) -> Cell:
+    """Of two ratios; what was measured at another size on another machine is not divided."""
+    if ours.number is None or theirs.number is None or not theirs.number.value:
+        return absent("")
+    value = ours.number.value / theirs.number.value
+    return Cell(units.ratio(value), Number(value, "ratio"))

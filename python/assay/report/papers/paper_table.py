@@ -1,0 +1,305 @@
+"""Takes the runs of a paper's experiment; returns the paper's tables in its own shape, the measured
+numbers below the published ones.
+
+``layout`` of a published table says which factors label its rows and columns::
+
+    layout = { rows = ["clients"], columns = ["system"] }
+
+The values (disk, Fusion-io, speed-up; median, 95 %) stand side by side within each of its columns.
+``hardware`` as a row is the machine as the paper prints it, and of ours the storage.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from assay.experiment import Scalar
+from assay.judge.order import Interval
+from assay.record import ExperimentRecord
+from assay.report.cells import aggregates, cell_runs, declaration, series
+from assay.report.cells import published as publications
+from assay.report.cells.cell_runs import CACHE, CellRuns
+from assay.report.cells.declaration import Declaration
+from assay.report.cells.published import HARDWARE, Layout, Published
+from assay.report.cells.series import SeriesColumn
+from assay.report.papers import figure as published_figures
+from assay.report.papers import judged_claims, paper_points
+from assay.report.papers.judged_claims import Judged
+from assay.report.papers.paper_points import (
+    JUDGED,
+    MEASURED,
+    PUBLISHED,
+    RATIO,
+    VALUE,
+    Point,
+    ValueColumn,
+)
+from assay.report.sections import results
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.text.units import TIME_UNITS
+
+_TITLE, _SUFFIX = "The paper's tables", "_paper"
+_RATIOS = ("ratio", "%")
+_NOT_DIVIDED = (
+    "only ratios are divided by the published ones: times and sizes are of other machines and "
+    "other amounts of data"
+)
+
+
+def section(experiment: ExperimentRecord) -> Section | None:
+    """None for an experiment that repeats no paper, or one whose tables have no layout."""
+    tables = [*_of_series(experiment), *_of_tests(experiment)] if experiment.reproduces else []
+    printed = list(experiment.workload.get("published", {}))
+    tables.sort(key=lambda one: printed.index(one.name.removesuffix(_SUFFIX)))  # as in the paper
+    if not tables:
+        return None
+    sources = {name: found["source"] for name, found in experiment.workload["published"].items()}
+    figures = tuple(
+        figure
+        for one in tables
+        for figure in published_figures.of_paper(one, sources[one.name.removesuffix(_SUFFIX)])
+    )
+    return Section(_TITLE, (), tuple(tables), figures)
+
+
+def shown(found: Section | None) -> set[str]:
+    """The tests and series whose published numbers stand in that section."""
+    return {one.name.removesuffix(_SUFFIX) for one in found.tables} if found else set()
+
+
+def _of_series(experiment: ExperimentRecord) -> Iterator[Table]:
+    tests = cell_runs.tests(experiment)
+    for declared in series.of_record(experiment.workload):
+        printed = publications.of_record(experiment.workload, declared.name)
+        if printed is None or printed.layout is None:
+            continue
+        found = [
+            cell
+            for test in dict.fromkeys(column.test for column in declared.columns)
+            for cell in cell_runs.cells(experiment, tests.get(test, ()))
+        ]
+        if found:
+            names = paper_points.systems(printed, found)
+            units = [unit if unit in TIME_UNITS else "s" for unit in printed.units]
+            columns = list(map(_value_column, declared.columns, units))
+            points = paper_points.measured(printed, found, columns, names)
+            yield table(declared.name, declared.title, printed, list(points), names, found)
+
+
+def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
+    def has(cell: CellRuns) -> bool:
+        is_cache = column.cache is None or cell.level(CACHE) == column.cache
+        return cell.runs[0].test == column.test and is_cache
+
+    return ValueColumn(column.title, aggregates.median(aggregates.at(column.key), time_unit), has)
+
+
+def _of_tests(experiment: ExperimentRecord) -> Iterator[Table]:
+    for test, runs in cell_runs.tests(experiment).items():
+        printed = publications.of_record(experiment.workload, test)
+        declared = declaration.of_record(experiment.workload, test)
+        if printed is None or printed.layout is None or declared is None:
+            continue
+        found = cell_runs.cells(experiment, runs)
+        names = paper_points.systems(printed, found)
+        points = _points(printed, declared, found, names)
+        yield table(test, declared.title, printed, points, names, found)
+
+
+def _points(
+    printed: Published,
+    declared: Declaration,
+    found: Sequence[CellRuns],
+    names: Mapping[str, str],
+) -> list[Point]:
+    key = results.KEYS[declared.value]
+    unit = printed.unit if printed.unit in TIME_UNITS else declared.unit
+    if printed.column_factor:
+        return list(paper_points.compared(printed, found, names, key, unit))
+    column = ValueColumn(printed.columns[0], aggregates.median(key, unit), lambda _: True)
+    return list(paper_points.measured(printed, found, [column], names))
+
+
+def table(
+    name: str,
+    title: str,
+    published: Published,
+    ours: Sequence[Point],
+    names: Mapping[str, str],
+    found: Sequence[CellRuns],
+) -> Table:
+    """Rows in the paper's order, those that only we have behind them; numbers by size."""
+    layout = published.layout
+    assert layout is not None
+    theirs = list(paper_points.printed(published))
+    points = {_place(layout, point): point.cell for point in (*theirs, *ours)}
+    ratios = {_place(layout, point): point.ratio for point in ours if point.ratio}
+    columns = _in_order((_column(layout, point) for point in theirs), ours, layout)
+    rows = []
+    for row in _rows(layout, [*theirs, *ours]):
+        origins = dict.fromkeys(one.origin for one in (*theirs, *ours) if _row(layout, one) == row)
+        for origin in origins:
+            cells = [points.get((row, origin, column), absent("")) for column in columns]
+            shown = [replace(cell, note=_note(cell)) for cell in cells]
+            labels = (*map(_label, row), Cell(origin))
+            rows.append(Row((*labels, *shown), is_published=origin == PUBLISHED))
+            divided = [
+                _ratio(points.get((row, PUBLISHED, column)), cell)
+                for column, cell in zip(columns, cells, strict=True)
+            ]
+            if origin != PUBLISHED and any(cell.number for cell in divided):
+                rows.append(Row((*map(_label, row), Cell(RATIO), *divided)))
+            judged = [
+                _judged(points.get((row, PUBLISHED, column)), ratios.get((row, origin, column)))
+                for column in columns
+            ]
+            if any(cell.shown for cell in judged):
+                rows.append(Row((*map(_label, row), Cell(JUDGED), *judged)))
+    return Table(
+        name=f"{name}{_SUFFIX}",
+        title=f"{title} ({published.source}){_unit(published)}",
+        label_columns=len(layout.rows) + 1,
+        columns=(
+            *(Column(one, is_number=one == "clients") for one in layout.rows),
+            Column("numbers"),
+            *(
+                Column(
+                    "\n".join(map(str, column)),
+                    is_number=True,
+                    group=" ".join(map(str, column[:-1])),
+                )
+                for column in columns
+            ),
+        ),
+        rows=tuple(rows),
+        notes=tuple(_notes(published, ours, names, found)),
+    )
+
+
+def _note(cell: Cell) -> str:
+    """The verdict alone: its reasons, which differ from cell to cell, stand in the tables of the
+    test."""
+    if cell.number is None or cell.number.verdict in ("", "valid"):
+        return cell.note
+    return f"{cell.number.verdict}: the reasons stand in the tables of each test below"
+
+
+def _unit(published: Published) -> str:
+    """``, in s``; nothing where the values name their units or are counts."""
+    units = [unit for unit in dict.fromkeys(published.units) if unit in (*TIME_UNITS, *_RATIOS)]
+    return f", in {', '.join(units)}" if units else ""
+
+
+def _ratio(theirs: Cell | None, ours: Cell) -> Cell:
+    number: Number | None = theirs.number if theirs else None
+    if theirs is None or number is None or number.unit not in _RATIOS:
+        return absent("")
+    return paper_points.ratio(ours, theirs)
+
+
+def _judged(theirs: Cell | None, ratio: Interval | None) -> Cell:
+    """Whether the paper's speed-up is on the same side of 1."""
+    if theirs is None or theirs.number is None or ratio is None:
+        return absent("")
+    found = Judged(None, "", "", "", "", number=ratio)
+    return Cell(judged_claims.judged_speed_up(found, float(theirs.number.value)).word)
+
+
+def _row(layout: Layout, point: Point) -> tuple[Scalar, ...]:
+    return tuple(point.levels.get(name, "") for name in layout.rows)
+
+
+def _column(layout: Layout, point: Point) -> tuple[Scalar, ...]:
+    return tuple(point.levels.get(name, "") for name in (*layout.columns, VALUE))
+
+
+def _place(layout: Layout, point: Point) -> tuple[tuple[Scalar, ...], str, tuple[Scalar, ...]]:
+    return _row(layout, point), point.origin, _column(layout, point)
+
+
+def _in_order(
+    theirs: Iterator[tuple[Scalar, ...]], ours: Sequence[Point], layout: Layout
+) -> list[tuple[Scalar, ...]]:
+    """The values of a system side by side: first those of the paper, then others of ours."""
+    columns = list(dict.fromkeys([*theirs, *(_column(layout, point) for point in ours)]))
+    groups = list(dict.fromkeys(column[:-1] for column in columns))
+    titles = list(dict.fromkeys(column[-1] for column in columns))
+    return sorted(columns, key=lambda one: (groups.index(one[:-1]), titles.index(one[-1])))
+
+
+def _rows(layout: Layout, points: Sequence[Point]) -> list[tuple[Scalar, ...]]:
+    """In the order in which the paper has its own, whichever of its factors comes first in that;
+    numbers by size."""
+    rows = list(dict.fromkeys(_row(layout, point) for point in points))
+    theirs = [row for row in rows if any(_is_row(layout, row, point) for point in points)]
+    places = [list(dict.fromkeys(row[place] for row in rows)) for place in range(len(layout.rows))]
+
+    def key(order: Sequence[int], row: Sequence[Scalar]) -> list[float]:
+        levels = [(row[place], places[place]) for place in order]
+        return [
+            level if isinstance(level, int | float) else known.index(level)
+            for level, known in levels
+        ]
+
+    for order in itertools.permutations(range(len(layout.rows))):
+        by_order = functools.partial(key, order)
+        if theirs == sorted(theirs, key=by_order):
+            return sorted(rows, key=by_order)
+    return rows
+
+
+def _is_row(layout: Layout, row: tuple[Scalar, ...], point: Point) -> bool:
+    return point.origin == PUBLISHED and _row(layout, point) == row
+
+
+def _label(level: Scalar) -> Cell:
+    return cell_runs.label(level)
+
+
+def _notes(
+    published: Published,
+    ours: Sequence[Point],
+    names: Mapping[str, str],
+    found: Sequence[CellRuns],
+) -> Iterator[str]:
+    yield f"published: {published.conditions}" if published.conditions else published.source
+    for machine, what in published.machines.items():
+        yield f"{machine}: {what}"
+    layout = published.layout
+    if published.column_factor == cell_runs.STORAGE_ROLE:
+        roles = {
+            str(cell.level(cell_runs.STORAGE_ROLE)): str(cell.factors["storage"]) for cell in found
+        }
+        for title, level in zip(published.columns, published.column_levels, strict=True):
+            yield f"{title}: {roles.get(str(level), f'no storage here is a {level}')}"
+    measured = {str(cell.factors["system"]) for cell in found if cell.measured}
+    for label, name in names.items():
+        if label in measured and label.casefold() != name.casefold():
+            is_other = label.partition(" ")[0].casefold() != name.casefold()
+            yield f"{name}: measured with {label}{' in its place' if is_other else ''}"
+    yield from _other_levels(published, found)
+    if not any(point.origin.startswith(MEASURED) for point in ours):
+        yield "nothing was measured that stands in this table"
+    if (
+        any(unit not in _RATIOS for unit in published.units)
+        and layout
+        and HARDWARE not in layout.rows
+    ):
+        yield _NOT_DIVIDED
+
+
+def _other_levels(published: Published, found: Sequence[CellRuns]) -> Iterator[str]:
+    """Conditions of the published table, as keys of its rows, that ours do not have."""
+    layout = published.layout
+    placed = (*layout.rows, *layout.columns) if layout else ()
+    for factor in dict.fromkeys(name for row in published.rows for name in row):
+        there = published.levels(factor)
+        here = cell_runs.levels(found, factor)
+        if there and here and factor not in placed and set(here) != set(there):
+            yield (
+                f"{factor}: {', '.join(map(str, there))} published, {', '.join(map(str, here))} "
+                "measured"
+            )

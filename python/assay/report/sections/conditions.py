@@ -1,0 +1,272 @@
+"""Takes an experiment's record; returns the conditions under which its numbers were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+
+from assay.experiment import Driving
+from assay.load.dataset_facts import DatasetFacts
+from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
+from assay.record import ExperimentRecord, RunRecord
+from assay.record.records import ContinuationRecord
+from assay.report.cells import durability
+from assay.report.sections import headroom, profiles
+from assay.report.values import Column, Row, Section, Table, text
+from assay.text import units
+from assay.text.sizes import size_word
+
+
+def facts(experiment: ExperimentRecord) -> dict[str, str]:
+    """What was run, when, on what: the head of a report."""
+    machine, build = experiment.machine, experiment.build
+    begun = datetime.fromtimestamp(experiment.begun_unix_ns / 1e9, UTC)
+    found = {
+        "experiment": f"{experiment.id}, begun {begun:%Y-%m-%d %H:%M} UTC, seed {experiment.seed}"
+        + (", under way" if experiment.is_under_way else ""),
+        "unfinished": _unfinished(experiment),
+        "workload": f"{experiment.workload.get('name', '')}, "
+        f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
+        "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
+        "machine": f"{machine.get('cpu_model') or 'unknown processor'}, "
+        f"{machine.get('processors_usable')} processors, "
+        f"{units.size(machine.get('memory_bytes') or 0)} memory, "
+        f"{machine.get('operating_system')}, kernel {machine.get('kernel')}",
+        "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
+    }
+    waiting = {run.position for run in experiment.runs if run.state == "planned"}
+    for name, went_on in (
+        ("interrupted", [one for one in experiment.continuations if one.is_interruption]),
+        ("continued", [one for one in experiment.continuations if not one.is_interruption]),
+    ):
+        found[name] = "; ".join(_continuation(one, waiting) for one in went_on)
+    if experiment.experiment.get("is_quick"):
+        found["version"] = "quick: parameters have the quick values of the workload or of its file"
+    if experiment.reproduces:
+        found["reproduces"] = experiment.reproduces
+    return {name: value for name, value in found.items() if value}
+
+
+def _unfinished(experiment: ExperimentRecord) -> str:
+    """How many runs have ended, and what executes the others; empty: all have."""
+    if not experiment.is_unfinished:
+        return ""
+    words = f"{ended_of_planned(experiment)} have ended"
+    if experiment.is_under_way or not experiment.continued_by:
+        return words
+    return f"{words}; `{experiment.continued_by}` continues it"
+
+
+def ended_of_planned(experiment: ExperimentRecord) -> str:
+    """``32 of 36 runs``."""
+    return f"{experiment.runs_ended} of {units.counted(experiment.runs_planned, 'run')}"
+
+
+def _continuation(one: ContinuationRecord, waiting: Collection[int]) -> str:
+    """``process 4711 after 2026-11-22 03:10 UTC in run 7 (loading), which began again; continued
+    …``, or where it was no interruption ``2026-11-22 03:10 UTC, after a part of the runs``.
+    ``waiting``: positions of runs that have not begun."""
+    last, begun = (
+        datetime.fromtimestamp(unix_ns / 1e9, UTC)
+        for unix_ns in (one.last_unix_ns, one.begun_unix_ns)
+    )
+    where = "between two runs"
+    if one.run_position is not None:
+        again = "is to begin again" if one.run_position in waiting else "began again"
+        where = f"in run {one.run_position + 1} ({one.run_state}), which {again}"
+    elif one.run_state:
+        where = f"in a run ({one.run_state}) that is no longer planned"
+    words = (
+        f"process {one.ended_process_id} after {last:%Y-%m-%d %H:%M} UTC {where}; continued "
+        f"{begun:%Y-%m-%d %H:%M} UTC"
+        if one.is_interruption
+        else f"{begun:%Y-%m-%d %H:%M} UTC, after the runs that were asked for had ended"
+    )
+    changes = one.differences
+    if one.is_asked_otherwise:
+        changes.append("the experiment file or the workload was changed")
+    return f"{words}, where {', '.join(changes)}" if changes else words
+
+
+def section(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> Section | None:
+    brought_up = [run for run in runs if run.deployment]
+    if not brought_up:
+        return None
+    tables = (
+        _systems_table(brought_up),
+        profiles.table(experiment),
+        _storages_table(brought_up),
+        durability.table(brought_up),
+        _driving_table(brought_up),
+        headroom.table(brought_up),
+    )
+    return Section("Setup", (), tuple(table for table in tables if table is not None))
+
+
+def _systems_table(runs: Iterable[RunRecord]) -> Table:
+    titles = (
+        "system", "version", "reached by", "connection limit", "control group", "settings asked",
+    )  # fmt: skip
+    rows = dict.fromkeys(
+        (
+            run.system_label,
+            found.version,
+            _reached_by(found),
+            "" if found.connection_limit is None else str(found.connection_limit),
+            _control_group(found),
+            _asked(found),
+        )
+        for run in runs
+        if (found := run.deployment)
+    )
+    shown = [
+        place
+        for place, title in enumerate(titles)
+        if title != "control group" or any(row[place] for row in rows)
+    ]
+    return _table(
+        "systems",
+        "Systems",
+        [titles[place] for place in shown],
+        [[row[place] for place in shown] for row in rows],
+    )
+
+
+def _control_group(found: DeploymentFacts) -> str:
+    """The limits in effect of the system's processes."""
+    words = []
+    if found.memory_limit_bytes is not None:
+        words.append(f"{size_word(found.memory_limit_bytes)} of memory")
+    if found.cpu_limit is not None:
+        words.append(f"{found.cpu_limit:g} {'processor' if found.cpu_limit == 1 else 'processors'}")
+    return ", ".join(words)
+
+
+def _storages_table(runs: Iterable[RunRecord]) -> Table:
+    rows = dict.fromkeys(
+        (
+            "not seen" if storage.kind == "url" else storage.name,
+            "-" if storage.kind == "url" else storage.kind,
+            storage.file_system or "-",
+            storage.device or "-",
+            units.size(storage.size_bytes) if storage.size_bytes else "-",
+            storage.mount_options or "-",
+            storage.scheduler or "-",
+            storage.write_cache or "-",
+        )
+        for run in runs
+        if run.deployment and (storage := run.deployment.storage)
+    )
+    titles = ("storage", "kind", "file system", "device", "size")
+    of_devices = ("mount options", "scheduler", "write cache")
+    known = [
+        place
+        for place, title in enumerate((*titles, *of_devices))
+        if title in titles or any(row[place] != "-" for row in rows)
+    ]
+    return _table(
+        "storages",
+        "Storages",
+        [(*titles, *of_devices)[place] for place in known],
+        [[row[place] for place in known] for row in rows],
+    )
+
+
+def _driving_table(runs: Sequence[RunRecord]) -> Table | None:
+    """How clients were driven; a column for each thing that any run says. None for records of
+    before there was a choice."""
+    described = [
+        (run.test_name, run.protocol, _described(run.driving)) for run in runs if run.driving
+    ]
+    names = list(dict.fromkeys(name for _, _, said in described for name in said))
+    if not described:
+        return None
+    rows = dict.fromkeys(
+        (test, protocol, *(options.get(name, "") for name in names))
+        for test, protocol, options in described
+    )
+    titles = ("test", "protocol", *(name.replace("_", " ") for name in names))
+    return _table("driving", "How the clients were driven", titles, rows)
+
+
+def _described(driving: Driving) -> dict[str, str]:
+    return {
+        "arrival": driving.arrival,
+        **dict(_with_unit(name, level) for name, level in driving.described().items()),
+    }
+
+
+def _with_unit(name: str, level: str) -> tuple[str, str]:
+    """``latency_limit_s``, ``1e-09`` as ``latency_limit``, ``1 ns``."""
+    if not name.endswith("_s") or name.endswith("_per_s"):
+        return name, level
+    try:
+        return name.removesuffix("_s"), units.short_duration(float(level))
+    except ValueError:
+        return name, level
+
+
+def _table(name: str, title: str, titles: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
+    return Table(
+        name,
+        title,
+        tuple(map(Column, titles)),
+        tuple(Row(tuple(text(cell) for cell in row)) for row in rows),
+    )
+
+
+def _reached_by(deployment: DeploymentFacts) -> str:
+    if deployment.was_embedded:
+        return "in the client's process"
+    places = "; ".join(dict.fromkeys(map(_place, deployment.reached_at)))
+    return f"{places}{_delay(deployment.delay)}{_seen(deployment)}"
+
+
+def _seen(deployment: DeploymentFacts) -> str:
+    """Which processes of a running server were sampled, or why none."""
+    nodes = deployment.nodes
+    programs = ", ".join(dict.fromkeys(node.seen_program for node in nodes if node.seen_program))
+    reasons = "; ".join(dict.fromkeys(node.why_not_seen for node in nodes if node.why_not_seen))
+    if reasons:
+        return f"; CPU and memory not seen: {reasons}"
+    return f"; CPU and memory are those of {programs}" if programs else ""
+
+
+def _delay(delay: RecordedDelay | None) -> str:
+    """What a proxy added, as measured, and what it costs itself."""
+    if delay is None:
+        return ""
+    return (
+        f", round trip {units.short_duration(delay.measured_rtt_s)} "
+        f"({units.short_duration(delay.rtt_s)} asked; by a proxy that takes "
+        f"{units.short_duration(delay.round_trip_cpu_s)} of CPU for each)"
+    )
+
+
+def _place(address: AddressFacts) -> str:
+    if address.unix is not None:
+        return "local socket"
+    tls = "" if address.tls == "off" else f", TLS {address.tls}"
+    return f"network, {address.host}:{address.port}{tls}"
+
+
+def _asked(deployment: DeploymentFacts) -> str:
+    return ", ".join(f"{name}={value}" for name, value in deployment.settings_asked.items())
+
+
+def _data(data: DatasetFacts) -> str:
+    replicas = f", {data.replicas} replicas" if data.replicas > 1 else ""
+    variant = "" if data.variant == "full" else f", {data.variant}"
+    rows, skipped = sum(data.rows.values()), data.skipped_items
+    counts = [
+        # Of generated rows the description has the number, and an item is a row.
+        *([units.counted(data.items, "item")] if data.items != rows else []),
+        *(
+            [units.counted(rows, "row")]
+            if data.items != rows or "row" not in data.description
+            else []
+        ),
+        *([f"{units.counted(skipped, 'item')} skipped"] if skipped else []),
+    ]
+    described = f"{data.source}, {data.description}{replicas}{variant}"
+    return f"{described}: {', '.join(counts)}" if counts else described

@@ -1,0 +1,230 @@
+"""Takes the cells of a test; returns what the device under the data and the whole machine did
+during the measurement: requests, flushes and busy share of the device, processor states, load and
+page cache of the machine.
+
+They are those of one run, the repetition with the median throughput. The papers read these numbers
+off ``iostat`` and ``top``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from assay.judge import cache
+from assay.judge.spread import median_of_all
+from assay.observation import Observation
+from assay.provision.deployment import RAW
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.sections.costs import ended, why_unseen
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.text import units
+
+_DEVICE = (
+    "reads/s", "read/s", "writes/s", "written/s", "flushes/s", "reads", "writes", "flushes",
+    "busy", "queue",
+)  # fmt: skip
+_MACHINE = (
+    "user", "system", "iowait", "steal", "idle", "load", "cached", "dirty", "server CPU"
+)  # fmt: skip
+_CHANGES = ("writes", "flushes")
+_OF_LIMIT = "of its CPUs"
+BUSY_LIMIT = 0.20
+"""Share of the time from which a device's work is part of a result's reason."""
+READS_LIMIT = 0.01
+"""Reads per transaction from which they are part of a result's reason."""
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where neither was sampled."""
+    measured = cell_runs.middle_runs(found)
+    is_limited = any(_cpu_limit(run) for _, run in measured)
+    tables = [
+        _table(
+            f"{test}_device",
+            "Requests of the device under the data: per second, and per transaction",
+            _DEVICE,
+            [(cell, _device(run.driven)) for cell, run in measured if _is_counted(run.driven)],
+            found,
+            "of the whole device, for any program; busy: share of the time with a request under "
+            "way; queue: requests under way, mean; flushes: of its volatile cache, - where it has "
+            "none",
+            is_detail=False,
+        ),
+        _table(
+            f"{test}_machine",
+            "Processor states of the whole machine, its load and its page cache",
+            (*_MACHINE, *([_OF_LIMIT] if is_limited else [])),
+            [
+                (cell, (*_machine(run), *([_of_limit(run)] if is_limited else [])))
+                for cell, run in measured
+                if run.driven.machine_cost
+            ],
+            found,
+            "states and server CPU: share of all processors"
+            + (f"; {_OF_LIMIT}: share of what --cpus allows it" if is_limited else "")
+            + "; iowait: idle while a thread waited for a device; load (of one minute), cached and "
+            "dirty: largest value of any sample",
+            is_detail=True,
+        ),
+    ]
+    shown = tuple(table for table in tables if table is not None)
+    return Section("Device and machine", (), shown) if shown else None
+
+
+def _is_counted(driven: Observation) -> bool:
+    """Whether requests were counted; older records have only bytes, which stand with the costs."""
+    return driven.device_cost is not None and driven.device_cost.reads is not None
+
+
+def reads_per_transaction(run: DrivenRun) -> float | None:
+    """Reads from the device; None where they were not counted, nothing ended, or most of what was
+    read may have been for other programs."""
+    device, count = run.driven.device_cost, ended(run.driven)
+    if device is None or device.reads is None or not count:
+        return None
+    if is_shared(run) and 2 * (cache.own_read_bytes(run.driven) or 0) < device.read_bytes:
+        return None
+    return device.reads / count
+
+
+def is_shared(run: DrivenRun) -> bool:
+    """Whether other programs may use the device as well."""
+    storage = run.run.deployment.storage if run.run.deployment else None
+    return storage is None or not (storage.is_own_device or storage.file_system == RAW)
+
+
+def busy_share(driven: Observation) -> float | None:
+    """Share of the measurement in which the device had something to do."""
+    device = driven.device_cost
+    if device is None or device.busy_ns is None or not driven.elapsed_ns:
+        return None
+    return min(1.0, device.busy_ns / driven.elapsed_ns)
+
+
+def reads_of_all(runs: Iterable[DrivenRun]) -> float | None:
+    """Reads per transaction, the median of the repetitions."""
+    return median_of_all(map(reads_per_transaction, runs))
+
+
+def summary(runs: Sequence[DrivenRun]) -> str:
+    """``reads 0.82, writes 3.1, flushes 1 per transaction; 97 % busy``, each the median of the
+    repetitions; empty where the device had too little to do to explain a result."""
+    if not all(_is_counted(run.driven) and ended(run.driven) for run in runs):
+        return ""
+    reads, busy = reads_of_all(runs), median_of_all(busy_share(run.driven) for run in runs)
+    if busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT):
+        return ""
+    written = (("reads", reads), *((name, _each_of_all(runs, name)) for name in _CHANGES))
+    each = [f"{name} {units.digits(found, 2)}" for name, found in written if found is not None]
+    others = "; shared device" if any(map(is_shared, runs)) else ""
+    return f"{', '.join(each)} per transaction; {units.share(busy)} busy{others}"
+
+
+def _each_of_all(runs: Iterable[DrivenRun], name: str) -> float | None:
+    totals = ((getattr(run.driven.device_cost, name), ended(run.driven)) for run in runs)
+    return median_of_all(None if total is None else total / count for total, count in totals)
+
+
+def _table(
+    name: str,
+    title: str,
+    titles: Sequence[str],
+    rows: Sequence[tuple[CellRuns, tuple[Cell, ...]]],
+    found: Sequence[CellRuns],
+    note: str,
+    *,
+    is_detail: bool,
+) -> Table | None:
+    if not rows:
+        return None
+    factors = cell_runs.varying(found, "system", "clients")
+    return Table(
+        name=name,
+        label_columns=len(factors),
+        title=title,
+        columns=(
+            *cell_runs.label_columns(found, factors),
+            *(Column(one, is_number=True) for one in titles),
+        ),
+        rows=tuple(Row((*cell_runs.label_cells(cell, factors), *cells)) for cell, cells in rows),
+        notes=(note, *cell_runs.of_middle(found)),
+        is_detail=is_detail,
+    )
+
+
+def _device(driven: Observation) -> tuple[Cell, ...]:
+    device, elapsed_s, count = driven.device_cost, driven.elapsed_ns / 1e9, ended(driven)
+    if device is None:
+        return ()
+    requests = (device.reads, device.writes, device.flushes)
+    reads, writes, flushes = (_rate(total, elapsed_s) for total in requests)
+    busy, queue_ns = busy_share(driven), device.queue_ns
+    return (
+        reads,
+        _bytes_rate(device.read_bytes, elapsed_s),
+        writes,
+        _bytes_rate(device.written_bytes, elapsed_s),
+        flushes,
+        *(_each(total, count) for total in requests),
+        absent("") if busy is None else _share(busy),
+        _ratio(None if queue_ns is None else queue_ns / 1e9, elapsed_s),
+    )
+
+
+def _machine(run: DrivenRun) -> tuple[Cell, ...]:
+    machine, server = run.driven.machine_cost, run.driven.server_cost
+    if machine is None or not machine.capacity_ns:
+        return tuple(absent("") for _ in _MACHINE)
+    states = (
+        machine.user_ns, machine.system_ns, machine.iowait_ns, machine.steal_ns, machine.idle_ns
+    )  # fmt: skip
+    return (
+        *(_share(time_ns / machine.capacity_ns) for time_ns in states),
+        Cell(units.digits(machine.load_1min_peak, 3), Number(machine.load_1min_peak, "ratio")),
+        _size(machine.cached_peak_bytes),
+        _size(machine.dirty_peak_bytes),
+        _share(server.cpu_ns / machine.capacity_ns) if server else absent(why_unseen(run.run)),
+    )
+
+
+def _cpu_limit(run: DrivenRun) -> float | None:
+    return run.run.deployment.cpu_limit if run.run.deployment else None
+
+
+def _of_limit(run: DrivenRun) -> Cell:
+    """CPU time of the server as a share of what its control group allows it."""
+    limit, server, elapsed_ns = _cpu_limit(run), run.driven.server_cost, run.driven.elapsed_ns
+    if not limit or server is None or not elapsed_ns:
+        return absent("-")
+    return _share(server.cpu_ns / (limit * elapsed_ns))
+
+
+def _rate(total: int | None, elapsed_s: float) -> Cell:
+    if total is None or not elapsed_s:
+        return absent("-")
+    return Cell(units.digits(total / elapsed_s), Number(total / elapsed_s, "per_s"))
+
+
+def _bytes_rate(total: int, elapsed_s: float) -> Cell:
+    if not elapsed_s:
+        return absent("-")
+    return Cell(units.size(total / elapsed_s), Number(total / elapsed_s, "bytes"))
+
+
+def _each(total: int | None, count: int) -> Cell:
+    return _ratio(total, count, n=count)
+
+
+def _ratio(total: float | None, of: float, n: int = 1) -> Cell:
+    if total is None or not of:
+        return absent("-")
+    return Cell(units.digits(total / of), Number(total / of, "ratio", n=n))
+
+
+def _share(share: float) -> Cell:
+    return Cell(units.share(share), Number(share, "ratio"))
+
+
+def _size(value_bytes: int) -> Cell:
+    return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))

@@ -1,0 +1,123 @@
+"""Takes the cells of a test; returns the numbers of each group of clients and the state of each
+step, where there are several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.observation import GroupReport, Resolution
+from assay.report.cells import cell_runs, percentiles
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.values import (
+    Cell,
+    Column,
+    Number,
+    Row,
+    Section,
+    Table,
+    absent,
+    count,
+    run_number,
+    text,
+)
+from assay.text import units
+from assay.text.reasons import sentence
+
+_PERCENTILES = ("p50", "p99")
+_OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None for runs of one group and one step."""
+    tables = [_groups_table(test, found), _steps_table(test, found)]
+    shown = tuple(table for table in tables if table is not None)
+    return Section("Groups and steps", (), shown) if shown else None
+
+
+def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
+    measured = [
+        (cell, run, group)
+        for cell, run in cell_runs.middle_runs(found)
+        if len(run.driven.groups) > 1
+        for group in run.driven.groups
+    ]
+    if not measured:
+        return None
+    factors = cell_runs.varying(found, "system")
+    unit = percentiles.unit_of(group.all_ok.latency for _, _, group in measured)
+    return Table(
+        name=f"{test}_groups",
+        title="Each group of clients, in one measurement",
+        label_columns=len(factors) + 1,
+        columns=(
+            *cell_runs.label_columns(found, factors),
+            Column("group"),
+            Column("clients", is_number=True),
+            Column("TPS", is_number=True),
+            *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES),
+            *(Column(name, is_number=True) for name in _OUTCOMES),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    *cell_runs.label_cells(cell, factors),
+                    text(group.name),
+                    count(group.clients),
+                    *_numbers(group, unit, run.driven.resolution),
+                    *(count(getattr(group.outcomes, name)) for name in _OUTCOMES),
+                )
+            )
+            for cell, run, group in measured
+        ),
+        notes=cell_runs.of_middle(found),
+    )
+
+
+def _numbers(group: GroupReport, unit: str, resolution: Resolution) -> list[Cell]:
+    rate = group.throughput_per_s
+    return [
+        Cell(units.digits(rate), Number(rate, "per_s")),
+        *(percentiles.one(group.all_ok.latency, name, unit, resolution) for name in _PERCENTILES),
+    ]
+
+
+def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:
+    runs = [run for cell in found for run in cell.runs if len(run.steps) > 1]
+    if not runs:
+        return None
+    return Table(
+        name=f"{test}_steps",
+        title="Each step",
+        label_columns=3,
+        is_detail=all(step.state == "done" for run in runs for step in run.steps),
+        columns=(
+            Column("run", is_number=True),
+            Column("step", is_number=True),
+            Column("do"),
+            Column("name"),
+            Column("took", is_number=True, unit="s"),
+            Column("state"),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    run_number(run.id),
+                    count(step.position + 1),
+                    text(step.do),
+                    text(step.name),
+                    _took(step.begun_unix_ns, step.ended_unix_ns),
+                    Cell(step.state, note=sentence(step.reason)),
+                )
+            )
+            for run in runs
+            for step in run.steps
+        ),
+    )
+
+
+def _took(begun_unix_ns: int | None, ended_unix_ns: int | None) -> Cell:
+    if begun_unix_ns is None or ended_unix_ns is None:
+        return absent("")
+    value_ns = ended_unix_ns - begun_unix_ns
+    return Cell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))

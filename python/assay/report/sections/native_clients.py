@@ -1,0 +1,74 @@
+"""Takes the cells of a test; returns what the processes of a system's own client program used,
+where they were the clients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assay.experiment import NATIVE
+from assay.observation import NativeClientsReport
+from assay.report.cells import aggregates, cell_runs, field_path
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
+from assay.report.values import Cell, Section, Table, text
+
+_FIELDS = {
+    "median client": "median_ns",
+    "rows": "rows",
+    "threads": "threads",
+    "virtual": "virtual_bytes",
+    "resident": "resident_bytes",
+    "CPU, all": "cpu_ns",
+}
+"""Title → path in the observation."""
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where no clients were native."""
+    native = [
+        cell for cell in found if cell.level(cell_runs.CLIENT_PROGRAM) == NATIVE and cell.measured
+    ]
+    if not native:
+        return None
+    labels = cell_runs.varying(native, "system", "clients")
+    columns = [
+        PivotColumn("program", _program),
+        *(
+            PivotColumn(
+                title,
+                aggregates.median(aggregates.at(path)),
+                unit="s" if field_path.unit(path) == "ns" else "",
+            )
+            for title, path in _FIELDS.items()
+        ),
+    ]
+    table = Table(
+        name=f"{test}_native_clients",
+        label_columns=len(labels),
+        title="Processes of the system's own client program",
+        columns=(*cell_runs.label_columns(native, labels), *value_columns(columns)),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(native, labels, columns)),
+        notes=(
+            *_versions(native),
+            "rows: that each process wrote; threads, virtual, resident: the most of any process; "
+            "CPU, all: CPU time of all processes together",
+        ),
+    )
+    return Section("Native clients", (), (table,))
+
+
+def _reports(cell: CellRuns) -> list[NativeClientsReport]:
+    found = (run.observation for run in cell.measured)
+    return [one for one in found if isinstance(one, NativeClientsReport)]
+
+
+def _program(cell: CellRuns) -> Cell:
+    return next((text(one.program) for one in _reports(cell)), cell.absent)
+
+
+def _versions(native: Sequence[CellRuns]) -> Iterator[str]:
+    """Of each program once, as it says it."""
+    said = (one for cell in native for one in _reports(cell) if one.program_version)
+    for program, version in dict.fromkeys((one.program, one.program_version) for one in said):
+        yield f"{program}: {version}"

@@ -1,0 +1,141 @@
+"""Takes the runs of a test; returns the outcomes of their transactions, and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.observation import Observation
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, run_number
+from assay.text import units
+
+OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
+OF_THESE = ("late", "retries")
+"""Counts beside the outcomes, shown where they are not zero."""
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None for a test that has no transactions."""
+    driven = [run.driven for _, run in cell_runs.driven_runs(found)]
+    if not driven:
+        return None
+    tables = [_runs_table(test, found)]
+    if any(one.errors for one in driven):
+        tables.append(_errors_table(test, found))
+    lines = (outcome_line(driven), *attempts_line(driven))
+    return Section("Transaction outcomes", lines, tuple(tables))
+
+
+def outcome_line(driven: Sequence[Observation]) -> str:
+    """``outcome  ok 224  aborted 0  failed 0  unknown 0  skipped 0 = scheduled 224``."""
+    totals = _totals(driven, (*OUTCOMES, "scheduled"))
+    adds_up = sum(totals[name] for name in OUTCOMES) == totals["scheduled"]
+    parts = "  ".join(f"{name} {totals[name]}" for name in OUTCOMES)
+    sign = "=" if adds_up else "≠"
+    return f"outcome  {parts} {sign} scheduled {totals['scheduled']}" + (
+        "" if adds_up else "  (internal error: please report it)"
+    )
+
+
+def attempts_line(driven: Sequence[Observation]) -> tuple[str, ...]:
+    """``attempts 230 = scheduled 224 - skipped 0 + retries 6; late 3 …``; nothing where no
+    transaction was retried, late or skipped."""
+    totals = _totals(driven, ("attempts", "scheduled", "skipped", *OF_THESE))
+    if not (totals["retries"] or totals["late"] or totals["skipped"]):
+        return ()
+    parts = [
+        f"attempts {totals['attempts']} = scheduled {totals['scheduled']} "
+        f"- skipped {totals['skipped']} + retries {totals['retries']}"
+    ]
+    if totals["late"]:
+        parts.append(f"late {totals['late']} of those that ended")
+    return ("; ".join(parts),)
+
+
+def _totals(driven: Sequence[Observation], names: Sequence[str]) -> dict[str, int]:
+    return {name: sum(getattr(one.outcomes, name) for one in driven) for name in names}
+
+
+def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
+    factors = cell_runs.varying(found, "system")
+    beside = [name for name in OF_THESE if _is_counted(found, name)]
+    rows = []
+    for cell in found:
+        for run in cell.runs:
+            cells = [absent("")] * (len(OUTCOMES) + 3 + len(beside))
+            elapsed_ns = getattr(run.observation, "elapsed_ns", None)
+            if elapsed_ns is not None:
+                cells[0] = Cell(units.time(elapsed_ns, "s"), Number(elapsed_ns, "ns", n=1))
+            if (driven := run.driven) is not None:
+                rate = driven.throughput_per_s
+                named = (*OUTCOMES, "scheduled", *beside)
+                cells = [
+                    cells[0],
+                    absent("") if rate is None else Cell(units.digits(rate), Number(rate, "per_s")),
+                    *(count(getattr(driven.outcomes, name)) for name in named),
+                ]
+            place = (
+                run_number(run.id),
+                *cell_runs.label_cells(cell, factors),
+                count(run.repetition),
+            )
+            rows.append(Row((*place, *cells, Cell(run.state))))
+    return Table(
+        name=f"{test}_outcomes",
+        label_columns=len(factors) + 2,
+        is_detail=all(run.state == "done" for cell in found for run in cell.runs),
+        title="Each run",
+        columns=(
+            Column("run", is_number=True),
+            *cell_runs.label_columns(found, factors),
+            Column("rep.", is_number=True),
+            Column("elapsed", is_number=True, unit="s"),
+            Column("TPS", is_number=True),
+            *(Column(name, is_number=True) for name in (*OUTCOMES, "scheduled", *beside)),
+            Column("state"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _is_counted(found: Sequence[CellRuns], name: str) -> bool:
+    return any(getattr(run.driven.outcomes, name) for _, run in cell_runs.driven_runs(found))
+
+
+def _errors_table(test: str, found: Sequence[CellRuns]) -> Table:
+    errors = [
+        (run.run.id, error)
+        for _, run in cell_runs.driven_runs(found)
+        for error in run.driven.errors
+    ]
+    has_retried = any(error.retried for _, error in errors)
+    rows = [
+        Row(
+            (
+                run_number(run_id),
+                Cell(error.transaction or ""),
+                Cell(error.class_),
+                Cell(error.code),
+                count(error.count),
+                *([count(error.retried)] if has_retried else []),
+                Cell(error.message),
+            )
+        )
+        for run_id, error in errors
+    ]
+    return Table(
+        name=f"{test}_errors",
+        label_columns=4,
+        title="Errors, the first message of each kind",
+        columns=(
+            Column("run", is_number=True),
+            Column("transaction"),
+            Column("class"),
+            Column("code"),
+            Column("count", is_number=True),
+            *([Column("retried", is_number=True)] if has_retried else []),
+            Column("message"),
+        ),
+        rows=tuple(rows),
+    )

@@ -1,0 +1,258 @@
+"""Takes the cells of a test and the report declared by its workload; returns the table of results,
+a pivot.
+
+Without a declaration it shows throughput, latency and CPU time, with a row per cell. *By factors*,
+it is the table of a paper: a column per level, speed-ups, and the published numbers. *By fields*,
+for tests that measure something else, it has a row per run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from assay.experiment import Scalar
+from assay.report.cells import aggregates, cell_runs, durability, field_path, notes, percentiles
+from assay.report.cells.aggregates import Key
+from assay.report.cells.cell_runs import REPETITION, CellRuns, DrivenRun
+from assay.report.cells.declaration import Declaration
+from assay.report.cells.pivot import PivotColumn, PivotRow, pivot_rows, table_row, value_columns
+from assay.report.cells.published import Published
+from assay.report.sections import costs
+from assay.report.values import SPEED_UP, Cell, Column, Number, Table, absent, judged
+from assay.text import units
+
+_PERCENTILES = ("p50", "p99")
+KEYS = {
+    "elapsed": aggregates.ELAPSED,
+    "latency": aggregates.LATENCY,
+    "load_time": aggregates.LOAD_TIME,
+    "size_on_disk": aggregates.SIZE_ON_DISK,
+    "throughput": aggregates.THROUGHPUT,
+}
+
+
+def tables(
+    test: str,
+    declared: Declaration | None,
+    found: Sequence[CellRuns],
+    published: Published | None = None,
+) -> tuple[Table, ...]:
+    """One for each level of durability."""
+    return durability.each_level(
+        found, lambda cells: _table(test, declared, cells, published, cell_runs.varying(found))
+    )
+
+
+def _table(
+    test: str,
+    declared: Declaration | None,
+    found: Sequence[CellRuns],
+    published: Published | None,
+    varying: Sequence[str],
+) -> Table:
+    """``varying``: the factors that vary in all tables of the test, which are named in each."""
+    if declared is None:
+        return _summary_table(test, found, varying)
+    if declared.fields:
+        return _fields_table(test, declared, found, varying, published)
+    return _factors_table(test, declared, found, published, varying)
+
+
+def _named(found: Sequence[CellRuns], varying: Sequence[str], *always: str) -> list[str]:
+    there = dict.fromkeys(name for cell in found for name in cell.factors)
+    return [name for name in there if name in always or name in varying]
+
+
+def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str]) -> Table:
+    labels = _named(found, varying, "system", "clients")
+    has_range = any(len(cell.runs) > 1 for cell in found)
+    unit = percentiles.unit_of(run.driven.all_ok.latency for _, run in cell_runs.middle_runs(found))
+
+    def in_unit(made: Number) -> str:
+        return units.time(made.value, unit, resolution_ns=made.resolution or 0)
+
+    columns = [
+        PivotColumn("TPS", aggregates.median(aggregates.THROUGHPUT)),
+        *([PivotColumn("min-max", aggregates.full_range(aggregates.THROUGHPUT))] * has_range),
+        *(
+            PivotColumn(name, aggregates.each(percentile(name, unit), in_unit), unit=unit)
+            for name in _PERCENTILES
+        ),
+        *(
+            PivotColumn(title, aggregates.each(show, costs.shown_time), unit="µs")
+            for title, show in (
+                ("client CPU", costs.client_per_transaction),
+                ("server CPU", costs.server_per_transaction),
+            )
+        ),
+    ]
+    return Table(
+        name=test,
+        title="Throughput, latency and CPU time",
+        label_columns=len(labels),
+        columns=(*cell_runs.label_columns(found, labels), *value_columns(columns)),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(found, labels, columns)),
+        notes=(
+            "TPS: transactions that ended ok per second of the measurement; p50, p99: latency of "
+            "these; client CPU, server CPU: CPU time per transaction",
+            *([aggregates.OVER_REPETITIONS] if has_range else []),
+            *notes.failures(found),
+        ),
+    )
+
+
+def percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:
+    def shown(run: DrivenRun) -> Cell:
+        return percentiles.one(run.driven.all_ok.latency, name, unit, run.driven.resolution)
+
+    return shown
+
+
+def _fields_table(
+    test: str,
+    declared: Declaration,
+    found: Sequence[CellRuns],
+    varying: Sequence[str],
+    published: Published | None,
+) -> Table:
+    labels = [*_named(found, varying, "system"), REPETITION]
+    columns = [
+        PivotColumn(
+            field.title,
+            aggregates.only(aggregates.at(field.key), field.unit, shows_reason=place == 0),
+            unit=field.unit if field_path.unit(field.key) == "ns" else "",
+        )
+        for place, field in enumerate(declared.fields)
+    ]
+    runs = [run for cell in found for run in cell.each()]
+    return Table(
+        name=test,
+        label_columns=len(labels),
+        title=declared.heading,
+        columns=(*(Column(name) for name in labels), *value_columns(columns)),
+        rows=tuple(table_row(row, labels) for row in pivot_rows(runs, labels, columns)),
+        notes=notes.points(published),
+    )
+
+
+def _factors_table(
+    test: str,
+    declared: Declaration,
+    found: Sequence[CellRuns],
+    published: Published | None,
+    varying: Sequence[str],
+) -> Table:
+    levels = cell_runs.levels(found, declared.columns)
+    blocks = _blocks(declared, found, varying)
+    key = KEYS[declared.value]
+    unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
+    columns = [
+        PivotColumn(
+            str(level),
+            aggregates.median(key, declared.unit, with_range=True),
+            {declared.columns: level},
+            unit,
+        )
+        for level in levels
+    ]
+    order = [*blocks, declared.rows]
+    pivot = pivot_rows(found, order, columns, order)
+    printed = published if published and any(_printed(row, published) for row in pivot) else None
+    rows = [
+        table_row(row, [declared.rows], blocks, _beside(declared, key, row, levels, printed))
+        for row in pivot
+    ]
+    role = SPEED_UP if declared.has_speed_up and not declared.has_scalability else ""
+    speed_ups = [
+        Column(title, is_number=True, role=role) for title in _speed_up_titles(declared, levels)
+    ]
+    return Table(
+        name=test,
+        title=declared.heading,
+        columns=(
+            Column(declared.rows),
+            *value_columns(columns),
+            *speed_ups,
+            *(printed.beside if printed else []),
+        ),
+        rows=tuple(rows),
+        notes=(
+            notes.explanation(declared, found),
+            *notes.failures(found),
+            *notes.beside(published, found),
+        ),
+    )
+
+
+def _blocks(declared: Declaration, found: Sequence[CellRuns], varying: Sequence[str]) -> list[str]:
+    """The declared block factor, and every varying factor that is neither row nor column."""
+    placed = (declared.rows, declared.columns)
+    own = [declared.blocks] if cell_runs.levels(found, declared.blocks) else []
+    others = [name for name in _named(found, varying) if name not in placed]
+    return list(dict.fromkeys([*own, *others]))
+
+
+def _beside(
+    declared: Declaration,
+    key: Key,
+    row: PivotRow,
+    levels: Sequence[Scalar],
+    published: Published | None,
+) -> list[Cell]:
+    """Speed-ups, scalability and published numbers, after the measured ones."""
+    shown: list[Cell] = []
+    if declared.has_scalability:
+        shown += _scalability(declared, key, row, levels)
+    if declared.has_speed_up:
+        numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
+        why_none = f"one {declared.columns}" if len(numbers) == 1 else ""
+        others = numbers[1:] or [None]
+        shown += [_speed_up(declared, numbers[0], other) or absent(why_none) for other in others]
+    if published:
+        shown += published.cells(_printed(row, published))
+    return shown
+
+
+def _printed(row: PivotRow, published: Published) -> Mapping[str, Any] | None:
+    """The published row beside this one."""
+    first = next(cell for cell in row.cells if cell is not None)
+    return published.row(first.published_names, first.factors)
+
+
+def _scalability(
+    declared: Declaration, key: Key, row: PivotRow, levels: Sequence[Scalar]
+) -> list[Cell]:
+    """(1/N) (t1/tN) of each number of clients but the first, which need not be 1."""
+    numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
+    shown = []
+    for clients, other in zip(levels[1:], numbers[1:], strict=True):
+        ratio = float(clients) / float(levels[0])
+        found = _speed_up(declared, numbers[0], other)
+        if found is None or found.number is None:
+            shown.append(absent(""))
+            continue
+        number = replace(
+            found.number,
+            value=found.number.value / ratio,
+            low=(found.number.low or 0) / ratio,
+            high=(found.number.high or 0) / ratio,
+        )
+        shown.append(judged(units.ratio(number.value), number))
+    return shown
+
+
+def _speed_up(declared: Declaration, first: Number | None, other: Number | None) -> Cell | None:
+    """How many times faster the other column is than the first, with the widest range that the
+    repetitions allow."""
+    slow, fast = (other, first) if declared.is_more_better else (first, other)
+    return aggregates.ratio(slow, fast)
+
+
+def _speed_up_titles(declared: Declaration, levels: Sequence[Scalar]) -> list[str]:
+    if declared.has_scalability:
+        return [f"scalability\n{level}" for level in levels[1:]]
+    if not declared.has_speed_up:
+        return []
+    return ["speed-up"] if len(levels) < 3 else [f"speed-up\n{level}" for level in levels[1:]]

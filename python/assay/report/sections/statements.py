@@ -1,0 +1,61 @@
+"""Takes the cells of a test whose statements were timed; returns their table for each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.report.cells import cell_runs, percentiles
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.values import Column, Row, Section, Table, count, text
+
+_TEXT_SHOWN = 36
+"""Characters of a statement: enough for its verb and its table."""
+_SHOWN = ("p50", "p90", "p99")
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where no statement was timed."""
+    tables = tuple(
+        _table(test, cell, run)
+        for cell, run in cell_runs.middle_runs(found)
+        if run.driven.per_statement
+    )
+    return Section("Statements", (), tables) if tables else None
+
+
+def _table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
+    statements, resolution = run.driven.per_statement, run.driven.resolution
+    unit = percentiles.unit_of(statement.service_time for statement in statements)
+    return Table(
+        name=f"{test}_statements_{run.run.id}",
+        label_columns=2,
+        title=f"Service times: {cell.name} (run {run.run.id})",
+        columns=(
+            Column("transaction"),
+            Column("line", is_number=True),
+            Column("n", is_number=True),
+            *(Column(name, is_number=True, unit=unit) for name in (*_SHOWN, "max")),
+            Column("statement"),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    text(statement.transaction),
+                    count(statement.line),
+                    count(statement.count),
+                    *(
+                        percentiles.one(statement.service_time, name, unit, resolution)
+                        for name in (*_SHOWN, "max")
+                    ),
+                    text(_short(statement.text)),
+                )
+            )
+            for statement in statements
+        ),
+        notes=("from the sending of a statement to the last byte of its answer",),
+    )
+
+
+def _short(statement: str) -> str:
+    words = " ".join(statement.split())
+    return words if len(words) <= _TEXT_SHOWN else f"{words[: _TEXT_SHOWN - 1]}…"

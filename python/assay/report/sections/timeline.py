@@ -1,0 +1,138 @@
+"""Takes the cells of a test; returns the throughput of each second of a run, and its outages and
+stalls.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Collection, Sequence
+
+from assay.judge import per_second
+from assay.report.cells import cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
+from assay.report.sections import standstills
+from assay.report.values import Cell, Column, Number, Row, Section, Table, count, run_number, text
+from assay.text import units
+
+_BARS = "▁▂▃▄▅▆▇█"
+_NOTHING = "·"
+_SUSPENDED = "x"
+_WIDTH = 32
+_OUTAGES_SHOWN = 10
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    """None where runs were too short for a timeline, and there was no outage."""
+    seen = [
+        (cell, ok, per_second.suspended(run.driven))
+        for cell, run in cell_runs.middle_runs(found)
+        if len(ok := whole_seconds(run.driven)) >= LEAST_SECONDS
+    ]
+    tables = []
+    if seen:
+        tables.append(_timeline_table(test, found, seen))
+    if any(run.driven.outages for _, run in cell_runs.driven_runs(found)):
+        tables.append(_outages_table(test, found))
+    if (stood_still := standstills.table(test, found)) is not None:
+        tables.append(stood_still)
+    return Section("Timeline", (), tuple(tables)) if tables else None
+
+
+def bars(series: Sequence[int], suspended: Collection[int] = ()) -> str:
+    """The series as one line of characters, each the mean of the same number of seconds; a second
+    in which nothing ended ok, or this program was suspended, has its own sign."""
+    size = -(-len(series) // _WIDTH)
+    parts = [series[at : at + size] for at in range(0, len(series), size)]
+    most = max((statistics.fmean(part) for part in parts), default=0) or 1
+    is_suspended = [
+        any(second in suspended for second in range(at, at + size))
+        for at in range(0, len(series), size)
+    ]
+    return "".join(
+        _SUSPENDED
+        if stood_still
+        else _NOTHING
+        if min(part) == 0
+        else _BARS[min(len(_BARS) - 1, int(statistics.fmean(part) / most * len(_BARS)))]
+        for part, stood_still in zip(parts, is_suspended, strict=True)
+    )
+
+
+def _timeline_table(
+    test: str, found: Sequence[CellRuns], seen: Sequence[tuple[CellRuns, list[int], frozenset[int]]]
+) -> Table:
+    factors = cell_runs.varying(found, "system", "clients")
+    rows = []
+    for cell, ok, suspended in seen:
+        labels = cell_runs.label_cells(cell, factors)
+        values = [_rate(min(ok)), _rate(statistics.median(ok)), _rate(max(ok))]
+        rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok, suspended)))))
+    return Table(
+        name=f"{test}_timeline",
+        label_columns=len(factors),
+        title="Transactions that ended ok, second by second",
+        columns=(
+            *cell_runs.label_columns(found, factors),
+            Column("seconds", is_number=True),
+            *(Column(name, is_number=True) for name in ("lowest", "median", "highest")),
+            Column("timeline", is_number=True),
+        ),
+        rows=tuple(rows),
+        notes=(
+            f"timeline: from the first second to the last; {_NOTHING} nothing ended ok"
+            + (
+                f"; {_SUSPENDED} this program was suspended"
+                if any(suspended for *_, suspended in seen)
+                else ""
+            ),
+            *cell_runs.of_middle(found),
+        ),
+    )
+
+
+def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
+    """The longest of them; a server that flaps has more than anyone reads."""
+    outages = [
+        (one.lasted_ns, one, cell, run)
+        for cell, run in cell_runs.driven_runs(found)
+        for one in run.driven.outages
+    ]
+    outages.sort(key=lambda outage: -outage[0])
+    rows = [
+        Row(
+            (
+                run_number(run.run.id),
+                text(cell.name),
+                *(_seconds(value_ns) for value_ns in (one.from_ns, one.to_ns, lasted_ns)),
+                count(run.driven.reconnects),
+            )
+        )
+        for lasted_ns, one, cell, run in outages[:_OUTAGES_SHOWN]
+    ]
+    left_out = outages[_OUTAGES_SHOWN:]
+    more = f"; and {len(left_out)} shorter ones" if left_out else ""
+    return Table(
+        name=f"{test}_outages",
+        label_columns=2,
+        title="Outages: nothing ended ok although clients asked",
+        columns=(
+            Column("run", is_number=True),
+            Column("cell"),
+            *(Column(title, is_number=True, unit="s") for title in ("from", "to", "lasted")),
+            Column("reconnects", is_number=True),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "from, to: since the beginning of the measurement; reconnects: of all clients in the "
+            f"whole run{more}",
+        ),
+    )
+
+
+def _rate(per_s: float) -> Cell:
+    return Cell(units.digits(per_s), Number(per_s, "per_s"))
+
+
+def _seconds(value_ns: int) -> Cell:
+    return Cell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))

@@ -1,0 +1,184 @@
+"""Takes the cells of a test; returns percentiles of latency, service time and schedule lag.
+
+Percentiles are never averaged: they are those of one run, the repetition with the median
+throughput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from assay.judge.samples import SHARES
+from assay.observation import AllOk, Latency, Observation, Resolution, TransactionReport
+from assay.report.cells import cell_runs, percentiles
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.figures import percentile_curves
+from assay.report.values import Cell, Column, Row, Section, Table, run_number, text
+
+TIMES = {
+    "latency": "latency",
+    "service time": "service_time",
+    "schedule lag": "schedule_lag",
+}
+"""Name in the report → key of the observation."""
+_FEW_TYPES = 6
+"""Up to so many transaction types are in one table; otherwise each cell has its own, as details."""
+_FEW_LINES = 24
+_CLOSED = "Closed loop: latency is measured from the actual start"
+_OPEN = (
+    "Open loop: latency is measured from the intended start, service time from the actual start; "
+    "schedule lag is the difference"
+)
+
+Measured = Sequence[tuple[CellRuns, DrivenRun]]
+
+
+class _Line(NamedTuple):
+    labels: tuple[Cell, ...]
+    times: Latency
+    resolution: Resolution
+
+
+def section(test: str, found: Sequence[CellRuns]) -> Section | None:
+    measured = cell_runs.middle_runs(found)
+    if not measured:
+        return None
+    names = {one.name for _, run in measured for one in run.driven.transactions}
+    tables: list[Table] = []
+    if len(names) > 1 and any(run.driven.passes for _, run in measured):
+        tables.append(_passes_table(test, found, measured))
+    if len(names) <= _FEW_TYPES:
+        tables.append(_cells_table(test, found, measured, len(names) > 1))
+    else:
+        tables += [_types_table(test, cell, run) for cell, run in measured]
+    return Section("Latency", (), tuple(tables), percentile_curves.figures(test, found))
+
+
+def _ok_types(observation: Observation) -> int:
+    return sum(one.outcome == "ok" for one in observation.transactions)
+
+
+def _is_open(observation: Observation) -> bool:
+    return any(one.schedule_lag for one in observation.transactions)
+
+
+def _cells_table(
+    test: str, found: Sequence[CellRuns], measured: Measured, has_names: bool
+) -> Table:
+    """A line for each cell, transaction type and, in open loops, kind of time."""
+    factors = cell_runs.varying(found, "system", "clients")
+    is_open = any(_is_open(run.driven) for _, run in measured)
+    has_names = has_names or any(
+        one.outcome != "ok" for _, run in measured for one in run.driven.transactions
+    )
+    lines: list[_Line] = []
+    for cell, run in measured:
+        labels = cell_runs.label_cells(cell, factors)
+        shown: list[TransactionReport | AllOk] = list(run.driven.transactions)
+        if _ok_types(run.driven) > 1:
+            shown.insert(0, run.driven.all_ok)
+        for one in shown:
+            named = (*labels, text(_name(one))) if has_names else labels
+            lines += _lines(one, named, is_open, run.driven.resolution)
+    columns = [*cell_runs.label_columns(found, factors)]
+    columns += [Column("transaction")] if has_names else []
+    columns += [Column("time")] if is_open else []
+    notes = ("n<…: too few samples, so many are needed", *cell_runs.of_middle(found))
+    return _table(
+        f"{test}_times",
+        "Percentiles",
+        columns,
+        lines,
+        (_OPEN if is_open else _CLOSED, *notes, *_resolutions(run.driven for _, run in measured)),
+    )
+
+
+def _resolutions(observations: Iterable[Observation]) -> list[str]:
+    found = [one.resolution for one in observations]
+    finest = {(one.lowest_ns, one.significant_digits) for one in found}
+    return [
+        f"percentiles: {digits} digits, and not finer than {lowest_ns} ns; max: as measured"
+        for lowest_ns, digits in sorted(finest)
+    ]
+
+
+def _lines(
+    one: TransactionReport | AllOk, labels: tuple[Cell, ...], is_open: bool, resolution: Resolution
+) -> Iterator[_Line]:
+    if not is_open:
+        yield _Line(labels, one.latency, resolution)
+        return
+    for word, key in TIMES.items():
+        if times := getattr(one, key):
+            yield _Line((*labels, text(word)), times, resolution)
+
+
+def _name(one: TransactionReport | AllOk) -> str:
+    if isinstance(one, AllOk):
+        return "all ok"
+    return one.name if one.outcome == "ok" else f"{one.name} {one.outcome}"
+
+
+def _passes_table(test: str, found: Sequence[CellRuns], measured: Measured) -> Table:
+    factors = cell_runs.varying(found, "system")
+    lines = [
+        _Line(
+            (*cell_runs.label_cells(cell, factors), run_number(run.run.id)),
+            passes.latency,
+            run.driven.resolution,
+        )
+        for cell, run in measured
+        if (passes := run.driven.passes)
+    ]
+    columns = [*cell_runs.label_columns(found, factors)]
+    return _table(
+        f"{test}_passes",
+        "Per pass (every transaction type once, in order)",
+        [*columns, Column("run", is_number=True)],
+        lines,
+        ("of the repetition with the median elapsed time; n<36: too few samples",),
+    )
+
+
+def _types_table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
+    lines = [
+        _Line(
+            (text(_name(one)),),
+            one.latency,
+            run.driven.resolution,
+        )
+        for one in run.driven.transactions
+    ]
+    title = f"Per transaction type: {cell.name} (run {run.run.id})"
+    return _table(
+        f"{test}_run_{run.run.id}", title, [Column("transaction")], lines, (), is_detail=True
+    )
+
+
+def _table(
+    name: str,
+    title: str,
+    labels: Sequence[Column],
+    lines: Sequence[_Line],
+    notes: tuple[str, ...],
+    *,
+    is_detail: bool = False,
+) -> Table:
+    unit = percentiles.unit_of(line.times for line in lines)
+    return Table(
+        name=name,
+        label_columns=len(labels),
+        title=title,
+        columns=(
+            *labels,
+            Column("n", is_number=True),
+            *(Column(one, is_number=True, unit=unit) for one in (*SHARES, "max")),
+        ),
+        rows=tuple(
+            Row((*line.labels, *percentiles.cells(line.times, unit, line.resolution)))
+            for line in lines
+        ),
+        notes=notes,
+        is_detail=is_detail,
+    )

@@ -1,0 +1,129 @@
+"""Takes the cells of a test whose storages have prices; returns what a faster storage costs: its
+speed-up divided by the ratio of the prices, and the price of the size on disk.
+
+A storage that is twice as fast at three times the price gives less for the money. The speed-up is
+that of the test's own table where there is one, and else the ratio of throughput.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.experiment import StoragePrice
+from assay.judge.steadiness import why_not_steady
+from assay.report.cells import aggregates, cell_runs
+from assay.report.cells.aggregates import Key
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.declaration import Declaration
+from assay.report.sections import results
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged, text
+from assay.text import units
+
+_STORAGE = "storage"
+GB = 1_000_000_000
+
+
+def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Section | None:
+    """None where no storage has a price, or the test has other values than times and rates."""
+    priced = [cell for cell in found if _price(cell)]
+    if not priced or (declared and declared.fields):
+        return None
+    key, is_more_better = _compared(declared)
+    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
+    firsts: dict[object, CellRuns] = {}
+    rows = []
+    for cell in priced:
+        others = tuple((name, level) for name, level in cell.factors.items() if name != _STORAGE)
+        first = firsts.setdefault((cell.durability, others), cell)
+        cells = _first(cell) if first is cell else _other(first, cell, key, is_more_better)
+        labels = cell_runs.label_cells(cell, factors)
+        rows.append(Row((*labels, text(cell.factors[_STORAGE]), *cells)))
+    currency = next(price.currency for cell in priced if (price := _price(cell)))
+    unit = f" in {currency}" if currency else ""
+    of_what = "throughput" if is_more_better else "time"
+    table = Table(
+        name=f"{test}_prices",
+        title=f"Speed-up and price of each storage{unit}",
+        label_columns=len(factors) + 1,
+        columns=(
+            *cell_runs.label_columns(found, factors),
+            Column(_STORAGE),
+            *(
+                Column(title, is_number=True)
+                for title in (
+                    "price/GB", "speed-up", "price ratio", "speed-up ÷ price", "size on disk",
+                    "its price",
+                )
+            ),
+        ),
+        rows=tuple(rows),
+        notes=(
+            f"speed-up: by {of_what}, and price ratio: compared with the first storage of the same "
+            "durability that has a price; speed-up ÷ price: above 1 the storage gives more for the "
+            "money; a GB has 1,000,000,000 bytes",
+        ),
+    )  # fmt: skip
+    return Section("Price", (), (table,))
+
+
+def _compared(declared: Declaration | None) -> tuple[Key, bool]:
+    """What speed-ups are of, and whether more of it is better."""
+    if declared and declared.has_speed_up and declared.columns == _STORAGE:
+        return results.KEYS[declared.value], declared.is_more_better
+    return aggregates.THROUGHPUT, True
+
+
+def _price(cell: CellRuns) -> StoragePrice | None:
+    return cell.runs[0].storage_price
+
+
+def _first(cell: CellRuns) -> tuple[Cell, ...]:
+    return (_per_gb(cell), absent("first"), absent(""), absent(""), *_of_size(cell))
+
+
+def _other(first: CellRuns, cell: CellRuns, key: Key, is_more_better: bool) -> tuple[Cell, ...]:
+    own, base = _price(cell), _price(first)
+    assert own is not None and base is not None, "both have a price"
+    ratio = own.per_gb / base.per_gb
+    price_ratio = Cell(units.digits(ratio, 3), Number(ratio, "ratio"))
+    above, below = (cell, first) if is_more_better else (first, cell)
+    divided = (aggregates.number(above, key), aggregates.number(below, key))
+    runs = (*first.measured, *cell.measured) if key is aggregates.THROUGHPUT else ()
+    why = why_not_steady(warning for run in runs for warning in run.warnings)
+    made = None if why else aggregates.ratio(*divided)
+    if made is None or made.number is None:
+        none = absent("-", note=f"no speed-up: {why}" if why else "")
+        return (_per_gb(cell), none, price_ratio, absent("-"), *_of_size(cell))
+    number = made.number
+    by_price = replace(
+        number,
+        value=number.value / ratio,
+        low=(number.low or 0) / ratio,
+        high=(number.high or 0) / ratio,
+    )
+    return (
+        _per_gb(cell),
+        made,
+        price_ratio,
+        judged(units.digits(by_price.value, 3), by_price),
+        *_of_size(cell),
+    )
+
+
+def _per_gb(cell: CellRuns) -> Cell:
+    price = _price(cell)
+    assert price is not None
+    return Cell(f"{price.per_gb:g}", Number(price.per_gb, f"{price.currency}/GB"))
+
+
+def _of_size(cell: CellRuns) -> tuple[Cell, Cell]:
+    """The size on disk, and what so much of the storage costs."""
+    price, size = _price(cell), aggregates.number(cell, aggregates.SIZE_ON_DISK)
+    if size is None or price is None:
+        return absent("not known"), absent("")
+    cost = size.value / GB * price.per_gb
+    return (
+        Cell(units.size(size.value), replace(size, verdict="", reason="")),
+        Cell(units.digits(cost, 3), Number(cost, price.currency)),
+    )

@@ -1,0 +1,86 @@
+"""Takes the cells of a test; returns the throughput of each storage divided by that of the first
+one, everything else being equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assay.judge.steadiness import why_not_steady
+from assay.report.cells import aggregates, cell_runs
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.declaration import Declaration
+from assay.report.values import Cell, Column, Row, Section, Table, absent, text
+from assay.text import units
+
+_STORAGE = "storage"
+
+
+def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Section | None:
+    """None where no two storages are compared, or the table of results has their ratios."""
+    if declared and (declared.fields or (declared.has_speed_up and declared.columns == _STORAGE)):
+        return None
+    pairs = list(_pairs(found))
+    if not pairs:
+        return None
+    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
+    has_range = any(len(cell.runs) > 1 for cell in found)
+    table = Table(
+        name=f"{test}_storage_ratios",
+        title="Throughput of each storage, divided by that of the first",
+        label_columns=len(factors) + 2,
+        columns=(
+            *cell_runs.label_columns(found, factors),
+            Column(_STORAGE),
+            Column("divided by"),
+            Column("TPS ratio", is_number=True),
+            *([Column("min-max", is_number=True)] if has_range else []),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    *cell_runs.label_cells(other, factors),
+                    text(other.factors[_STORAGE]),
+                    text(first.factors[_STORAGE]),
+                    *_ratio(first, other)[: 1 + has_range],
+                )
+            )
+            for first, other in pairs
+        ),
+        notes=(
+            "the first: of the same durability, as they were asked for"
+            + ("; min-max: as far as the repetitions allow" if has_range else ""),
+        ),
+    )
+    return Section("Storages compared", (), (table,))
+
+
+def _pairs(found: Sequence[CellRuns]) -> Iterator[tuple[CellRuns, CellRuns]]:
+    """The cell of the first storage, and each other one that differs from it in the storage alone;
+    of those that were measured."""
+    firsts: dict[object, CellRuns] = {}
+    for cell in found:
+        if aggregates.number(cell, aggregates.THROUGHPUT) is None:
+            continue
+        others = tuple((name, level) for name, level in cell.factors.items() if name != _STORAGE)
+        first = firsts.setdefault((cell.durability, others), cell)
+        if first is not cell:
+            yield first, cell
+
+
+def _ratio(first: CellRuns, other: CellRuns) -> tuple[Cell, Cell]:
+    runs = (*first.measured, *other.measured)
+    if why := why_not_steady(warning for run in runs for warning in run.warnings):
+        return absent("-", note=f"no ratio: {why}"), absent("")
+    made = aggregates.ratio(
+        aggregates.number(other, aggregates.THROUGHPUT),
+        aggregates.number(first, aggregates.THROUGHPUT),
+    )
+    if made is None or made.number is None:
+        return absent("-"), absent("")
+    number = made.number
+    value, low, high = (
+        units.digits(one or 0, 3) for one in (number.value, number.low, number.high)
+    )
+    return replace(made, shown=value), Cell(f"{low}-{high}")

@@ -1,0 +1,252 @@
+"""Takes a cell of an experiment; returns its summary for the first look.
+
+Numbers are medians of the repetitions; a maximum is the greatest of them, and failed transactions
+are those of all.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from assay.judge import Verdict
+from assay.judge.spread import spread
+from assay.observation import Latency, Resolution
+from assay.record import ExperimentRecord, RunRecord
+from assay.report.cells import aggregates, cell_runs, declaration, durability, percentiles
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.sections import device
+from assay.report.storages import commit_efficiency, probed_flushes
+from assay.text import units
+
+Times = Sequence[tuple[Latency, Resolution]]
+"""Of each repetition."""
+COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
+DEVICE_READS = "reads/tx"
+"""The column of the device's reads per transaction."""
+ELAPSED = "elapsed"
+DURABILITY = "durability"
+MEASURED = "measured"
+"""The name of what a test without transactions measures."""
+NO_ERRORS = "none"
+ABSENT = "-"
+"""In a column for which nothing was measured."""
+TOGETHER = "\u00a0"
+"""A blank at which no line is broken."""
+_PERCENTILES = ("p50", "p95", "p99", "p99.9")
+_FEWER = (_PERCENTILES, ("p50", "p99", "p99.9"), ("p50", "p99"), ("p99",), ())
+"""Percentiles of a group, whose line must have room for the maximum."""
+
+
+@dataclass(frozen=True)
+class CellSummary:
+    test: str
+    """With its workload."""
+    name: str
+    verdict: Verdict
+    numbers: tuple[tuple[str, str], ...]
+    """(name, text): throughput and latency, or the values that the test measures instead."""
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    """(name, texts) of each group of clients, where there are several; the texts from the longest
+    to the shortest, which has fewer percentiles."""
+    columns: tuple[str, ...]
+    """The values of `COLUMNS`."""
+    durability: str
+    """As it was measured; ``-``: it was not."""
+    device: str
+    """What its device had to do; empty where that explains nothing."""
+    device_reads: str
+    """Per transaction."""
+    has_device_reads: bool
+    """Whether these are enough to explain something."""
+    elapsed: str
+    has_elapsed_alone: bool
+    """Whether its clients were timed as a whole, not their transactions."""
+    runs: tuple[RunRecord, ...]
+
+    @property
+    def has_transactions(self) -> bool:
+        return any(run.driven is not None for run in self.runs)
+
+
+def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
+    measured = cell_runs.measured_runs(cell)
+    reads = device.reads_of_all(measured)
+    refused = [run.reason for run in cell.runs if run.state == "refused"]
+    verdict = Verdict("refused", refused[0]) if refused else cell.judged.verdict
+    declared = declaration.of_record(experiment.workload, cell.runs[0].test)
+    has_fields = bool(declared and declared.fields)
+    elapsed = aggregates.number(cell, aggregates.ELAPSED)
+    return CellSummary(
+        test=cell.runs[0].full_test_name,
+        name=cell.name,
+        verdict=verdict,
+        numbers=_numbers(experiment, cell, measured),
+        groups=_groups(measured),
+        columns=(*_columns(cell, measured), verdict.word or ABSENT),
+        durability=durability.shown(cell),
+        device=device.summary(measured),
+        device_reads=ABSENT if reads is None else units.digits(reads, 2),
+        has_device_reads=reads is not None and reads >= device.READS_LIMIT,
+        elapsed=ABSENT if elapsed is None else f"{_seconds(elapsed.value)} s",
+        has_elapsed_alone=elapsed is not None and not measured and not has_fields,
+        runs=cell.runs,
+    )
+
+
+def signs(found: Sequence[CellSummary]) -> tuple[str, str]:
+    """``("n<368", "too few transactions for the percentile")``: what stands in a column in place of
+    a number, explained; empty where nothing does."""
+    values = dict.fromkeys(value for cell in found for value in cell.columns)
+    few = [value for value in values if value.startswith("n<")]
+    if not few:
+        return (ABSENT, "not measured") if ABSENT in values else ("", "")
+    said = "too few transactions for the percentile"
+    head = few[0] if len(few) == 1 else "n<…"
+    return head, f"{said}; {ABSENT}: not measured" if ABSENT in values else said
+
+
+def repetitions(found: Sequence[CellSummary]) -> str:
+    """``, 3 repetitions``; empty where each cell was run once."""
+    least, most = (one(len(cell.runs) for cell in found) for one in (min, max))
+    shown = f"{least} to {most}" if least < most else f"{most}"
+    return f", {shown} repetitions" if most > 1 else ""
+
+
+def _numbers(
+    experiment: ExperimentRecord, cell: CellRuns, measured: Sequence[DrivenRun]
+) -> tuple[tuple[str, str], ...]:
+    declared = declaration.of_record(experiment.workload, cell.runs[0].test)
+    if declared and declared.fields:
+        return _fields(declared.fields, cell)
+    if not measured:
+        return _elapsed(cell)
+    made = aggregates.number(cell, aggregates.THROUGHPUT)
+    if made is None:
+        return ()
+    throughput = f"{units.digits(made.value)}{TOGETHER}TPS"
+    if made.n != 1 and made.low is not None and made.high is not None:
+        low, high = units.digits(made.low), units.digits(made.high)
+        throughput += f", median of {made.n} repetitions ({low}-{high})"
+    else:
+        driven = measured[0].driven
+        counted = units.counted(driven.outcomes.ok, "transaction")
+        throughput += f", {counted} in {units.time(driven.elapsed_ns, 's')}{TOGETHER}s"
+    if efficiency := commit_efficiency.of_cell(cell):
+        throughput += f", commit efficiency {units.ratio(efficiency)}"
+        if any(probed_flushes.uneven(probed_flushes.of_run(run.run)) for run in measured):
+            throughput += " (uncertain: the machine was busy while it was probed)"
+    return (
+        ("throughput", throughput),
+        ("latency", _latency(_latencies(measured))),
+    )
+
+
+def _elapsed(cell: CellRuns) -> tuple[tuple[str, str], ...]:
+    made = aggregates.number(cell, aggregates.ELAPSED)
+    if made is None:
+        return ()
+    shown = f"{_seconds(made.value)}{TOGETHER}s"
+    if made.n != 1 and made.low is not None and made.high is not None:
+        around = f"{_seconds(made.low)}-{_seconds(made.high)}"
+        shown += f", median of {made.n} repetitions ({around})"
+    return ((ELAPSED, shown),)
+
+
+def _seconds(value_ns: float) -> str:
+    return units.time(value_ns, "s")
+
+
+def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:
+    """The values of a test without transactions, from its last run."""
+    shown = []
+    for field in fields:
+        key = aggregates.at(field.key)
+        found = aggregates.only(key, field.unit)(list(cell.each())[-1])
+        unit = f" {field.unit}" if key.unit == "ns" and found.number else ""
+        shown.append(f"{field.title} {found.shown}{unit}")
+    return ((MEASURED, "; ".join(shown)),) if cell.measured else ()
+
+
+def _latencies(measured: Iterable[DrivenRun]) -> Times:
+    return [(run.driven.all_ok.latency, run.driven.resolution) for run in measured]
+
+
+def _latency(found: Times, names: Sequence[str] = _PERCENTILES) -> str:
+    """``p50 9.79 µs  p95 20 µs …  max 2 ms``; without those of too few samples."""
+    shown = {name: _one(found, name) for name in (*names, "max")}
+    said = [f"{name} {text}" for name, text in shown.items() if "n<" not in text]
+    return "  ".join(one.replace(" ", TOGETHER) for one in said)
+
+
+def _one(found: Times, name: str) -> str:
+    """The median of a percentile over the repetitions, or the greatest maximum; in the unit in
+    which it is best read."""
+    values_ns = [percentiles.value_of(times, name) for times, _ in found]
+    value_ns = max(values_ns) if name == "max" else statistics.median(values_ns)
+    unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
+    cells = [percentiles.one(times, name, unit, resolution) for times, resolution in found]
+    if few := next((cell for cell in cells if cell.is_absent), None):
+        return few.shown
+    width_ns = max((cell.number.resolution or 0 for cell in cells if cell.number), default=0)
+    return f"{units.time(value_ns, unit, resolution_ns=width_ns)} {unit}"
+
+
+def _groups(measured: Sequence[DrivenRun]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if not measured or len(measured[0].driven.groups) < 2:
+        return ()
+    by_name: dict[str, list[tuple[float, tuple[Latency, Resolution]]]] = {}
+    for run in measured:
+        for group in run.driven.groups:
+            times = (group.all_ok.latency, run.driven.resolution)
+            by_name.setdefault(group.name, []).append((group.throughput_per_s, times))
+    found = []
+    for name, of_runs in by_name.items():
+        tps = units.digits(statistics.median([rate for rate, _ in of_runs]))
+        latencies = [times for _, times in of_runs]
+        texts = (f"{tps} TPS  {_latency(latencies, names)}" for names in _FEWER)
+        found.append((name, tuple(texts)))
+    return tuple(found)
+
+
+def errors(runs: Sequence[RunRecord]) -> str:
+    """How many transactions failed, the first error, and the runs that failed before their first
+    transaction; empty for a test without transactions."""
+    driven = [run.driven for run in runs if run.driven is not None]
+    if not driven:
+        return ""
+    total = {
+        name: sum(getattr(one.outcomes, name) for one in driven)
+        for name in ("scheduled", "failed", "unknown", "aborted", "skipped", "late", "retries")
+    }
+    parts = [f"{total['failed']} of {total['scheduled']} transactions failed"]
+    parts += [
+        f"{total[name]} {name}"
+        for name in ("unknown", "aborted", "skipped", "late", "retries")
+        if total[name]
+    ]
+    first = next((error for one in driven for error in one.errors), None)
+    words = ", ".join(parts) if total["failed"] or len(parts) > 1 else NO_ERRORS
+    before = Counter(
+        run.system_label for run in runs if run.driven is None and run.state == "failed"
+    )
+    if (first or before) and words == NO_ERRORS:
+        words = "no transaction failed" if total["scheduled"] else "no transaction was run"
+    if first:
+        words += f"; first: {first.class_}: {first.message}"
+    for label, number in before.items():
+        words += f"; {label}: {units.counted(number, 'run')} failed before the first transaction"
+    return words
+
+
+def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
+    rates = [one.driven.throughput_per_s for one in measured]
+    known = [rate for rate in rates if rate is not None]
+    tps = units.digits(spread(known).median) if known else ABSENT
+    failed = sum(run.driven.outcomes.lost for run in cell.runs if run.driven is not None)
+    times = _latencies(measured)
+    of_two = (_one(times, name) if times else ABSENT for name in ("p50", "p99"))
+    was_driven = any(run.driven is not None for run in cell.runs)
+    return (tps, *of_two, str(failed) if was_driven else ABSENT)

@@ -1,0 +1,345 @@
+"""Takes an experiment's record and its `Report`; writes the summary at the end of a run: verdict,
+numbers, warnings, and where the details are.
+
+It takes at most `MOST_LINES`: cells for which there is no room are counted, and are in the report,
+whose command is named.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TextIO
+
+from assay.judge import Verdict
+from assay.judge.kinds import Kind
+from assay.judge.verdict import WORDS
+from assay.record import ExperimentRecord
+from assay.report.cells import cell_runs, durability
+from assay.report.forms.for_people import for_people
+from assay.report.forms.table import WIDTH
+from assay.report.sections import check_counts, conditions, precision
+from assay.report.summaries import cell_summary, cell_table
+from assay.report.summaries.cell_summary import MEASURED, CellSummary
+from assay.report.values import Report, WarningNote
+from assay.text import units
+from assay.text.cut import cut, cut_within
+from assay.text.line_width import line_width
+from assay.text.visible import visible
+
+MOST_LINES = 15
+_HEAD = 13
+"""Width of the names before the text of a line."""
+_MOST_OF_A_CELL = ((4, 6), (4, 2), (4, 1), (2, 1))
+"""(groups shown, lines of each text): the first that fits."""
+_MOST_OF_A_VERDICT = 6
+"""Lines, of many cells: reasons and their fixes are read before warnings."""
+_LEAST_OF_A_VERDICT = 2
+_LEAST_CELLS = 2
+_MOST_OF_THE_RECORD = 2
+_ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
+_LIMITING = {kind.id for kind in Kind if kind.value.limits}
+
+
+def render(
+    experiment: ExperimentRecord,
+    report: Report,
+    stream: TextIO,
+    more: str,
+    most_lines: int = MOST_LINES,
+) -> None:
+    """``more``: the command that prints the full report. ``most_lines``: of a single cell."""
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="replace")  # a terminal may lack a character
+    found = line_width(stream)
+    shown = lines(
+        experiment,
+        for_people(report),
+        found or WIDTH,
+        more,
+        is_narrow=found is not None,
+        most_lines=most_lines,
+    )
+    for line in shown:
+        stream.write(line + "\n")
+
+
+def lines(
+    experiment: ExperimentRecord,
+    report: Report,
+    width: int,
+    more: str,
+    *,
+    is_narrow: bool = True,
+    most_lines: int = MOST_LINES,
+) -> list[str]:
+    """In so many columns; where it is not ``is_narrow`` (a pipe, a file), the names of cells stay
+    whole in longer lines."""
+    found = [
+        cell_summary.of_cell(experiment, cell)
+        for runs in cell_runs.tests(experiment).values()
+        for cell in durability.by_level(cell_runs.cells(experiment, runs))
+    ]
+    kind = "quick version; " if experiment.experiment.get("is_quick") else ""
+    if experiment.is_unfinished:
+        kind += f"{conditions.ended_of_planned(experiment)} have ended; "
+    named = f"{report.record}, experiment {experiment.id}; details: {more}"
+    last = _line("record", kind + named, width)
+    if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
+        last = _line("details", kind + more, width)
+    last = [*_line("precision", precision.line(experiment), width), *last]
+    spare = min(1, len(report.warnings))
+    if len(found) == 1:
+        room = most_lines - len(last)
+        shown = _one_cell(found[0], width, room - spare, is_narrow)
+    else:
+        room = MOST_LINES - len(last)
+        shown = _several(found, width, room - spare, is_narrow)
+    return [*shown, *_warnings(report.warnings, room - len(shown), width), *last]
+
+
+def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:
+    """In so many lines."""
+    title = f"{cell.test}: {cell.name}{cell_summary.repetitions([cell])}"
+    for groups, most in _MOST_OF_A_CELL:
+        shown = [
+            cut_within(title, width) if is_narrow else visible(title),
+            *_verdict(cell.verdict, width, most),
+            *(one for name, text in cell.numbers for one in _line(name, text, width, most=most)),
+            *_groups(cell, width, groups),
+            *_line("durability", "" if cell.durability == "-" else cell.durability, width, most=1),
+            *_line("device", cell.device, width, most=most),
+            *_line("errors", cell_summary.errors(cell.runs), width, most=most),
+            *_line("checks", check_counts.words(cell.runs), width, most=most),
+        ]
+        if len(shown) <= room:
+            break
+    return shown
+
+
+def _several(found: Sequence[CellSummary], width: int, room: int, is_narrow: bool) -> list[str]:
+    """The table of the cells and what is said of all of them, in so many lines. Where there is no
+    room for all cells, those without a usable number are kept before the others."""
+    others = _others(found, width, room)
+    for number in range(len(found), _LEAST_CELLS - 1, -1):
+        cells = _chosen(found, number)
+        table = [*_cells(cells, width, is_narrow), *_rest(len(found) - number)]
+        if number < len(found) or len(table) + len(others) + _LEAST_OF_A_VERDICT > room:
+            others = _others(found, width, 0)
+        left = room - len(table) - len(others)
+        if left >= (1 if _is_usable(found) else _LEAST_OF_A_VERDICT):
+            break
+    return [*table, *_verdicts(found, width, max(1, min(_MOST_OF_A_VERDICT, left))), *others]
+
+
+def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
+    """A table of transactions; where a test has none, a paragraph for each cell with what it
+    measures instead."""
+    measured = [text for cell in cells for name, text in cell.numbers if name == MEASURED]
+    if not measured or any(cell.has_transactions for cell in cells):
+        return [
+            *cell_table.lines(cells, width, is_narrow),
+            *_line(*cell_summary.signs(cells), width),
+        ]
+    lines = []
+    for cell in cells:
+        text = "; ".join(text for _, text in cell.numbers) or cell.verdict.word or "not measured"
+        lines += textwrap.wrap(
+            f"{visible(cell.name)}: {text}",
+            width,
+            subsequent_indent="  ",
+            break_on_hyphens=False,
+        )
+    return lines
+
+
+def _chosen(found: Sequence[CellSummary], number: int) -> list[CellSummary]:
+    """So many, in their order."""
+    places = sorted(range(len(found)), key=lambda place: (_is_usable([found[place]]), place))
+    return [found[place] for place in sorted(places[:number])]
+
+
+def _is_usable(found: Sequence[CellSummary]) -> bool:
+    """Whether each has a number that is not invalid."""
+    return all(cell.verdict.word in ("valid", "indicative") for cell in found)
+
+
+def _rest(number: int) -> list[str]:
+    """The cells for which there is no room; the last line has the command that shows them."""
+    return [f"and {units.counted(number, 'more cell')}, in the details"] if number else []
+
+
+def _others(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
+    """Errors and checks of all cells together, each cut to one line where there is little room, and
+    in one line where nothing is wrong."""
+    runs = [run for cell in found for run in cell.runs]
+    errors, checks = cell_summary.errors(runs), check_counts.words(runs)
+    table_and_verdict = len(found) + 2 + _LEAST_OF_A_VERDICT
+    for most in (2, 1):
+        others = [
+            *_line("errors", errors, width, most=most),
+            *_line("checks", checks, width, most=most),
+        ]
+        if table_and_verdict + len(others) <= room:
+            return others
+    if errors == cell_summary.NO_ERRORS and checks and len(others) > 1:
+        joined = _line("checks", f"{checks}; no transaction failed", width)
+        others = joined if len(joined) == 1 else others
+    return others
+
+
+def _verdicts(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
+    """With as many whole reasons as there is room for."""
+    most = max(len(_reasons(found, word)) for word in _ORDER)
+    for number in range(most, -1 if _is_usable(found) else 0, -1):
+        lines = _line("verdict", _verdicts_with(found, number), width)
+        if len(lines) <= room:
+            return lines
+    return _line("verdict", _verdicts_with(found, 1), width, most=room)
+
+
+def _some(reasons: Sequence[str], most: int) -> str:
+    """So many of them, and the number of the others."""
+    left_out = len(reasons) - most
+    if left_out <= 0:
+        return "; ".join(reasons)
+    if most == 0:
+        return units.counted(left_out, "reason")
+    return "; ".join([*reasons[:most], f"and {units.counted(left_out, 'more reason')}"])
+
+
+def _verdicts_with(found: Sequence[CellSummary], most: int) -> str:
+    """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
+    and of those without a number because they were refused; so many of each."""
+    verdicts = [cell.verdict for cell in found]
+    without = {True: "without a verdict", False: "without a number"}
+    counts = Counter(cell.verdict.word or without[bool(cell.numbers)] for cell in found)
+    worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
+    plain, explained = [], []
+    for word, count in counts.items():
+        reasons = _reasons(found, word) if word in (worst, "refused") else []
+        if reasons:
+            explained.append(f"{count} {word}: {_some(reasons, most)}")
+        else:
+            plain.append(f"{count} {word}")
+    return ", ".join([*plain, *(["; ".join(explained)] if explained else [])])
+
+
+def _reasons(found: Sequence[CellSummary], word: str) -> list[str]:
+    """Each once. Those of ``indicative`` are phrases of this program that may be taken apart, with
+    the cell or the number of cells that have them; the others may hold messages of a system, with
+    semicolons of their own."""
+    cells = [cell for cell in found if cell.verdict.word == word and cell.verdict.reason]
+    if word != "indicative":
+        return list(dict.fromkeys(cell.verdict.reason for cell in cells))
+    holders: dict[str, list[str]] = {}
+    for cell in cells:
+        for reason in cell.verdict.reason.split("; "):
+            holders.setdefault(reason, []).append(cell.name)
+    most_first = sorted(holders, key=lambda reason: -len(holders[reason]))
+    return [_held(reason, holders[reason], len(cells)) for reason in most_first]
+
+
+def _held(reason: str, names: Sequence[str], of: int) -> str:
+    if len(names) == of:
+        return reason
+    return f"{reason} ({names[0] if len(names) == 1 else f'{len(names)} of them'})"
+
+
+def _verdict(verdict: Verdict, width: int, room: int) -> list[str]:
+    """With as many whole reasons as there is room for."""
+    word = verdict.word or "none"
+    if not verdict.reason:
+        return _line("verdict", word, width)
+    reasons = verdict.reason.split("; ") if word == "indicative" else [verdict.reason]
+    for most in range(len(reasons), -1 if len(reasons) > 1 else 0, -1):
+        lines = _line("verdict", f"{word}: {_some(reasons, most)}", width)
+        if len(lines) <= room:
+            return lines
+    return _line("verdict", f"{word}: {_some(reasons, 1)}", width, most=room)
+
+
+def _groups(cell: CellSummary, width: int, most: int) -> list[str]:
+    shown = [
+        line
+        for name, texts in cell.groups[:most]
+        for line in _line(f"  {name}", _that_fits(texts, width - _HEAD), width, most=1)
+    ]
+    left_out = len(cell.groups) - most
+    return [*shown, *([f"  and {left_out} more groups"] if left_out > 0 else [])]
+
+
+def _that_fits(texts: Sequence[str], width: int) -> str:
+    """The first of them; the last one if none fits."""
+    return next((text for text in texts if len(text) <= width), texts[-1])
+
+
+def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
+    """As many as there is room for, those that limit the numbers first: with cause, detail and fix;
+    without the cause; or the fix alone; the rest by name."""
+    shown: list[str] = []
+    left_out: list[str] = []
+    ordered = sorted(warnings, key=lambda warning: warning.name not in _LIMITING)
+    for place, warning in enumerate(ordered, 1):
+        fix = _line("", f"fix: {warning.fix}", width) if warning.fix else []
+        first = _first(warning)
+        forms = [
+            [*_line("warning", words, width), *fix]
+            for words in (
+                f"{warning.name}: {first.sentence}",
+                f"{warning.name}: {'; '.join(first.details)}",
+                warning.name,
+            )
+        ]
+        # FreeSpace is kept for the names of those left out.
+        others = _line(
+            "also", ", ".join([*left_out, *(one.name for one in ordered[place:])]), width
+        )
+        most = room - len(shown) - len(others)
+        text = next((text for text in forms if len(text) <= most), None)
+        if text is None:
+            left_out.append(warning.name)
+        else:
+            shown += text
+    named = _named(left_out, "also" if shown else "warnings", width, max(1, room - len(shown)))
+    return [*shown, *named]
+
+
+def _named(names: Sequence[str], head: str, width: int, room: int) -> list[str]:
+    """The names, none of them cut; as many as there is room for, and the number of the others."""
+    for number in range(len(names), 0, -1):
+        more = f" and {len(names) - number} more" if number < len(names) else ""
+        found = _line(head, ", ".join(names[:number]) + more, width)
+        if len(found) <= room:
+            return found
+    return _line(head, f"{len(names)} of them" if names else "", width, most=1)
+
+
+def _first(warning: WarningNote) -> WarningNote:
+    """With the first of its details; the report has more of them."""
+    more = len(warning.details) - 1
+    if more < 1:
+        return warning
+    return replace(warning, details=(warning.details[0], f"and {more} more"))
+
+
+def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
+    """The text beside its name, wrapped in its own column; at most ``most`` lines."""
+    if not text:
+        return []
+    found = textwrap.wrap(
+        visible(" ".join(text.split("\n"))),
+        max(20, width - _HEAD),
+        break_long_words=True,
+        break_on_hyphens=False,
+    )
+    if len(found) > most:
+        found = [*found[: most - 1], cut(" ".join(found[most - 1 :]), width - _HEAD)]
+    found = [one.replace(cell_summary.TOGETHER, " ") for one in found]
+    heads = [name, *[""] * (len(found) - 1)]
+    return [
+        f"{cut(head, _HEAD - 1):<{_HEAD}}{tail}".rstrip()
+        for head, tail in zip(heads, found, strict=True)
+    ]

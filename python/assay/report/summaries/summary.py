@@ -1,0 +1,101 @@
+"""Takes the cells of an experiment; returns the section that a page begins with: the main number of
+each cell, how far it may be trusted, and why not further."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from assay.record import ExperimentRecord
+from assay.report.cells import aggregates, percentiles
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.sections import check_counts
+from assay.report.sections.results import percentile
+from assay.report.summaries import cell_summary
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
+from assay.text import units
+
+_PERCENTILES = ("p50", "p99")
+
+
+def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
+    summaries = [cell_summary.of_cell(experiment, cell) for cell in found]
+    runs = [run for cell in found for run in cell.runs]
+    verdicts = Counter(one.verdict.word or "without a number" for one in summaries)
+    counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
+    lines = [f"{units.counted(len(found), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
+    if errors := cell_summary.errors(runs):
+        lines.append(f"errors: {errors}")
+    if checks := check_counts.words(runs):
+        lines.append(f"checks: {checks}")
+    return Section("Summary", tuple(lines), (_table(found, summaries),) if found else ())
+
+
+def _table(found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary]) -> Table:
+    has_tests = len({one.test for one in summaries}) > 1
+    times = [
+        run.driven.all_ok.latency for cell in found for run in cell.runs if run.driven is not None
+    ]
+    unit = percentiles.unit_of(times)
+    is_driven = bool(times)
+    return Table(
+        name="summary",
+        title="Each cell",
+        label_columns=1 + has_tests,
+        columns=(
+            *([Column("test")] if has_tests else []),
+            Column("cell"),
+            *([Column("TPS", is_number=True)] if is_driven else [Column("measured")]),
+            *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES if is_driven),
+            *([Column("failed", is_number=True)] if is_driven else []),
+            Column("verdict"),
+            Column("why"),
+        ),
+        rows=tuple(
+            _row(cell, one, unit, has_tests=has_tests, is_driven=is_driven)
+            for cell, one in zip(found, summaries, strict=True)
+        ),
+        notes=(
+            ("TPS: transactions that ended ok per second, median of the repetitions",)
+            if is_driven
+            else ()
+        ),
+    )
+
+
+def _row(
+    cell: CellRuns,
+    summary: cell_summary.CellSummary,
+    unit: str,
+    *,
+    has_tests: bool,
+    is_driven: bool,
+) -> Row:
+    def in_unit(made: Number) -> str:
+        return units.time(made.value, unit, resolution_ns=made.resolution or 0)
+
+    tps = aggregates.number(cell, aggregates.THROUGHPUT)
+    failed = sum(run.driven.outcomes.lost for run in cell.runs if run.driven is not None)
+    numbers: list[Cell] = []
+    if is_driven:
+        numbers = [
+            absent("-") if tps is None else Cell(units.digits(tps.value), tps),
+            *(
+                aggregates.each(percentile(name, unit), in_unit)(cell)
+                if tps is not None
+                else absent("-")
+                for name in _PERCENTILES
+            ),
+            Cell(str(failed), Number(failed, "count")),
+        ]
+    else:
+        numbers = [text("; ".join(shown for _, shown in summary.numbers) or "-")]
+    row = (
+        *([text(summary.test)] if has_tests else []),
+        Cell(cell.name, runs=tuple(run.id for run in cell.runs)),
+        *(replace(one, note="") for one in numbers),
+        text(summary.verdict.word or "-"),
+        text(summary.verdict.reason),
+    )
+    return Row(row)

@@ -1,0 +1,86 @@
+"""The columns of the tidy table of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from assay.judge import CellVerdict
+from assay.judge.spread import Spread, median_of_all
+from assay.record import RunRecord
+from assay.report.cells.cell_runs import DrivenRun
+from assay.report.sections.precision import CellPrecision
+from assay.report.tidy.columns import TidyColumn, Value, of
+from assay.report.tidy.factors import LATENCY, verdict
+
+
+class CellRow(NamedTuple):
+    first: RunRecord
+    judged: CellVerdict
+    throughput: Spread | None
+    elapsed: Spread | None
+    driven: Sequence[DrivenRun]
+    """Its repetitions."""
+    precision: CellPrecision
+
+
+def _spread_columns(name: str, unit: str, kind: str, meaning: str, at: str) -> list[TidyColumn]:
+    def value(which: str) -> Callable[[CellRow], Value]:
+        def read(cell: CellRow) -> Value:
+            over: Spread | None = getattr(cell, at)
+            return None if over is None else getattr(over, which)
+
+        return read
+
+    return [
+        TidyColumn(f"{name}{unit}", kind, f"{meaning}; median of the repetitions", value("median")),
+        TidyColumn(f"{name}_min{unit}", kind, f"{meaning}; least", value("low")),
+        TidyColumn(f"{name}_max{unit}", kind, f"{meaning}; greatest", value("high")),
+    ]
+
+
+def _of_latency(column: TidyColumn) -> TidyColumn:
+    """The column of a run, over the repetitions."""
+    extreme = {"latency_min_ns": min, "latency_max_ns": max}.get(column.name)
+
+    def value(cell: CellRow) -> Value:
+        found = [_number(column.value(run.driven.all_ok)) for run in cell.driven]
+        known = [one for one in found if one is not None]
+        if extreme is not None:
+            return extreme(known, default=None)
+        over = median_of_all(found)
+        return round(over) if over is not None and column.kind == "integer" else over
+
+    of_what = "of all repetitions" if extreme else "median of the repetitions"
+    return replace(column, meaning=f"{column.meaning}; {of_what}", value=value)
+
+
+def _number(value: Value) -> int | float | None:
+    return value if isinstance(value, int | float) else None
+
+
+CELLS = [
+    TidyColumn(
+        "cell", "string", "fingerprint; equal cells have equal ones",
+        lambda cell: cell.first.cell_fingerprint, False,
+    ),
+    TidyColumn("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions, False),
+    TidyColumn("measured", "integer", "of them", lambda cell: cell.judged.measured, False),
+    TidyColumn(
+        "precision_ratio", "number",
+        "half the width of the 95 % interval of the mean, as a share of it; null: not known",
+        lambda cell: cell.precision.half_width,
+    ),
+    TidyColumn(
+        "repetitions_ended_by", "string",
+        "with a precision or a budget: why there are no more; null: their number was given",
+        lambda cell: cell.precision.ended_by,
+    ),
+    *of(lambda cell: cell.judged.verdict, verdict("over all repetitions")),
+    *_spread_columns(
+        "throughput", "_per_s", "number", "transactions that ended ok per second", "throughput"
+    ),
+    *_spread_columns("elapsed", "_ns", "number", "measurement, to the last end", "elapsed"),
+    *map(_of_latency, LATENCY),
+]  # fmt: skip

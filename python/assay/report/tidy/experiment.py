@@ -1,0 +1,156 @@
+"""Takes an experiment's record; returns its tidy tables: a row per cell, run, transaction type …,
+and a column per factor and number, each with a stable name and a unit, numbers as measured.
+
+A parameter of the workload is the column ``parameter_NAME``, if any run has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from assay.judge.spread import Spread, spread
+from assay.observation import GroupReport
+from assay.record import ExperimentRecord, RunRecord
+from assay.report.cells import cell_runs, declaration, factor_order, field_path, published, series
+from assay.report.sections import precision
+from assay.report.storages import probes as storage_probes
+from assay.report.tidy import cells as tidy_cells
+from assay.report.tidy import claims as tidy_claims
+from assay.report.tidy import factors as tidy_factors
+from assay.report.tidy import parts as tidy_parts
+from assay.report.tidy import probes as tidy_probes
+from assay.report.tidy import runs as tidy_runs
+from assay.report.tidy import storages as tidy_storages
+from assay.report.tidy.cells import CellRow
+from assay.report.tidy.columns import TidyColumn, Value, row
+from assay.report.tidy.continuations import CONTINUATIONS
+from assay.report.tidy.parts import Part, TransactionRow
+
+Row = dict[str, Value]
+Tables = dict[str, list[Row]]
+
+
+def facts(experiment: ExperimentRecord) -> dict[str, Any]:
+    """What was run, when, on what."""
+    return {
+        "id": experiment.id,
+        "title": experiment.title,
+        "reproduces": experiment.reproduces or None,
+        "workload": str(experiment.workload.get("name", "")),
+        "workload_fingerprint": str(experiment.workload.get("fingerprint", "")),
+        "seed": str(experiment.seed),
+        "begun_unix_ns": experiment.begun_unix_ns,
+        "ended_unix_ns": experiment.ended_unix_ns,
+        "is_under_way": experiment.is_under_way,
+        "runs_planned": experiment.runs_planned,
+        "runs_ended": experiment.runs_ended,
+        "continued_by": experiment.continued_by or None,
+        "record": str(experiment.path),
+        "machine": dict(experiment.machine),
+        "build": dict(experiment.build),
+    }
+
+
+def tables(experiment: ExperimentRecord) -> Tables:
+    runs = experiment.runs
+    return {
+        "cells": [_with_factors(tidy_cells.CELLS, cell.first, cell) for cell in _cells(experiment)],
+        "runs": [_with_factors(tidy_runs.RUNS, run, run) for run in runs],
+        "groups": _parts(tidy_parts.GROUPS, runs, _groups),
+        "transactions": _parts(tidy_parts.TRANSACTIONS, runs, _transactions),
+        "statements": _parts(tidy_parts.STATEMENTS, runs, _all_of("per_statement")),
+        "intervals": _parts(tidy_parts.INTERVALS, runs, _all_of("intervals")),
+        "errors": _parts(tidy_parts.ERRORS, runs, _all_of("errors")),
+        "checks": _parts(tidy_parts.CHECKS, runs, lambda run: run.checks),
+        "steps": _parts(tidy_parts.STEPS, runs, lambda run: run.steps),
+        "values": _parts(tidy_parts.VALUES, runs, lambda run: _values(experiment, run)),
+        "published": list(_published(experiment)),
+        "claims": [row(tidy_claims.CLAIMS, one) for one in tidy_claims.claims(experiment)],
+        "scaled": [row(tidy_claims.SCALED, one) for one in experiment.experiment.get("scaled", ())],
+        "storages": tidy_storages.rows(runs),
+        "storage_probes": [
+            row(tidy_probes.PROBES, one.probe)
+            for one in storage_probes.used_by(factor_order.in_order(experiment))
+        ],
+        "continuations": [row(CONTINUATIONS, one) for one in experiment.continuations],
+    }
+
+
+def _with_factors(columns: Sequence[TidyColumn], run: RunRecord, source: Any) -> Row:
+    """A row that begins with the levels of its cell."""
+    parameters: Row = {f"parameter_{name}": level for name, level in run.parameters.items()}
+    return {**row(tidy_factors.FACTORS, run), **parameters, **row(columns, source)}
+
+
+def _parts(columns: Sequence[TidyColumn], runs: Sequence[RunRecord], of: Any) -> list[Row]:
+    return [row(columns, Part(run, part)) for run in runs for part in of(run)]
+
+
+def _all_of(key: str) -> Any:
+    return lambda run: getattr(run.driven, key) if run.driven else ()
+
+
+def _groups(run: RunRecord) -> tuple[GroupReport, ...]:
+    return run.driven.groups if run.driven else ()
+
+
+def _transactions(run: RunRecord) -> Iterator[TransactionRow]:
+    """Those of each group; of a single one, those of the whole."""
+    if run.driven is None:
+        return
+    if len(run.driven.groups) < 2:
+        yield from (TransactionRow("", one) for one in run.driven.transactions)
+    for group in run.driven.groups if len(run.driven.groups) > 1 else ():
+        yield from (TransactionRow(group.name, one) for one in group.transactions)
+
+
+def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:
+    declared = declaration.of_record(experiment.workload, run.test)
+    for field in declared.fields if declared and run.observation else ():
+        yield {
+            "test": run.test,
+            "key": field.key,
+            "title": field.title,
+            "unit": field_path.unit(field.key),
+            "value": field_path.value(run, field.key),
+        }
+
+
+def _published(experiment: ExperimentRecord) -> Iterator[Row]:
+    tests = list(cell_runs.tests(experiment))
+    declared = series.of_record(experiment.workload)
+    for test in (*tests, *(each.name for each in declared)):
+        found = published.of_record(experiment.workload, test)
+        for printed in found.rows if found else ():
+            assert found is not None
+            levels = {key: printed[key] for key in printed if key not in published.NOT_FACTORS}
+            shared = {**vars(found), **printed, "test": test}
+            units = found.units if len(found.units) > 1 else [found.unit] * len(found.columns)
+            for column, value, unit in zip(found.columns, printed["values"], units, strict=False):
+                yield {
+                    **{f"parameter_{key}": levels[key] for key in levels if key != "clients"},
+                    **row(
+                        tidy_parts.PUBLISHED,
+                        {**shared, "column": column, "value": value, "unit": unit},
+                    ),
+                }
+
+
+def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
+    for runs in cell_runs.tests(experiment).values():
+        for cell in cell_runs.cells(experiment, runs):
+            driven = [run.driven for run in cell.measured if run.driven]
+            yield CellRow(
+                cell.runs[0],
+                cell.judged,
+                _spread([one.throughput_per_s for one in driven]),
+                _spread([tidy_runs.elapsed_ns(run) for run in cell.measured]),
+                cell_runs.measured_runs(cell),
+                precision.of_cell(experiment, cell),
+            )
+
+
+def _spread(values: Sequence[float | None]) -> Spread | None:
+    found = [value for value in values if value is not None]
+    return spread(found) if found else None

@@ -1,0 +1,80 @@
+"""The columns that several tidy tables share: factors, verdicts and times."""
+
+from __future__ import annotations
+
+from assay.experiment import CACHES, CLIENT_PROGRAMS
+from assay.judge.samples import samples_needed
+from assay.report.tidy.columns import TidyColumn, attribute, path
+from assay.report.tidy.columns import times as time_columns
+
+
+def _enough(share: float, count: int) -> bool:
+    return count >= samples_needed(share)
+
+
+LATENCY = time_columns("latency", "latency", "latency", _enough)
+SERVICE_TIME = time_columns("service_time", "service_time", "service time", _enough)
+SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag", _enough)
+
+
+FACTORS = [
+    TidyColumn("experiment", "integer", "its number", attribute("experiment_id"), False),
+    TidyColumn("workload", "string", "its name, or its file", attribute("workload"), False),
+    TidyColumn(
+        "test", "string", "of the workload, or the scripts in its place",
+        attribute("test_name"), False,
+    ),
+    TidyColumn(
+        "system", "string", "name, options and settings", attribute("system_label"), False
+    ),
+    TidyColumn("storage", "string", "null: not seen", attribute("storage")),
+    TidyColumn(
+        "storage_price_per_gb", "number", "for 1,000,000,000 bytes; null: not given",
+        path("storage_price", "per_gb"),
+    ),
+    TidyColumn(
+        "currency", "string", "of the price; null: not given", path("storage_price", "currency")
+    ),
+    TidyColumn(
+        "memory_limit_bytes", "integer", "of the server, page cache included; null: none",
+        lambda run: run.server_machine.memory_bytes,
+    ),
+    TidyColumn(
+        "cpu_limit", "number", "processors of the server; null: all",
+        lambda run: run.server_machine.cpus,
+    ),
+    TidyColumn(
+        "rtt_s", "number", "round-trip time added between clients and server",
+        lambda run: run.server_machine.rtt_s, False,
+    ),
+    TidyColumn("clients", "integer", "concurrent clients", attribute("clients"), False),
+    TidyColumn("protocol", "string", "simple, extended, prepared", attribute("protocol"), False),
+    TidyColumn(
+        "threads", "integer", "of the client; 0: by load", attribute("threads"), False
+    ),
+    TidyColumn(
+        "arrival", "string", "closed, constant, poisson",
+        lambda run: run.driving.arrival if run.driving else "closed", False,
+    ),
+    TidyColumn("cache", "string", ", ".join(CACHES), attribute("cache"), False),
+    TidyColumn(
+        "client_program", "string", ", ".join(CLIENT_PROGRAMS), attribute("client_program"), False
+    ),
+    TidyColumn(
+        "offered_rate_per_s", "number", "of all clients; null: closed loop",
+        lambda run: run.driving.offered_rate_per_s if run.driving else None,
+    ),
+]  # fmt: skip
+
+
+def verdict(judged: str) -> list[TidyColumn]:
+    """``judged``: what the verdict is on."""
+    return [
+        TidyColumn(
+            "verdict",
+            "string",
+            f"valid, indicative or invalid; null: no number; {judged}",
+            lambda v: v[0],
+        ),
+        TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v[1]),
+    ]

@@ -1,0 +1,167 @@
+"""The columns of the tidy tables of what a run consists of: its groups, transactions, seconds …"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from assay.observation import TransactionReport
+from assay.record import RunRecord
+from assay.report.tidy.columns import OUTCOMES, TidyColumn, of, path
+from assay.report.tidy.factors import LATENCY, SCHEDULE_LAG, SERVICE_TIME
+
+
+class Part(NamedTuple):
+    """A row's source: a part of a run's record."""
+
+    run: RunRecord
+    part: Any
+
+
+class TransactionRow(NamedTuple):
+    group: str
+    transaction: TransactionReport
+
+
+_COUNT = TidyColumn("count", "integer", "samples", path("count"))
+
+
+_RUN = TidyColumn("run", "integer", "its number", lambda part: part.run.id, False)
+
+
+def _of_part(columns: list[TidyColumn]) -> list[TidyColumn]:
+    return [_RUN, *of(lambda part: part.part, columns)]
+
+
+def _text(name: str, meaning: str, key: str = "") -> TidyColumn:
+    return TidyColumn(name, "string", meaning, path(key or name))
+
+
+def _number(name: str, meaning: str, key: str = "") -> TidyColumn:
+    return TidyColumn(name, "integer", meaning, path(key or name))
+
+
+def _group(meaning: str, key: str = "group") -> TidyColumn:
+    return TidyColumn("group", "string", meaning, path(key), False)
+
+
+GROUPS = [
+    *_of_part([_group("empty: the only one", "name"), _number("clients", "in it")]),
+    TidyColumn(
+        "throughput_per_s", "number", "transactions that ended ok per second",
+        lambda part: part.part.throughput_per_s if part.run.driven.elapsed_ns else None,
+    ),
+    *of(lambda part: part.part, OUTCOMES),
+    *of(lambda part: part.part.all_ok, LATENCY),
+]  # fmt: skip
+
+TRANSACTIONS = _of_part(
+    [
+        _group("of clients; empty: the only one"),
+        *of(
+            path("transaction"),
+            [
+                _text("transaction", "type", "name"),
+                _text("outcome", "ok, aborted, failed, unknown"),
+                _COUNT,
+                *LATENCY,
+                *SERVICE_TIME,
+                *SCHEDULE_LAG,
+            ],
+        ),
+    ]
+)
+
+STATEMENTS = _of_part(
+    [
+        _text("transaction", "type"),
+        _number("line", "of the script"),
+        _text("statement", "as it is sent", "text"),
+        _COUNT,
+        *SERVICE_TIME,
+    ]
+)
+
+INTERVALS = [
+    *_of_part([_number("second", "of the measurement, from 0")]),
+    *of(lambda part: part.part, [_group("of clients; empty: the only one")]),
+    *of(
+        lambda part: part.part,
+        [
+            *(
+                _number(name, meaning)
+                for name, meaning in (
+                    ("ok", "transactions that ended ok"),
+                    ("aborted", "rolled back as asked"),
+                    ("failed", "ended with an error"),
+                    ("unknown", "may have committed, or not"),
+                    ("late", "beyond the latency limit"),
+                    ("skipped", "could not start in time"),
+                    ("retries", "further attempts"),
+                    ("clients_connected", "at its end"),
+                )
+            ),
+            _number("latency_p50_ns", "of transactions that ended ok", "p50_ns"),
+            _number("latency_p99_ns", "of transactions that ended ok", "p99_ns"),
+            _number("latency_max_ns", "of transactions that ended ok", "max_ns"),
+            _number("schedule_lag_p99_ns", "null: closed loop"),
+            _number("stalled_ns", "of it, the system was stalled"),
+            _number("suspended_ns", "of it, the client did not run"),
+        ],
+    ),
+]
+
+ERRORS = _of_part(
+    [
+        _text("transaction", "type"),
+        _text("class", "of the error", "class_"),
+        _text("code", "the system's own"),
+        _text("certainty", "undone, or unknown: may have committed"),
+        _number("count", "how often"),
+        _number("retried", "of them, tried again"),
+        _text("message", "the first one"),
+    ]
+)
+
+CHECKS = _of_part(
+    [
+        _text("check", "its name", "id"),
+        _text("title", "what it looks for"),
+        _number("expected", "rows; null: not known for these data"),
+        _number("found", "rows"),
+        TidyColumn("is_right", "boolean", "null: no expected result, or not run", path("ok")),
+        _text("note", "why it is wrong or was not run"),
+    ]
+)
+
+STEPS = _of_part(
+    [
+        _number("position", "from 0"),
+        _text("do", "kind of step"),
+        _text("name", "in the workload"),
+        _text("state", "running, done, failed, interrupted, refused, skipped"),
+        _text("reason", "why it failed or was refused"),
+        _number("begun_unix_ns", "null: not begun"),
+        _number("ended_unix_ns", "null: not ended"),
+    ]
+)
+
+VALUES = _of_part(
+    [
+        _text("test", "of the workload"),
+        _text("key", "path through the observation"),
+        _text("title", "in the report"),
+        _text("unit", "ns, bytes, per_s, count"),
+        TidyColumn("value", "scalar", "null: none", path("value")),
+    ]
+)
+
+PUBLISHED = [
+    _text("test", "of the workload, or a series of them"),
+    _text("source", "where it was published"),
+    _text("conditions", "under which it was measured"),
+    _text("system", "as published"),
+    _number("clients", "null: not published"),
+    _text("column", "as published"),
+    TidyColumn("value", "number", "in unit", path("value")),
+    _text("unit", "as published"),
+]

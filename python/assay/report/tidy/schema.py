@@ -1,0 +1,108 @@
+"""Takes the columns of tidy output; returns the JSON Schema of a report in JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assay.report.tidy.columns import TidyColumn
+from assay.report.tidy.tables import HAVE_PARAMETERS, TABLES
+
+VERSION = 2
+"""Incremented when readers of the document have to change. Version 1 was for people."""
+DETAILS = (
+    "groups",
+    "transactions",
+    "statements",
+    "intervals",
+    "errors",
+    "checks",
+    "steps",
+    "values",
+)
+"""Tables that may be left out (``--no-detail``)."""
+_PARAMETER = {"description": "a parameter of the workload", "type": ["string", "number", "boolean"]}
+_TEXT, _INTEGER = {"type": "string"}, {"type": "integer"}
+
+
+def schema() -> dict[str, Any]:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A report of Assay",
+        "description": "The output of `assay report` and `assay run` with --format json. Names "
+        "end in their unit; null: not known, or not measured.",
+        "type": "object",
+        "properties": {
+            "version": {"const": VERSION},
+            "experiment": _object(
+                {
+                    "id": _INTEGER,
+                    "title": _TEXT,
+                    "reproduces": {"type": ["string", "null"]},
+                    "workload": _TEXT,
+                    "workload_fingerprint": _TEXT,
+                    "seed": _TEXT,
+                    "begun_unix_ns": _INTEGER,
+                    "ended_unix_ns": {"type": ["integer", "null"]},
+                    "is_under_way": {"type": "boolean"},
+                    "runs_planned": _INTEGER,
+                    "runs_ended": _INTEGER,
+                    "continued_by": {
+                        "description": "the command that executes the runs that are left; null: "
+                        "none are, or none does",
+                        "type": ["string", "null"],
+                    },
+                    "record": _TEXT,
+                    "machine": {"type": "object"},
+                    "build": {"type": "object"},
+                }
+            ),
+            "warnings": {
+                "type": "array",
+                "items": _object(
+                    {
+                        "name": _TEXT,
+                        "cause": _TEXT,
+                        "details": {"type": "array", "items": _TEXT},
+                        "fix": _TEXT,
+                    }
+                ),
+            },
+            "tables": {
+                "type": "object",
+                "properties": {
+                    name: _table(meaning, columns, has_parameters=name in HAVE_PARAMETERS)
+                    for name, (meaning, columns) in TABLES.items()
+                },
+                "required": [name for name in TABLES if name not in DETAILS],
+                "additionalProperties": False,
+            },
+        },
+        "required": ["version", "experiment", "warnings", "tables"],
+        "additionalProperties": False,
+    }
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _table(meaning: str, columns: list[TidyColumn], *, has_parameters: bool) -> dict[str, Any]:
+    row = _object({column.name: _column(column) for column in columns})
+    if has_parameters:
+        row["patternProperties"] = {"^parameter_": _PARAMETER}
+    return {"description": meaning, "type": "array", "items": row}
+
+
+def _column(column: TidyColumn) -> dict[str, Any]:
+    kinds = ["number", "string", "boolean"] if column.kind == "scalar" else [column.kind]
+    if column.is_nullable:
+        kinds.append("null")
+    found: dict[str, Any] = {"description": column.meaning, "type": kinds}
+    if column.kind == "array":
+        found["items"] = _TEXT
+    return found

@@ -1,0 +1,48 @@
+"""The columns of the tidy table of storages: what each was, as found beside the data directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from assay.provision.deployment_facts import RecordedStorage
+from assay.record import RunRecord
+from assay.report.tidy.columns import TidyColumn, Value, attribute, row
+
+
+def _known(name: str) -> Callable[[RecordedStorage], Any]:
+    """An empty text, or 0, is what could not be seen."""
+    return lambda found: getattr(found, name) or None
+
+
+STORAGES = [
+    TidyColumn("storage", "string", "its name in the experiment", attribute("name"), False),
+    TidyColumn("kind", "string", "here, tmpfs, loop …", attribute("kind"), False),
+    *(
+        TidyColumn(name, kind, meaning, _known(name))
+        for name, kind, meaning in (
+            ("file_system", "string", "null: not seen"),
+            ("device", "string", "the block device under it; null: none, or not seen"),
+            ("size_bytes", "integer", "of the file system; null: not known"),
+            ("mount_options", "string", "null: not seen"),
+            ("scheduler", "string", "of the block device; null: none, or not known"),
+            ("write_cache", "string", "of it: write back or write through; null: not known"),
+        )
+    ),
+    TidyColumn(
+        "is_own_device", "boolean", "nothing else uses the block device",
+        attribute("is_own_device"), False,
+    ),
+]  # fmt: skip
+
+
+def rows(runs: Iterable[RunRecord]) -> list[dict[str, Value]]:
+    """Each storage once, and again where a run found it different; that of a server by URL is not
+    seen."""
+    found: list[dict[str, Value]] = []
+    for run in runs:
+        if run.deployment is not None and run.deployment.storage.kind != "url":
+            one = row(STORAGES, run.deployment.storage)
+            if one not in found:
+                found.append(one)
+    return found

@@ -1,0 +1,53 @@
+"""The tables of tidy output: name, meaning and columns of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from assay.report.tidy.cells import CELLS
+from assay.report.tidy.claims import CLAIMS, SCALED
+from assay.report.tidy.columns import TidyColumn
+from assay.report.tidy.continuations import CONTINUATIONS
+from assay.report.tidy.factors import FACTORS
+from assay.report.tidy.parts import (
+    CHECKS,
+    ERRORS,
+    GROUPS,
+    INTERVALS,
+    PUBLISHED,
+    STATEMENTS,
+    STEPS,
+    TRANSACTIONS,
+    VALUES,
+)
+from assay.report.tidy.probes import PROBES
+from assay.report.tidy.runs import RUNS
+from assay.report.tidy.storages import STORAGES
+
+TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
+    "cells": ("One row per cell, in the order in which they were run.", [*FACTORS, *CELLS]),
+    "runs": ("One row per run.", [*FACTORS, *RUNS]),
+    "groups": ("One row per run and group of clients.", GROUPS),
+    "transactions": ("One row per run, group, transaction type and outcome.", TRANSACTIONS),
+    "statements": ("One row per statement, of runs that timed them.", STATEMENTS),
+    "intervals": ("One row per run, second and group.", INTERVALS),
+    "errors": ("One row per run and kind of error.", ERRORS),
+    "checks": ("One row per run and result check.", CHECKS),
+    "steps": ("One row per step of a run.", STEPS),
+    "values": ("One row per run and field that the workload's report declares.", VALUES),
+    "published": ("One row per number that was published of this test.", PUBLISHED),
+    "claims": ("One row per claim of a paper that was judged, and what it was judged for.", CLAIMS),
+    "scaled": ("One row per test and setting that differs from the full size.", SCALED),
+    "storages": ("One row per storage as runs found it.", STORAGES),
+    "storage_probes": (
+        "One row per probe of a storage that a run uses: before its first use, and again when the "
+        "experiment was continued.",
+        PROBES,
+    ),
+    "continuations": (
+        "One row per process that went on with the experiment after another one had ended.",
+        CONTINUATIONS,
+    ),
+}
+HAVE_PARAMETERS = ("cells", "runs", "published")
+"""Tables that also have a column per parameter of the workload."""
