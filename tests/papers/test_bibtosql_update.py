@@ -279,6 +279,19 @@ def test_a_lock_of_the_database_is_waited_for_no_longer_than_said(
         assert site.bibtosql("--update", "--apply", site.url, files).returncode == 0
 
 
+def test_a_lock_that_also_keeps_readers_out_is_waited_for_no_longer_than_said(
+    files: Path, tmp_path: Path
+) -> None:
+    """As of an update whose changes are more than its cache holds."""
+    with database("sqlite", tmp_path) as site:
+        site.fresh(files)
+        with session(site.deployment.address) as opened:
+            opened.execute("BEGIN EXCLUSIVE")
+            ended = site.bibtosql("--update", "--wait", "1", "--apply", site.url, files)
+        assert ended.returncode == 1, ended.stderr
+        assert "has locked what is needed, for longer than 1 s" in ended.stderr
+
+
 def test_a_file_with_an_old_time_is_found_and_a_stamp_in_the_future_refused(
     files: Path, tmp_path: Path
 ) -> None:

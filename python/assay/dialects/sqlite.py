@@ -97,9 +97,6 @@ class SqliteDialect(StandardSql):
         del tables
         return ["VACUUM"]
 
-    def limit_waiting(self, wait_s: float) -> list[str]:
-        return [f"PRAGMA busy_timeout = {round(wait_s * 1000)}"]
-
     def bulk_statement(self, table: Table) -> str:
         """Prepared once and run for each row."""
         places = ", ".join("?" for _ in table.columns)

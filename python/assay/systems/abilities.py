@@ -49,6 +49,15 @@ class CompletesUrls(Protocol):
 
 
 @runtime_checkable
+class LimitsWaiting(Protocol):
+    """Reached by URL, its first session may already wait for a lock; how long is an option."""
+
+    def waiting_at_most(self, choice: SystemChoice, wait_s: float) -> SystemChoice:
+        """The choice with sessions of which none waits for a lock much longer than this."""
+        ...
+
+
+@runtime_checkable
 class VaryingCapabilities(Protocol):
     """Some of its options remove capabilities (a storage engine without transactions)."""
 
@@ -347,6 +356,7 @@ class Verified(Protocol):
 
 ABILITIES: tuple[type, ...] = (
     ReachedByUrl,
+    LimitsWaiting,
     VaryingCapabilities,
     CompletesUrls,
     SessionLimit,

@@ -33,8 +33,8 @@ from assay.bibsql.commands.update_lock import update_lock
 from assay.bibsql.newer_than import now_ns, set_stamp
 from assay.cli.outcome import say
 from assay.cli.progress import progress
-from assay.dialects.protocol import LocksTables, Table
-from assay.errors import ArgumentError, RunFailed, SystemRefused
+from assay.dialects.protocol import Table
+from assay.errors import ArgumentError
 from assay.load.fill import OnProgress, fill
 from assay.load.tables import count, drop, drops
 from assay.progress import Progress, Silent
@@ -43,8 +43,6 @@ from assay.text.quantities import WAIT_S
 from assay.text.units import duration
 from assay.workload.values import Workload
 
-LOCKED = frozenset({"timeout", "deadlock", "serialization"})
-"""The engine's error classes for what another transaction is in the way of."""
 WAIT_DEFAULT_S = 60.0
 _OF_SCRIPTS = {
     "output": "no script is written",
@@ -59,7 +57,7 @@ def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
     file_update(parsed, words)  # what is wrong with the files is said before a password is asked
     with attached(parsed, workload, wait_s) as target:
         reader = _reader(parsed, workload, target)  # a password is asked for before a long load
-        with update_lock(target.place, wait_s), _lock_conflicts_named(target, wait_s):
+        with update_lock(target.place, wait_s):
             if "update" in parsed.given:
                 _update(parsed, workload, target, words)
             elif "create" in parsed.given:
@@ -67,25 +65,6 @@ def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
         if reader is not None:
             target.execute(reader.statements)
             _say(parsed, reader.done)
-
-
-@contextmanager
-def _lock_conflicts_named(target: Target, wait_s: float) -> Iterator[None]:
-    """Raises `RunFailed` where a lock of the database was waited for in vain: as where an update on
-    this machine runs."""
-    dialect = target.dialect
-    codes = dialect.lock_refused_codes if isinstance(dialect, LocksTables) else ()
-    try:
-        yield
-    except (RunFailed, SystemRefused) as error:
-        is_locked = isinstance(error, SystemRefused) and error.error_class in LOCKED
-        if not is_locked and (error.code is None or error.code not in codes):
-            raise
-        raise RunFailed(
-            f"{target.place}: another program or update has locked what is needed, for longer than "
-            f"{wait_s:g} s; nothing has changed ({error.message})",
-            hint="try again when it has ended, or wait for longer: --wait 10min",
-        ) from error
 
 
 def _waiting(parsed: Parsed, words: list[str]) -> float:

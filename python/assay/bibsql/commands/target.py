@@ -13,7 +13,7 @@ from assay import _engine, registry
 from assay.bibsql.commands import servers
 from assay.bibsql.commands.options import Parsed
 from assay.bibsql.commands.sql_script import table_options
-from assay.bibsql.commands.update_lock import update_lock
+from assay.bibsql.commands.update_lock import lock_conflicts_named, update_lock
 from assay.cli.passwords import with_passwords
 from assay.dialects.protocol import Dialect, LimitsWaiting
 from assay.errors import ArgumentError, RunFailed
@@ -23,6 +23,7 @@ from assay.files import paths
 from assay.provision.deployment import Address, Deployment
 from assay.provision.session import session
 from assay.server_url import is_url
+from assay.systems.abilities import LimitsWaiting as LimitedByOption
 from assay.systems.abilities import ReachedByUrl, WorksInProcess
 from assay.workload.values import Workload
 
@@ -80,7 +81,7 @@ class Target:
 @contextmanager
 def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Target]:
     """A file that ``--create`` makes is removed again after an error. No session waits longer than
-    ``wait_s`` for a lock of the database."""
+    ``wait_s`` for a lock of the database; raises `RunFailed` where it has waited in vain."""
     word = parsed.last_or("apply", "")
     made = None if is_url(word) else _file_made(Path(word), is_new="create" in parsed.given)
     try:
@@ -92,7 +93,13 @@ def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Targ
         [choice] = with_passwords(Experiment(workload.name, (), (choice,))).systems
         system = registry.system(choice.name)
         assert isinstance(system, ReachedByUrl), "it has a URL"
-        with system.attach(choice) as deployment:
+        if isinstance(system, LimitedByOption):
+            choice = system.waiting_at_most(choice, wait_s)
+        place = choice.url_without_password if is_url(word) else word
+        with (
+            lock_conflicts_named(str(place), system.dialect, wait_s),
+            system.attach(choice) as deployment,
+        ):
             given = {**deployment.options, **table_options(server, parsed)}
             options = _with_bulk_form(parsed, given)
             endpoints = tuple(

@@ -1,4 +1,5 @@
-"""Takes the place of a database; gives the lock that only one update of it holds at a time.
+"""Takes the place of a database; gives the lock that only one update of it holds at a time, and
+names what else was waited for in vain.
 
 The kernel drops a lock when its process ends, however it ends: none can stay behind, and the file
 that remains is empty of meaning.
@@ -13,9 +14,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from assay.errors import ArgumentError, RunFailed
+from assay.dialects.protocol import Dialect, LocksTables
+from assay.errors import ArgumentError, RunFailed, SystemRefused
 from assay.provision import ledger
 
+LOCKED = frozenset({"timeout", "deadlock", "serialization"})
+"""The engine's error classes for what another transaction is in the way of."""
 _TRY_AGAIN_S = 0.1
 
 
@@ -54,3 +58,21 @@ def _wait(lock: int, place: str, wait_s: float) -> None:
                 "--wait 10min",
             )
         time.sleep(_TRY_AGAIN_S)
+
+
+@contextmanager
+def lock_conflicts_named(place: str, dialect: Dialect, wait_s: float) -> Iterator[None]:
+    """Raises `RunFailed` where a lock of the database was waited for in vain: as where an update on
+    this machine runs."""
+    codes = dialect.lock_refused_codes if isinstance(dialect, LocksTables) else ()
+    try:
+        yield
+    except (RunFailed, SystemRefused) as error:
+        is_locked = isinstance(error, SystemRefused) and error.error_class in LOCKED
+        if not is_locked and (error.code is None or error.code not in codes):
+            raise
+        raise RunFailed(
+            f"{place}: another program or update has locked what is needed, for longer than "
+            f"{wait_s:g} s; nothing has changed ({error.message})",
+            hint="try again when it has ended, or wait for longer: --wait 10min",
+        ) from error

@@ -11,7 +11,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.capabilities import CAPABILITIES
@@ -29,13 +29,14 @@ from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.systems.sqlite import settings, url
 from assay.text.quantities import Real
 
+_LONGEST_WAIT_S = 86_400
 BUSY_TIMEOUT = OptionSpec(
     name="busy_timeout_s",
     default="60",
     levels=(),
     help="How long a statement waits for another session's lock before it fails; SQLite's own "
     "default is not to wait.",
-    quantity=Real(0, 86_400, "seconds"),
+    quantity=Real(0, _LONGEST_WAIT_S, "seconds"),
 )
 
 _LEAST_BUFFER_BYTES = 64 << 10
@@ -86,6 +87,10 @@ class Sqlite:
         if choice.url is not None:
             settings.refuse_those_of_the_file(choice.settings)
         settings.statements({**_buffer(choice.options, choice.settings), **choice.settings})
+
+    def waiting_at_most(self, choice: SystemChoice, wait_s: float) -> SystemChoice:
+        option = {BUSY_TIMEOUT.name: f"{min(wait_s, _LONGEST_WAIT_S):.3f}"}
+        return replace(choice, options={**choice.options, **option})
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
