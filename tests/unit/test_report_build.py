@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ import pytest
 from assay.observation import read_observed
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
+from assay.report.forms import github_summary
+from assay.report.sections import conditions
+from assay.report.summaries import first_look
 from assay.report.tidy import experiment as tidy
 from assay.report.values import Report, Table
 
@@ -89,6 +93,22 @@ def test_every_factor_that_varies_is_shown(path: Path) -> None:
     report = build(invented.experiment(path, planned, 2.0))
     found = table(report, "parallel")
     assert [row.block for row in found.rows] == [{"clients": 1}, {"clients": 2}]
+
+
+def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], parameters={"copies": 10, "replicas": 1})
+    found = invented.experiment(path, planned, {("sqlite", "here", 8): (1.0,)})
+    assert "parameters" not in build(found).facts
+    asked = {**found.experiment, "parameters": {"copies": [10]}}
+    found = replace(found, experiment=asked, runs_ended=0)
+    assert build(found).facts["parameters"] == "copies 10"
+    assert "parameters   copies 10" in first_look.lines(found, build(found), 80, "assay report")
+    stream = io.StringIO()
+    github_summary.render(build(found), stream)
+    visible = stream.getvalue().partition("<details>")[0]
+    assert "parameters: copies 10" in visible and "unfinished: 0 of 1 run have ended" in visible
+    other = replace(found.runs[0], id=2, parameters={"copies": 20})
+    assert not conditions.parameters(replace(found, runs=(*found.runs, other)))
 
 
 def test_the_reason_of_a_refused_cell_is_a_footnote(path: Path) -> None:

@@ -15,6 +15,8 @@ from assay.text import units
 _MOST_CELLS = 200
 """A page of a job may have one megabyte; further cells are left to the full report."""
 _SIGNS = {"valid": "✅ valid", "indicative": "⚠️ indicative", "invalid": "❌ invalid"}
+_NOT_FOLDED = ("unfinished", "parameters")
+"""Facts without which the table would be misread."""
 _FACTORS = ("test", "system", "storage", "clients")
 
 
@@ -29,6 +31,9 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     yield f"### {escaped(report.title)}"
     yield ""
     yield _verdicts(tables["cells"])
+    for name in _NOT_FOLDED:
+        if name in report.facts:
+            yield from ("", f"{name}: {escaped(report.facts[name])}")
     yield ""
     yield from _cells(tables["cells"], tables["runs"])
     if report.warnings:

@@ -10,7 +10,7 @@ from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import ContinuationRecord
-from assay.report.cells import durability
+from assay.report.cells import cell_runs, durability
 from assay.report.sections import headroom, profiles
 from assay.report.values import Column, Row, Section, Table, text
 from assay.text import units
@@ -27,6 +27,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         "unfinished": _unfinished(experiment),
         "workload": f"{experiment.workload.get('name', '')}, "
         f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
+        "parameters": parameters(experiment),
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
         "machine": f"{machine.get('cpu_model') or 'unknown processor'}, "
         f"{machine.get('processors_usable')} processors, "
@@ -45,6 +46,30 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
     if experiment.reproduces:
         found["reproduces"] = experiment.reproduces
     return {name: value for name, value in found.items() if value}
+
+
+def parameters(experiment: ExperimentRecord) -> str:
+    """``scale 10``: those that were asked for with one level, which is in no column of a table;
+    where tests have different ones, each with its test."""
+    asked = experiment.experiment
+    names = dict.fromkeys(
+        name
+        for one in (asked, *asked.get("of_tests", {}).values())
+        for name in one.get("parameters", {})
+    )
+    found = []
+    for name in names:
+        of_tests: dict[str, dict[str, None]] = {}
+        for run in experiment.runs:
+            if name in run.parameters:
+                levels = of_tests.setdefault(run.full_test_name, {})
+                levels[cell_runs.label(run.parameters[name]).shown] = None
+        single = {test: next(iter(levels)) for test, levels in of_tests.items() if len(levels) == 1}
+        if len({*single.values()}) == 1 and len(single) == len(of_tests):
+            found.append(f"{name} {next(iter(single.values()))}")
+        else:
+            found += [f"{name} {level} ({test})" for test, level in single.items()]
+    return ", ".join(found)
 
 
 def _unfinished(experiment: ExperimentRecord) -> str:

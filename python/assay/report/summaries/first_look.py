@@ -89,7 +89,11 @@ def lines(
     last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
         last = _line("details", kind + more, width)
-    last = [*_line("precision", precision.line(experiment), width), *last]
+    last = [
+        *_line("parameters", conditions.parameters(experiment), width, most=2),
+        *_line("precision", precision.line(experiment), width),
+        *last,
+    ]
     spare = min(1, len(report.warnings))
     if len(found) == 1:
         room = most_lines - len(last)
