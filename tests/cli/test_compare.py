@@ -116,5 +116,6 @@ def test_record_files_are_compared_and_make_a_trend(both: Assay, tmp_path: Path)
     assert both("trend", "tpcb", "--charts", "drawn").status == 0
     assert len(list((tmp_path / "drawn").glob("trend_*.svg"))) == 2
     assert both("trend", "tpcb", "--charts", "drawn").status == 2, "nothing is replaced unasked"
+    assert "6 or more characters" in both("trend", "abc12").err
     wrong = both("trend", "tpcb.tpcb-lik")
     assert wrong.status == 2 and "did you mean" in wrong.err

@@ -42,6 +42,10 @@ TYPED = {
     "assay run tpcb --on sqlite --set sca": "assay run tpcb --on sqlite --set scale=",
     "assay run tpcb --on mariadb --set mariadb.engine=My":
         "assay run tpcb --on mariadb --set mariadb.engine=MyISAM ",
+    "assay run tpcb --on sqlite --set sqlite.profile=tun":
+        "assay run tpcb --on sqlite --set sqlite.profile=tuned ",
+    "assay limits bibsql --dialect db": "assay limits bibsql --dialect db2 ",
+    "assay compare --metric thr": "assay compare --metric throughput_per_s ",
     "assay run --on dbapi:psycopg2": "assay run --on dbapi:psycopg2 ",
     "assay generate tpcb --dialect postg": "assay generate tpcb --dialect postgresql ",
     "assay run min": "assay run mine.toml ",

@@ -18,6 +18,7 @@ from assay.comparison.conditions import Answer
 from assay.comparison.estimate import Design
 from assay.comparison.values import Comparison, Direction
 from assay.errors import ArgumentError
+from assay.experiment.words import Words, experiment
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import RunFacts
 from assay.report.comparisons import comparison as report
@@ -156,6 +157,20 @@ def test_unequal_cells_are_said_to_differ_in_what(folder: Path) -> None:
     assert "clients: 8 → 16" in shown(made)
     (cell,) = compared(a, b, between="clients").cells
     assert cell.primary.estimate is not None
+
+
+def test_profiles_are_compared_whatever_settings_they_have(folder: Path) -> None:
+    (none, tuned) = experiment(
+        Words("ssd.insert", on=("sqlite",), set=("sqlite.profile=none,tuned",))
+    )[0].systems
+    planned = invented.plan([none, tuned], repetitions=5)
+    elapsed = {("sqlite", "here", 8): FAST}
+    found = comparison.side("A", "", [invented.experiment(folder / "a", planned, elapsed)])
+    (cell,) = comparison.compare(found, None, between="profile=none,tuned").cells
+    assert cell.name == "sqlite, here, 8 clients"
+    assert cell.factors["profile"] == "none"
+    with pytest.raises(ArgumentError, match="no level 'paper' of profile"):
+        comparison.compare(found, None, between="profile=none,paper")
 
 
 def test_scripts_of_one_name_in_two_folders_differ_in_their_folders(folder: Path) -> None:

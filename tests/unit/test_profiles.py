@@ -36,6 +36,19 @@ def test_levels_of_a_profile_are_a_factor_named_by_it_alone() -> None:
     assert paper.options == {"buffer": "4GB"}
 
 
+def test_no_profile_is_a_level_too() -> None:
+    none, tuned = choices("sqlite.profile=none,tuned", on="sqlite")
+    assert (none.label, tuned.label) == ("sqlite", "sqlite profile=tuned")
+    assert none == SystemChoice("sqlite")
+
+
+def test_a_misspelt_profile_is_told_from_a_setting() -> None:
+    for key in ("profil", "Profile"):
+        with pytest.raises(ArgumentError, match=f"the setting {key} is not one") as raised:
+            choices(f"sqlite.{key}=tuned", on="sqlite")
+        assert "did you mean 'profile'?" in str(raised.value.hint)
+
+
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_setting_wins_over_the_profile(is_first: bool) -> None:
     words = ["mysql.profile=paper", "mysql.innodb_flush_log_at_trx_commit=2"]

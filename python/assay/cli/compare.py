@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from assay.cli import completers
 from assay.cli.options import format_option, records_option
 from assay.comparison.differences import DESPITE
 from assay.errors import ArgumentError
@@ -30,12 +31,14 @@ _MOST_REASONS = 3
     "--between",
     metavar="FACTOR[=LEVEL,LEVEL]",
     default="",
-    help="Compare two levels of a factor (system, storage, clients, a parameter …): of A alone, "
+    shell_complete=completers.factor,
+    help="Compare two levels of a factor (system, profile, storage, a parameter …): of A alone, "
     "or one of A with one of B. Cells need to be equal only apart from it.",
 )
 @click.option(
     "--metric",
     metavar="NAME",
+    shell_complete=completers.metric,
     help="Metric on which the verdicts rest. [default: the primary one of each test]",
 )
 @click.option(

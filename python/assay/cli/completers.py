@@ -122,6 +122,65 @@ def dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Ite
     return _beginning(typed, sorted({one.dialect.name for _, one in registry.usable_systems()}))
 
 
+def metric(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
+    """The names of metrics that are compared."""
+    from assay.comparison.metrics import METRICS
+
+    found = METRICS.values()
+    return [
+        CompletionItem(one.name, help=one.meaning) for one in found if one.name.startswith(typed)
+    ]
+
+
+def factor(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
+    """``FACTOR``, or ``FACTOR=LEVEL,LEVEL``: of the sides that are named before, what has several
+    levels."""
+    from assay.cli import record_words
+    from assay.comparison import factors
+
+    path = next(iter(_records(ctx)))
+    words = [str(one) for one in (ctx.params.get("a"), ctx.params.get("b"), *ctx.args) if one]
+    try:
+        found = [one for word in words for one in record_words.experiments(word, path)]
+    except AssayError:
+        return []
+    runs = [run for one in found for run in one.runs]
+    levels = {name: factors.levels_of(runs, name) for name in factors.known_factors(runs)}
+    several = {name: several for name, several in levels.items() if len(several) > 1}
+    name, equals, _ = typed.partition("=")
+    if equals:
+        return _key_and_value(typed, {name: OptionSpec(name, "", tuple(several.get(name, ())), "")})
+    return [
+        CompletionItem(name, help=", ".join(known))
+        for name, known in several.items()
+        if name.startswith(typed)
+    ]
+
+
+def recorded_test(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
+    """The workloads and tests of the record files."""
+    from assay.record import Store
+
+    found: dict[str, None] = {}
+    for path in _records(ctx):
+        try:
+            with Store(path, must_exist=True) as store:
+                runs = store.runs()
+        except AssayError:
+            continue
+        found |= dict.fromkeys(Path(run.workload).name for run in runs)
+        found |= dict.fromkeys(run.full_test_name for run in runs)
+    return _beginning(typed, found)
+
+
+def _records(ctx: click.Context) -> Iterable[Path]:
+    """The record files of the words before."""
+    from assay.record import DEFAULT_FILE_NAME
+
+    given = ctx.params.get("records") or (DEFAULT_FILE_NAME,)
+    return [Path(one) for one in (given if isinstance(given, list | tuple) else [given])]
+
+
 def _parameters(ctx: click.Context) -> list[OptionSpec]:
     """Those of the workload in the words before, in its chosen test."""
     # In ``ctx.args`` where the option that is typed has no value yet: the words end there.
@@ -147,8 +206,11 @@ def _parameters(ctx: click.Context) -> list[OptionSpec]:
 
 
 def _options_of_system(name: str) -> Iterable[OptionSpec]:
+    from assay.experiment import profiles
+
     try:
-        return registry.system(name).option_specs
+        profile = profiles.option(name)
+        return [*registry.system(name).option_specs, *([profile] if profile else [])]
     except AssayError:
         return ()
 
@@ -182,7 +244,7 @@ def _key_and_value(typed: str, known: dict[str, OptionSpec]) -> Items:
     return [
         CompletionItem(f"{key}={earlier}{comma}{level}")
         for level in levels
-        if level and level.startswith(last)
+        if level and level.startswith(last) and level not in earlier.split(",")
     ]
 
 

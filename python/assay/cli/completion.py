@@ -25,7 +25,8 @@ def command(ctx: click.Context, shell: str, line: str | None, word_breaks: str) 
     """Print the script with which a shell completes the words of `assay`.
 
     Commands, options and their values are completed, and the names of systems,
-    their options, storages, workloads, tests, parameters and dialects.
+    their options and profiles, storages, workloads, tests, parameters, dialects
+    and metrics; of record files the tests and the factors that can be compared.
 
     \b
     Example:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from string import hexdigits
 from typing import TYPE_CHECKING
 
 import click
 
 from assay import env_vars
+from assay.cli import completers
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
@@ -25,9 +27,14 @@ _LEAST_OF_A_FINGERPRINT = 6
 
 
 @click.command("trend")
-@click.argument("cells", metavar="[TEST|CELL]...", nargs=-1)
+@click.argument(
+    "cells", metavar="[TEST|CELL]...", nargs=-1, shell_complete=completers.recorded_test
+)
 @click.option(
-    "--metric", metavar="NAME", help="Metric that is shown. [default: the primary one of the test]"
+    "--metric",
+    metavar="NAME",
+    shell_complete=completers.metric,
+    help="Metric that is shown. [default: the primary one of the test]",
 )
 @format_option(("table", "json", "csv", "markdown"))
 @click.option(
@@ -117,13 +124,19 @@ def _runs(cells: Sequence[str], records: Sequence[Path]) -> list[tuple[str, RunR
                     found.append((str(path), store.run(run.id)))
     for word in missing:
         raise ArgumentError(
-            f"no test and no cell of these records is {word!r}", hint=did_you_mean(word, known)
+            f"no test and no cell of these records is {word!r}", hint=_hint(word, known)
         )
     return found
 
 
+def _hint(word: str, tests: Iterable[str]) -> str:
+    if len(word) < _LEAST_OF_A_FINGERPRINT and set(word.lower()) <= set(hexdigits):
+        return f"a cell is named by {_LEAST_OF_A_FINGERPRINT} or more characters of its fingerprint"
+    return did_you_mean(word, tests)
+
+
 def _is_named(run: RunSummary, word: str) -> bool:
-    is_cell = len(word) >= _LEAST_OF_A_FINGERPRINT and run.cell_fingerprint.startswith(word)
+    is_cell = len(word) >= _LEAST_OF_A_FINGERPRINT and run.cell_fingerprint.startswith(word.lower())
     return is_cell or word in _names(run)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from assay.comparison.values import Difference, Side
+from assay.experiment.profiles import PROFILE
 from assay.judge import durability
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
@@ -106,7 +107,7 @@ def _of_runs(
     found: list[Difference] = []
     if between != "system":
         found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
-        found += _settings(a_runs, b_runs)
+        found += _settings(a_runs, b_runs) if between != PROFILE else []
     if between != "storage":
         found += _storage(a_runs, b_runs)
     if between not in a_runs[0].parameters:

@@ -11,6 +11,7 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Scalar
+from assay.experiment.profiles import PROFILE
 from assay.plan import fingerprint
 from assay.record import RunRecord
 from assay.text import units
@@ -20,18 +21,21 @@ _OF_SERVER = ("memory_bytes", "cpus", "rtt_s")
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 _OF_DRIVING = tuple(field.name for field in fields(Driving))
 _ALWAYS_NAMED = ("system", "storage", "clients")
+_NO_PROFILE = "none"
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
 
 
-def levels(run: RunRecord) -> dict[str, Scalar]:
-    """Factor → level, of those that have one."""
+def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
+    """Factor → level, of those that have one. The profile of settings is part of the system's
+    name, unless it is the factor ``between`` which levels are compared."""
     driving = {} if run.driving is None else {
         name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
         for name, level in run.driving.not_default.items()
     }  # fmt: skip
     found: dict[str, Scalar | None] = {
-        "system": run.system_label,
+        "system": run.system_label if between != PROFILE else _without_profile(run.system_label),
+        **({PROFILE: _profile(run)} if between == PROFILE else {}),
         "storage": run.storage or _NOT_SEEN,
         **{name: getattr(run, name) for name in _OF_CELL},
         **{name: getattr(run.server_machine, name) for name in _OF_SERVER},
@@ -78,6 +82,12 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
         cell["system"] = {}
     elif between == "storage":
         cell["storage"] = {}
+    elif between == PROFILE:
+        of_profile = system.get("of_profile") or {}
+        for part in ("options", "settings"):
+            values = dict(system.get(part) or {}).items()
+            system[part] = {key: value for key, value in values if of_profile.get(key) != value}
+        cell["system"] = {**system, PROFILE: "", "of_profile": {}}
     elif between in _OF_SERVER:
         machine = {**(system.get("machine") or {}), between: None}
         cell["system"] = {**system, "machine": machine}
@@ -91,12 +101,25 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
     return cell
 
 
-def insist_on_a_factor(between: str, runs: Iterable[RunRecord]) -> None:
-    """Raises `ArgumentError` where the runs have no factor of that name."""
+def levels_of(runs: Iterable[RunRecord], factor: str) -> list[str]:
+    """In the order of the runs."""
+    found = (levels(run, factor).get(factor) for run in runs)
+    return list(dict.fromkeys(str(level) for level in found if level is not None))
+
+
+def known_factors(runs: Iterable[RunRecord]) -> list[str]:
+    """Those whose levels can be compared."""
     runs = list(runs)
     known = dict.fromkeys((*_ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
     known |= dict.fromkeys(name for run in runs for name in run.parameters)
     known |= dict.fromkeys(name for run in runs for name in levels(run) if name in _OF_DRIVING)
+    known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
+    return list(known)
+
+
+def insist_on_a_factor(between: str, runs: Iterable[RunRecord]) -> None:
+    """Raises `ArgumentError` where the runs have no factor of that name."""
+    known = known_factors(runs)
     if between not in known:
         raise ArgumentError(
             f"there is no factor {between!r} in these runs", hint=did_you_mean(between, known)
@@ -153,6 +176,14 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
         else:
             found[name] = str(value)
     return found
+
+
+def _profile(run: RunRecord) -> str:
+    return str((run.cell.get("system") or {}).get(PROFILE) or _NO_PROFILE)
+
+
+def _without_profile(label: str) -> str:
+    return " ".join(word for word in label.split(" ") if not word.startswith(f"{PROFILE}="))
 
 
 def _listed(document: Mapping[str, Any]) -> str:

@@ -69,9 +69,7 @@ def insist_on_other_runs(a: Side, b: Side) -> None:
 
 
 def _levels(one: Side, factor: str) -> list[str]:
-    """In the order of the runs."""
-    found = (factors.levels(run).get(factor) for _, run in one.runs)
-    return list(dict.fromkeys(str(level) for level in found if level is not None))
+    return factors.levels_of((run for _, run in one.runs), factor)
 
 
 def _chosen(word: str, found: Sequence[str], factor: str) -> str:
@@ -93,6 +91,8 @@ def _two_of(factor: str, found: Sequence[str]) -> str:
 
 def _at(one: Side, factor: str, level: str) -> Side:
     runs = tuple(
-        (place, run) for place, run in one.runs if str(factors.levels(run).get(factor)) == level
+        (place, run)
+        for place, run in one.runs
+        if str(factors.levels(run, factor).get(factor)) == level
     )
     return replace(one, title=f"{factor} {level}, {one.title}", runs=runs)

@@ -49,7 +49,7 @@ def compare(
     shared = [identity for identity in ours if identity in theirs]
     machines = differences.of_machines(a, b)
     named = factors.names(
-        [factors.levels(ours[one][0][1]) for one in shared],
+        [factors.levels(ours[one][0][1], factor) for one in shared],
         [ours[one][0][1].full_test_name for one in shared],
         factor,
     )
@@ -116,7 +116,7 @@ def _cell(
         fingerprint=run.cell_fingerprint,
         workload=run.workload,
         test=run.test_name,
-        factors=factors.levels(run),
+        factors=factors.levels(run, between),
         a_runs=tuple(run.id for _, run in ours),
         b_runs=tuple(run.id for _, run in theirs),
         metrics=(first, *(one for one in rest if one.a or one.b)),
@@ -229,7 +229,9 @@ def _unequal(
     others = [runs[0][1] for runs in theirs.values()]
     every = [*alone, *others]
     named = factors.names(
-        [factors.levels(run) for run in every], [run.full_test_name for run in every], between
+        [factors.levels(run, between) for run in every],
+        [run.full_test_name for run in every],
+        between,
     )
     documents = [factors.identifying(run) for run in every]
     found = []

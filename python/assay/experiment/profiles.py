@@ -10,22 +10,36 @@ from dataclasses import replace
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment.values import SystemChoice, UsedProfile
+from assay.option_spec import OptionSpec
 from assay.systems.abilities import HasProfiles, Profile
 
 PROFILE = "profile"
 """The key of ``--set SYSTEM.profile=NAME``."""
+_NONE = "none"
+"""The name of no profile, as one level among others."""
+
+
+def option(name: str) -> OptionSpec | None:
+    """The profile as an option of the system; None where it has none."""
+    known = _known(name)
+    if not known:
+        return None
+    return OptionSpec(PROFILE, _NONE, (_NONE, *known), "Profile of settings; none: no profile.")
 
 
 def applied(choice: SystemChoice, name: str) -> SystemChoice:
-    """Raises `ArgumentError` where the system has no such profile, or is not ours to configure."""
+    """``none``: without one. Raises `ArgumentError` where the system has no such profile, or is not
+    ours to configure."""
     known = _known(choice.name)
     if not known:
         raise ArgumentError(
             f"{choice.name} has no profiles of settings",
             hint=f"--set {choice.name}.SETTING=VALUE for each of its settings",
         )
+    if name == _NONE:
+        return _plain(choice)
     if name not in known:
-        raise registry.unknown(f"profile of {choice.name}", name, known)
+        raise registry.unknown(f"profile of {choice.name}", name, [*known, _NONE])
     if choice.url is not None:
         raise ArgumentError(
             f"{choice.label}: a profile is for a server that Assay starts",

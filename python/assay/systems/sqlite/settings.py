@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine_calls import Session
+from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown
 
 OF_THE_FILE = ("page_size", "auto_vacuum", "journal_mode")
@@ -69,13 +69,13 @@ def statements(asked: Mapping[str, str]) -> tuple[str, ...]:
     have.
     """
     given = {name.lower(): value.strip() for name, value in asked.items()}
-    for name, value in given.items():
-        if name not in KNOWN:
-            near = get_close_matches(name, KNOWN, n=1)
+    for name in asked:
+        if name.lower() not in KNOWN:
             raise ArgumentError(
                 f"the setting {name} is not one that can be asked of SQLite",
-                hint=(f"did you mean {near[0]}? " if near else "") + f"known: {', '.join(KNOWN)}",
+                hint=did_you_mean(name, [*KNOWN, "profile"]),
             )
+    for name, value in given.items():
         if not _is_one(name, value):
             raise ArgumentError(
                 f"the setting {name}: expected {_expected(name)}, found {shown(value)}"
