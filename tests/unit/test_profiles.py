@@ -42,7 +42,7 @@ def test_no_profile_is_a_level_too() -> None:
     assert none == SystemChoice("sqlite")
 
 
-def test_a_misspelt_profile_is_told_from_a_setting() -> None:
+def test_a_misspelt_profile_is_not_taken_for_a_setting() -> None:
     for key in ("profil", "Profile"):
         with pytest.raises(ArgumentError, match=f"the setting {key} is not one") as raised:
             choices(f"sqlite.{key}=tuned", on="sqlite")
