@@ -112,7 +112,7 @@ def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Item
 
 def limited_dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """The names of the dialects that declare limits."""
-    from assay.cli.limits import limited_dialects
+    from assay.cli.limited_dialects import limited_dialects
 
     return _beginning(typed, limited_dialects())
 

@@ -7,13 +7,12 @@ from collections.abc import Mapping
 
 import click
 
-from assay import registry
 from assay.cli import completers, rows
+from assay.cli.limited_dialects import limited_dialects
 from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.dialects.limits import Limited, beyond
 from assay.errors import ArgumentError, RunFailed
-from assay.systems.dbapi.dialects import DIALECTS
 from assay.workload import reader
 
 _LIMITS = (
@@ -71,13 +70,6 @@ def _chosen(name: str | None) -> Mapping[str, Limited]:
             hint=f"those with limits: {', '.join(known)}",
         )
     return {name: known[name]}
-
-
-def limited_dialects() -> Mapping[str, Limited]:
-    """Those of systems, and those that a DB-API module can speak, by name."""
-    of_systems = {one.dialect.name: one.dialect for _, one in registry.usable_systems()}
-    found = {**DIALECTS, **of_systems}
-    return {name: one for name, one in sorted(found.items()) if isinstance(one, Limited)}
 
 
 def _limits(name: str, dialect: Limited) -> dict[str, object]:
