@@ -11,6 +11,8 @@ import re
 import textwrap
 from collections.abc import Collection, Iterator, Sequence
 
+from assay.text import display_width
+
 _BETWEEN = "  "
 _LEAST_OF_TEXT = 10
 """A column is not wrapped to less than this."""
@@ -66,7 +68,7 @@ def _apart(columns: Columns, rows: int) -> tuple[list[str], Columns]:
 
 
 def _size(column: tuple[str, list[str], bool]) -> int:
-    return max(map(len, (column[0], *column[1])))
+    return max(map(display_width.width, (column[0], *column[1])))
 
 
 def _whole(widths: Sequence[int]) -> int:
@@ -93,8 +95,8 @@ def _least(column: tuple[str, list[str], bool], ends: re.Pattern[str]) -> int:
     # A single row with broken headings is harder to read than a block.
     head = max(map(len, _PARTS_OF_A_HEADING.split(heading) if len(cells) > 1 else [heading]))
     if is_number:
-        return max(head, *map(len, cells))
-    longest = max(len(part) for cell in cells for part in ends.split(cell))
+        return max(head, *map(display_width.width, cells))
+    longest = max(display_width.width(part) for cell in cells for part in ends.split(cell))
     if ends is _PARTS:
         longest = min(longest, _LONGEST_PART)
     return min(_size(column), max(head, longest, _LEAST_OF_TEXT))
@@ -112,9 +114,9 @@ def _row(row: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -
     cells = [_wrapped(text, width) for text, width in zip(row, widths, strict=True)]
     for line in range(max(map(len, cells))):
         padded = [
-            (cell[line] if line < len(cell) else "").rjust(width)
-            if right
-            else (cell[line] if line < len(cell) else "").ljust(width)
+            (display_width.right if right else display_width.left)(
+                cell[line] if line < len(cell) else "", width
+            )
             for cell, width, right in zip(cells, widths, is_number, strict=True)
         ]
         yield _BETWEEN.join(padded).rstrip()
@@ -133,9 +135,9 @@ def _blocks(headings: Sequence[str], rows: Sequence[Sequence[str]], width: int) 
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    if len(text) <= width:
+    if display_width.width(text) <= width:
         return [text]
-    return _Wrapper(width, break_on_hyphens=False).wrap(text) or [""]
+    return display_width.wrapped(_Wrapper(width, break_on_hyphens=False), text) or [""]
 
 
 class _Wrapper(textwrap.TextWrapper):

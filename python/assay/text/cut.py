@@ -3,6 +3,7 @@ where one is near."""
 
 from __future__ import annotations
 
+from assay.text import display_width
 from assay.text.visible import visible
 
 _ENDS_OF_WORDS = " ,;[="
@@ -12,22 +13,27 @@ _END_OF_A_NAME = 16
 
 def cut(text: str, width: int) -> str:
     shown = visible(text)
-    return shown if len(shown) <= width else f"{_to_a_sign(shown, width - 1)}…"
+    if display_width.width(shown) <= width:
+        return shown
+    return f"{_to_a_sign(shown, width - 1)}…"
 
 
 def cut_within(text: str, width: int) -> str:
     """Cut in the middle: names that differ in their last part only stay apart."""
     shown = visible(text)
-    if len(shown) <= width:
+    if display_width.width(shown) <= width:
         return shown
     end = max(0, min(_END_OF_A_NAME, width - 2))
     tail = shown[len(shown) - end :]
     place = tail.find(", ")  # whole parts
     tail = tail[place:] if place > 0 else tail
-    return f"{_to_a_sign(shown, width - 1 - len(tail))}…{tail}"
+    while display_width.width(tail) > width - 1:
+        tail = tail[1:]
+    return f"{_to_a_sign(shown, width - 1 - display_width.width(tail))}…{tail}"
 
 
 def _to_a_sign(text: str, room: int) -> str:
-    """At most so many characters, to the end of a word if one ends in the second half of them."""
-    place = max(text.rfind(sign, 0, room) for sign in _ENDS_OF_WORDS) + 1
-    return text[: place if place > room / 2 else room]
+    """At most so many columns, to the end of a word if one ends in the second half of them."""
+    text = display_width.head(text, room)
+    place = max(text.rfind(sign) for sign in _ENDS_OF_WORDS) + 1
+    return text[:place] if place > room / 2 else text

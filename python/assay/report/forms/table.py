@@ -16,6 +16,7 @@ from rich.text import Text
 
 from assay.report.forms.for_people import for_people
 from assay.report.values import Report, Table
+from assay.text import display_width
 from assay.text.line_width import line_width
 from assay.text.units import counted
 
@@ -143,14 +144,14 @@ def _turned(table: Table) -> _Turned | None:
     names = [table.columns[place].heading.replace("\n", " ") for place in others]
     head = "\n".join(table.columns[place].heading for place in labels)
     shown = RichTable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    width = max(map(len, [*head.splitlines(), *names]))
+    width = max(map(display_width.width, [*head.splitlines(), *names]))
     shown.add_column(Text(head), no_wrap=True)
     for row in table.rows:
         heading = [row.cells[place].shown for place in labels]
         least = max(
-            len(row.cells[place].shown)
+            display_width.width(row.cells[place].shown)
             if table.columns[place].is_number or place in labels
-            else min(len(row.cells[place].shown), _TEXT_WIDTH)
+            else min(display_width.width(row.cells[place].shown), _TEXT_WIDTH)
             for place in range(len(table.columns))
         )
         shown.add_column(
@@ -209,7 +210,7 @@ def _rooms(layout: _Layout, table: Table, columns: Sequence[int], width: int) ->
     left = width - layout.width(columns)
     wrapped = [column for column in columns if not layout.is_whole[column]]
     needs = {
-        column: max((len(row.cells[column].shown) for row in table.rows), default=0)
+        column: max((display_width.width(row.cells[column].shown) for row in table.rows), default=0)
         for column in wrapped
     }
     while left > 0 and (short := [one for one in wrapped if rooms[one] < needs[one]]):
@@ -229,7 +230,7 @@ within a name or an address last."""
 
 def _broken(text: str, room: int, is_whole: bool) -> str:
     """The text with line breaks behind commas and at other ends of words, where it is wrapped."""
-    if is_whole or len(text) <= room:
+    if is_whole or display_width.width(text) <= room:
         return text
     return "\n".join(lines_of(text, room))
 
@@ -241,7 +242,9 @@ def _parts_of(word: str, room: int) -> list[str]:
         parts = [
             short
             for part in parts
-            for short in ([part] if len(part) <= room else ends.sub("\0", part).split("\0"))
+            for short in (
+                [part] if display_width.width(part) <= room else ends.sub("\0", part).split("\0")
+            )
         ]
     return parts
 
@@ -252,7 +255,7 @@ def lines_of(text: str, room: int) -> Iterator[str]:
     for word in text.split(" "):
         blank = " " if line else ""
         for part in _parts_of(word, room):
-            if line and len(line) + len(blank) + len(part) > room:
+            if line and display_width.width(line + blank + part) > room:
                 yield line
                 line, blank = "", ""
             line += blank + part
@@ -340,5 +343,5 @@ def _parts(table: Table, layout: _Layout, width: int) -> Iterator[list[int]]:
 def _width(table: Table, place: int, heading: str, is_whole: bool) -> int:
     """The minimum width of a column."""
     cells = [row.cells[place].shown for row in table.rows]
-    longest = max(len(text) for text in [*heading.splitlines(), *cells])
+    longest = max(map(display_width.width, [*heading.splitlines(), *cells]))
     return longest if is_whole else min(longest, _TEXT_WIDTH)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from assay.report.cells import durability
 from assay.report.summaries import cell_summary
 from assay.report.summaries.cell_summary import CellSummary
+from assay.text import display_width
 from assay.text.cut import cut, cut_within
 from assay.text.visible import visible
 
@@ -69,27 +70,27 @@ def _apart(names: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def _width(names: Sequence[str], columns: dict[str, list[str]]) -> int:
-    return max(len(visible(name)) for name in names) + _of_columns(columns)
+    return max(display_width.width(visible(name)) for name in names) + _of_columns(columns)
 
 
 def _of_columns(columns: dict[str, list[str]]) -> int:
-    widest = (max(map(len, (title, *values))) for title, values in columns.items())
+    widest = (max(map(display_width.width, (title, *values))) for title, values in columns.items())
     return sum(len(_BETWEEN) + one for one in widest)
 
 
 def _aligned(names: Sequence[str], columns: dict[str, list[str]], width: int | None) -> list[str]:
     """The first name heads the others; the last column is the only one of text."""
     shown = [visible(name) for name in names]
-    size = max(map(len, shown))
+    size = max(map(display_width.width, shown))
     if width is not None:
         size = min(size, max(len("cell"), width - _of_columns(columns)))
-    found = [cut_within(name, size).ljust(size) for name in shown]
+    found = [display_width.left(cut_within(name, size), size) for name in shown]
     for title, values in columns.items():
         cells = list(map(visible, (title, *values)))
-        widest = max(map(len, cells))
-        is_text = title == cell_summary.COLUMNS[-1]
+        widest = max(map(display_width.width, cells))
+        filled = display_width.left if title == cell_summary.COLUMNS[-1] else display_width.right
         found = [
-            f"{line}{_BETWEEN}{cell.ljust(widest) if is_text else cell.rjust(widest)}"
+            f"{line}{_BETWEEN}{filled(cell, widest)}"
             for line, cell in zip(found, cells, strict=True)
         ]
     return [line.rstrip() for line in found]

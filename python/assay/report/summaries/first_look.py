@@ -24,7 +24,7 @@ from assay.report.sections import check_counts, conditions, precision
 from assay.report.summaries import cell_summary, cell_table
 from assay.report.summaries.cell_summary import MEASURED, CellSummary
 from assay.report.values import Report, WarningNote
-from assay.text import units
+from assay.text import display_width, units
 from assay.text.cut import cut, cut_within
 from assay.text.line_width import line_width
 from assay.text.visible import visible
@@ -150,12 +150,8 @@ def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[st
     lines = []
     for cell in cells:
         text = "; ".join(text for _, text in cell.numbers) or cell.verdict.word or "not measured"
-        lines += textwrap.wrap(
-            f"{visible(cell.name)}: {text}",
-            width,
-            subsequent_indent="  ",
-            break_on_hyphens=False,
-        )
+        wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_on_hyphens=False)
+        lines += display_width.wrapped(wrapper, f"{visible(cell.name)}: {text}")
     return lines
 
 
@@ -333,17 +329,13 @@ def _line(name: str, text: str, width: int, *, most: int = 99) -> list[str]:
     """The text beside its name, wrapped in its own column; at most ``most`` lines."""
     if not text:
         return []
-    found = textwrap.wrap(
-        visible(" ".join(text.split("\n"))),
-        max(20, width - _HEAD),
-        break_long_words=True,
-        break_on_hyphens=False,
-    )
+    wrapper = textwrap.TextWrapper(max(20, width - _HEAD), break_on_hyphens=False)
+    found = display_width.wrapped(wrapper, visible(" ".join(text.split("\n"))))
     if len(found) > most:
         found = [*found[: most - 1], cut(" ".join(found[most - 1 :]), width - _HEAD)]
     found = [one.replace(cell_summary.TOGETHER, " ") for one in found]
     heads = [name, *[""] * (len(found) - 1)]
     return [
-        f"{cut(head, _HEAD - 1):<{_HEAD}}{tail}".rstrip()
+        f"{display_width.left(cut(head, _HEAD - 1), _HEAD)}{tail}".rstrip()
         for head, tail in zip(heads, found, strict=True)
     ]
