@@ -53,6 +53,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "another": (sql("PRAGMA application_id = 7"), "another program's SQLite file"),
     "no table": (sql("DROP TABLE runs"), "damaged"),
     "no JSON": (sql("UPDATE runs SET parameters = 'x'"), "damaged"),
+    "bytes": (sql("UPDATE runs SET system_label = x'FF00'"), "system_label is no text"),
     "no text": (sql("UPDATE runs SET parameters = CAST(x'FF' AS TEXT)"), "damaged"),
 }  # fmt: skip
 

@@ -74,12 +74,21 @@ class Questions(ABC):
         return self._read(lambda connection: estimates.unfinished(connection, command, plan))
 
 
+def _without_bytes(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The row. No column of a record holds bytes, which SQLite lets stand in columns of text."""
+    for place, value in enumerate(row):
+        if isinstance(value, bytes):
+            raise ValueError(f"{cursor.description[place][0]} is no text")
+    return row
+
+
 class Reader:
     """A record file that is only read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: sqlite3.Connection = open_for_reading(path)
+        self._connection.row_factory = _without_bytes
 
     def read(self, question: Change[T]) -> T:
         """Raises `SystemUnderTestError` where another process holds the file for too long."""
