@@ -13,8 +13,17 @@ import click
 import pytest
 
 from assay.cli.outcome import outcome_of
+from assay.cli.program import run_program
 from assay.errors import ArgumentError, Bug, RunFailed, SystemMissing
 from assay.provision.signals import Terminated
+
+
+def test_the_variable_of_another_way_to_complete_words_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("_ASSAY_COMPLETE", "bash_complete")
+    assert run_program(["list", "systems", "--format", "json"]) == 0
+    assert capsys.readouterr().out.startswith("[")
 
 
 @pytest.mark.parametrize(

@@ -161,7 +161,8 @@ def run_program(arguments: list[str]) -> int:
 
     def work() -> int | None:
         refuse_other_encodings(arguments)
-        status = group.main(arguments, prog_name="assay", standalone_mode=False)
+        # Shells ask `assay completion`, in place of Click's own variable (``_ASSAY_COMPLETE``).
+        status = group.main(arguments, prog_name="assay", complete_var="", standalone_mode=False)
         return status if isinstance(status, int) else None
 
     return outcome_of("assay", work)

@@ -50,8 +50,11 @@ def _place(word: str, records: Path) -> tuple[Path, str]:
         file, colon, rest = word.partition(":run:")
         if colon and rest.isdecimal():
             return Path(file), f"run {rest}"
+        is_path = "/" in word or bool(Path(word).suffix)
         raise ArgumentError(
-            f"expected an experiment or a record file, found {word!r}",
+            f"there is no record file {word!r}"
+            if is_path
+            else f"expected an experiment or a record file, found {word!r}",
             hint="3, latest, latest-1, run:17, 3,5 (several), FILE (its latest) or FILE:3",
         )
     if before.endswith(":run"):

@@ -49,6 +49,13 @@ def not_opened_for_writing(error: sqlite3.Error, path: Path) -> AssayError:
     return not_opened(error, path)
 
 
+def locked(path: Path) -> AssayError:
+    """The error of a file that another process holds."""
+    return SystemUnderTestError(
+        f"{path} is locked by another process", hint="try again when it has ended"
+    )
+
+
 def no_folder(path: Path) -> ArgumentError | None:
     """The error of a file that cannot be made because its folder does not exist; None: it does."""
     folder = path.absolute().parent

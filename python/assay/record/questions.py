@@ -8,9 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from assay.errors import SystemUnderTestError
 from assay.plan import Plan, PlannedRun
-from assay.record import estimates, reading
+from assay.record import estimates, faults, reading
 from assay.record.estimates import Unfinished
 from assay.record.file import RecordIsLocked, reading_errors
 from assay.record.read_only import open_for_reading
@@ -96,9 +95,7 @@ class Reader:
             with reading_errors(self._path):
                 return question(self._connection)
         except RecordIsLocked as error:
-            raise SystemUnderTestError(
-                f"{self._path} is locked by another process", hint="try again when it has ended"
-            ) from error
+            raise faults.locked(self._path) from error
 
     def close(self) -> None:
         self._connection.close()

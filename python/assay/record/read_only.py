@@ -21,7 +21,8 @@ _BUSY_TIMEOUT_S = 15.0
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """Raises `ArgumentError` if there is no file, or it is not a record, or a newer one."""
+    """Raises `ArgumentError` if there is no file, or it is not a record, or a newer one, and
+    `SystemUnderTestError` where another process holds it."""
     insist_on_a_file(path)
     try:
         size = path.stat().st_size
@@ -45,7 +46,9 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
             connection.close()
             raise
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise faults.not_opened(faults.library_error(error), path) from error
+        found = faults.library_error(error)
+        why = faults.locked(path) if is_locked(found) else faults.not_opened(found, path)
+        raise why from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
