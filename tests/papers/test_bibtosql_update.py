@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -438,7 +439,10 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
         (["--update", "--apply", "x.db", "--wait", "soon", "a.bib"], "--wait: expected"),
         (["--apply", "x.db", "a.bib"], "expected --create or --update"),
         (["--update", "--apply", "x.db", "--output", "y", "a.bib"], "no script is written"),
-        (["--update", "--apply", "none.db", "a.bib"], "there is no file"),
+        (["--update", "--apply", "none.db", "a.bib"], "bibtosql --create --apply none.db FILE"),
+        (["--create", "--apply", ":memory:", "a.bib"], "expected a file or a URL"),
+        (["--create", "--apply", "sqlite:rel.db", "a.bib"], "./sqlite:rel.db is a file"),
+        (["--update", "--apply", "other.db", "a.bib"], "its table bibtab has no column filename"),
         (["--update", "--apply", "empty.db", "a.bib"], "has no table bibtab"),
         (["--create", "--apply", "full.db", "a.bib"], "has a table bibtab with 1 row"),
         (["--update", "--apply", "x.db", "-s", "m", "a.bib"], "expected the URL of a"),
@@ -449,6 +453,8 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
 def test_what_cannot_be_done_is_refused(words: list[str], says: str, tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text("@Misc{a, title = {A}}\n")
     (tmp_path / "empty.db").touch()
+    with closing(sqlite3.connect(tmp_path / "other.db")) as other:
+        other.execute("CREATE TABLE bibtab (x)")
     program = [BIN / "bibtosql", "--quiet", "--create", "--apply", "full.db", "a.bib"]
     environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
     subprocess.run(program, cwd=tmp_path, check=True, env=environment)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,20 @@ def resolved(*paths: Path, keep_going: bool = False) -> Bibliography:
 def test_files_and_folders_are_taken_once_and_by_name(tmp_path: Path) -> None:
     b, a, _ = files(tmp_path, "b.bib", "a.bib", "notes.txt")
     assert files_of([str(b), str(tmp_path)]) == [a, b]
+
+
+def test_of_a_folder_the_bib_files_are_taken_that_a_shell_would_find(tmp_path: Path) -> None:
+    upper, _, _ = files(tmp_path, "U.BIB", ".hidden.bib", "notes.txt")
+    (tmp_path / "folder.bib").mkdir()
+    assert files_of([str(tmp_path)]) == [upper]
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may read every folder")
+def test_a_folder_that_may_not_be_read_is_not_an_empty_one(tmp_path: Path) -> None:
+    files(tmp_path / "closed", "a.bib")
+    (tmp_path / "closed").chmod(0)
+    with pytest.raises(InputError, match="cannot be read: Permission denied"):
+        files_of([str(tmp_path / "closed")])
 
 
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -144,14 +144,15 @@ def counted(number: int, singular: str, plural: str = "") -> str:
 
 
 def files_of(paths: Iterable[str]) -> list[Path]:
-    """The files that the paths name, by name; a folder stands for its ``*.bib``.
+    """The files that the paths name, by name; a folder stands for its ``*.bib``, as a shell has
+    them, in upper case as well: without hidden files, and without those of folders in it.
 
     Raises `InputError` for what is not there, and where two files have one name: rows know their
     file by its name alone.
     """
     by_name: dict[str, Path] = {}
     for path in map(Path, paths):
-        found = sorted(path.glob("*.bib")) if is_folder(path) else [path]
+        found = _bib_files(path) if is_folder(path) else [path]
         if not found:
             raise InputError("this folder holds no *.bib file", file=path)
         for file in found:
@@ -173,6 +174,15 @@ def files_of(paths: Iterable[str]) -> list[Path]:
                     hint="rename one: rows know their file by its name alone",
                 )
     return [by_name[name] for name in sorted(by_name)]
+
+
+def _bib_files(folder: Path) -> list[Path]:
+    try:
+        found = sorted(folder.iterdir())
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=folder) from error
+    named = [one for one in found if one.suffix.lower() == ".bib" and not one.name.startswith(".")]
+    return [one for one in named if not is_folder(one)]
 
 
 def _default(progress: Listener) -> tuple[list[Path], str, str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -16,7 +18,7 @@ from assay.bibsql.commands.sql_script import table_options
 from assay.bibsql.commands.update_lock import lock_conflicts_named, update_lock
 from assay.cli.passwords import with_passwords
 from assay.dialects.protocol import Dialect, LimitsWaiting
-from assay.errors import ArgumentError, RunFailed
+from assay.errors import FULL_DISK_HINT, ArgumentError, AssayError, RunFailed
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.settings import system_choice
 from assay.files import paths
@@ -26,6 +28,9 @@ from assay.server_url import is_url
 from assay.systems.abilities import LimitsWaiting as LimitedByOption
 from assay.systems.abilities import ReachedByUrl, WorksInProcess
 from assay.workload.values import Workload
+
+_NO_PATH = re.compile(r":|[A-Za-z][A-Za-z0-9+.-]*:")
+"""``:memory:``, ``file:x.db``, a URL without its slashes."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,14 @@ class Target:
             except _engine.EngineError as error:
                 if error.error_class != "unknown object":
                     raise
+                if self.has(table):
+                    raise ArgumentError(
+                        f"{self.place}: its table {table} has no column {column}",
+                        hint="expected the tables that --create makes: name another database",
+                    ) from None
                 raise ArgumentError(
-                    f"{self.place} has no table {table}", hint="--create makes the tables"
+                    f"{self.place} has no table {table}",
+                    hint="--create in place of --update makes the tables",
                 ) from None
         return {cells[0] for cells in rows if cells[0] is not None}
 
@@ -83,6 +94,8 @@ def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Targ
     """A file that ``--create`` makes is removed again after an error. No session waits longer than
     ``wait_s`` for a lock of the database; raises `RunFailed` where it has waited in vain."""
     word = parsed.last_or("apply", "")
+    if not is_url(word):
+        _insist_on_path(word)
     made = None if is_url(word) else _file_made(Path(word), is_new="create" in parsed.given)
     try:
         choice = system_choice(word) if is_url(word) else _file_choice(parsed, workload, word)
@@ -98,6 +111,7 @@ def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Targ
         place = choice.url_without_password if is_url(word) else word
         with (
             lock_conflicts_named(str(place), system.dialect, wait_s),
+            _full_disk_named(),
             system.attach(choice) as deployment,
         ):
             given = {**deployment.options, **table_options(server, parsed)}
@@ -110,6 +124,26 @@ def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Targ
         if made is not None:
             _remove(made)
         raise
+
+
+@contextmanager
+def _full_disk_named() -> Iterator[None]:
+    """With what helps here, where there is no storage to choose."""
+    try:
+        yield
+    except AssayError as error:
+        if error.hint == FULL_DISK_HINT:
+            error.hint = "free space where the database is; nothing has changed"
+        raise
+
+
+def _insist_on_path(word: str) -> None:
+    """Raises `ArgumentError` for what other programs take for no path."""
+    if _NO_PATH.match(word) and not paths.exists(Path(word)):
+        raise ArgumentError(
+            f"--apply {word}: expected a file or a URL, scheme://…",
+            hint=f"./{word} is a file of this name",
+        )
 
 
 def _with_limit(address: Address, dialect: Dialect, wait_s: float) -> Address:
@@ -152,5 +186,10 @@ def _file_choice(parsed: Parsed, workload: Workload, word: str) -> SystemChoice:
         raise ArgumentError(
             f"--apply {word}: expected the URL of a {server.name} server",
             hint="scheme://USER@HOST:PORT/DATABASE",
+        )
+    if not paths.exists(Path(word)):
+        raise ArgumentError(
+            f"--apply {word}: there is no file of this name",
+            hint=f"for the first load: bibtosql --create --apply {shlex.quote(word)} FILE…",
         )
     return system_choice(f"{system.url_schemes[0]}:///{quote(str(Path(word).absolute()))}")
