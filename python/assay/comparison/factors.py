@@ -126,23 +126,16 @@ def insist_on_a_factor(between: str, runs: Iterable[RunRecord]) -> None:
         )
 
 
-def names(cells: Sequence[Mapping[str, Scalar]], tests: Sequence[str], between: str) -> list[str]:
-    """A name for each cell: its system, storage and clients, and what else varies among them;
-    without the factor that is compared."""
+def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
+    """A name for the cell of each run: its system, storage and clients, and what else varies among
+    them; without the factor that is compared."""
+    cells = [(run.full_test_name, levels(run, between)) for run in runs]
     of_tests: dict[str, list[Mapping[str, Scalar]]] = {}
-    for cell, test in zip(cells, tests, strict=True):
+    for test, cell in cells:
         of_tests.setdefault(test, []).append(cell)
-    named = {
-        test: [
-            name
-            for name in dict.fromkeys(name for cell in found for name in cell)
-            if name != between
-            and (name in _ALWAYS_NAMED or len({str(cell.get(name)) for cell in found}) > 1)
-        ]
-        for test, found in of_tests.items()
-    }
+    named = {test: _naming(found, between) for test, found in of_tests.items()}
     shown = []
-    for cell, test in zip(cells, tests, strict=True):
+    for test, cell in cells:
         words = [test] if len(of_tests) > 1 else []
         words += [
             _word(name, cell[name])
@@ -151,6 +144,16 @@ def names(cells: Sequence[Mapping[str, Scalar]], tests: Sequence[str], between: 
         ]
         shown.append(", ".join(words))
     return shown
+
+
+def _naming(cells: Sequence[Mapping[str, Scalar]], between: str) -> list[str]:
+    """The factors by which the cells of a test are named."""
+    return [
+        name
+        for name in dict.fromkeys(name for cell in cells for name in cell)
+        if name != between
+        and (name in _ALWAYS_NAMED or len({str(cell.get(name)) for cell in cells}) > 1)
+    ]
 
 
 def identifying(run: RunRecord) -> dict[str, str]:

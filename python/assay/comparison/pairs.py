@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from assay.comparison.values import PlacedRun
 from assay.record import RunRecord
 
 Pairs = list[tuple[RunRecord, RunRecord]]
@@ -14,11 +15,9 @@ _FEW = 4
 """So many pairs may begin with the same side by chance."""
 
 
-def interleaved(
-    a: Sequence[tuple[int, RunRecord]], b: Sequence[tuple[int, RunRecord]]
-) -> Pairs | None:
-    """None where the pairs overlap in time, as those of two experiments that ran one after the
-    other do, or where there are fewer than two. Each run comes with the place of its experiment."""
+def interleaved(a: Sequence[PlacedRun], b: Sequence[PlacedRun]) -> Pairs | None:
+    """The pairs, of equal places and repetitions. None where they overlap in time, as those of two
+    experiments that ran one after the other do, or where there are fewer than two."""
     theirs = {(place, run.repetition): run for place, run in b}
     found = [
         (run, theirs[place, run.repetition])

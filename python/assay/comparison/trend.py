@@ -80,10 +80,7 @@ def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) ->
     cells: dict[str, list[tuple[str, RunRecord]]] = {}
     for record, run in sorted(found, key=lambda one: one[1].begun_unix_ns or 0):
         cells.setdefault(run.cell_fingerprint, []).append((record, run))
-    first = [runs[0][1] for runs in cells.values()]
-    named = factors.names(
-        [factors.levels(run) for run in first], [run.full_test_name for run in first], ""
-    )
+    named = factors.names([runs[0][1] for runs in cells.values()])
     return [_trend(name, runs, main) for name, runs in zip(named, cells.values(), strict=True)]
 
 

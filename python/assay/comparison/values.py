@@ -11,6 +11,9 @@ from assay.comparison.estimate import Estimate
 from assay.comparison.metrics import Metric
 from assay.record import ExperimentRecord, RunRecord
 
+PlacedRun = tuple[int, RunRecord]
+"""A run, with the place of its experiment in its side."""
+
 
 @dataclass(frozen=True)
 class Side:
@@ -21,8 +24,8 @@ class Side:
     title: str
     """Its experiments and where they are kept; with the level of a factor, that level."""
     experiments: tuple[ExperimentRecord, ...]
-    runs: tuple[tuple[int, RunRecord], ...]
-    """Each with the place of its experiment; in the order of their repetitions."""
+    runs: tuple[PlacedRun, ...]
+    """In the order of their repetitions."""
 
 
 class Difference(NamedTuple):
@@ -94,6 +97,8 @@ class ComparedCell:
     """Beside those of the machines, which all cells share."""
     not_comparable: str
     """Why there is no verdict; empty: there is one."""
+    blocked_by: tuple[str, ...] = ()
+    """The kinds of differences (``data``) that alone leave no verdict."""
     zero_counts: tuple[str, ...] = ()
     """Metrics that count, and are 0 in every run of both sides."""
     b_does_not_count: str = ""
@@ -107,11 +112,6 @@ class ComparedCell:
     @property
     def primary(self) -> Compared:
         return self.metrics[0]
-
-    @property
-    def blocked_by(self) -> tuple[str, ...]:
-        """The differences (``data``) that alone leave no verdict."""
-        return tuple(one.what for one in self.differences if one.sentence in self.not_comparable)
 
     @property
     def is_compared(self) -> bool:

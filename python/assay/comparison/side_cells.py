@@ -1,0 +1,66 @@
+"""Takes a side; gives its cells, each with its runs in the order of their repetitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from assay.comparison import factors
+from assay.comparison.values import PlacedRun, Side
+from assay.record import RunRecord
+
+
+@dataclass(frozen=True)
+class SideCell:
+    """A cell on one side."""
+
+    side: Side
+    placed: tuple[PlacedRun, ...]
+    """Its runs, each with the place of its experiment."""
+
+    @property
+    def first(self) -> RunRecord:
+        return self.placed[0][1]
+
+    @cached_property
+    def runs(self) -> list[RunRecord]:
+        return [run for _, run in self.placed]
+
+    @cached_property
+    def placed_measured(self) -> list[PlacedRun]:
+        return [one for one in self.placed if one[1].evidence.is_measured]
+
+    @cached_property
+    def measured(self) -> list[RunRecord]:
+        return [run for _, run in self.placed_measured]
+
+    @property
+    def why_no_number(self) -> str:
+        """Why it has no number to compare; empty: it has."""
+        name = self.side.name
+        if not self.measured:
+            begun = [run for run in self.runs if run.begun_unix_ns is not None]
+            run = (begun or self.runs)[-1]
+            why = ""
+            if run.state == "done":
+                why = (
+                    ", cut short"
+                    if run.observation
+                    else ", and the record has no observation of it"
+                )
+            return f"{name} was not measured: run {run.id} {run.state_shown}{why}"
+        for run in self.measured:
+            if run.verdict == "invalid":
+                return f"run {run.id} of {name} is invalid: {run.verdict_reason}"
+        return ""
+
+
+def side_cells(side: Side, between: str) -> dict[str, SideCell]:
+    """Identity, apart from the factor ``between`` → cell."""
+    found: dict[str, list[PlacedRun]] = {}
+    for place, run in side.runs:
+        found.setdefault(factors.identity(run, between), []).append((place, run))
+    return {
+        identity: SideCell(side, tuple(sorted(placed, key=lambda one: (one[0], one[1].repetition))))
+        for identity, placed in found.items()
+    }
