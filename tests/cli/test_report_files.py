@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli import report_output
 from assay.cli.program import run_program
+from assay.errors import SystemUnderTestError
 
 RUN = ["run", "one.sql", "--on", "null", "--clients", "2", "--duration", "6"]
 NO_PROBES = ["--no-probe", "--no-durability"]
@@ -65,6 +67,27 @@ def test_charts_are_written_as_svg_and_png(here: Path, capsys: pytest.CaptureFix
     assert any("timeline" in name for name in files)
     assert run_program(["report", "--charts", "pictures"]) == 2
     assert "--force" in capsys.readouterr().err
+
+
+def test_charts_that_cannot_be_written_leave_nothing(
+    here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written, write = [], report_output._write_file
+
+    def until_full(file: Path, content: bytes, *, force: bool) -> None:
+        if len(written) == 3:
+            raise SystemUnderTestError(f"{file}: cannot be written: No space left on device")
+        write(file, content, force=force)
+        written.append(file)
+
+    monkeypatch.setattr(report_output, "_write_file", until_full)
+    (here / "kept").mkdir()
+    for folder in ("full", "kept"):
+        written.clear()
+        assert run_program(["report", "--charts", folder]) == 3
+        assert "No space left" in capsys.readouterr().err and len(written) == 3
+    assert not (here / "full").exists()
+    assert list((here / "kept").iterdir()) == []
 
 
 @pytest.mark.usefixtures("here")

@@ -17,6 +17,7 @@ from assay.report.comparisons import comparison as compared
 from assay.report.forms import table
 from assay.report.summaries import first_look
 from assay.text.cut import cut, cut_within
+from assay.text.line_width import LEAST, line_width
 
 WIDE = "größe 数据库の保存"
 
@@ -44,6 +45,12 @@ def test_tables_with_wide_letters_fit(tmp_path: Path) -> None:
     ):
         assert any("数" in line for line in lines)
         assert max(map(cell_len, lines)) <= 80
+
+
+def test_no_columns_are_no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    for named, width in (("0", None), ("000", None), ("7", LEAST), ("120", 120)):
+        monkeypatch.setenv("COLUMNS", named)
+        assert line_width(io.StringIO()) == width
 
 
 @pytest.mark.parametrize("width", [20, 30, 45])

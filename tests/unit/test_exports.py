@@ -95,6 +95,8 @@ def test_openmetrics_text_has_the_numbers_of_the_runs(driven: ExperimentRecord) 
             if sample.labels["run"] == str(run.id) and "quantile" in sample.labels
         }
         assert quantiles["0.5"] == run.driven.all_ok.latency.p50_ns / 1e9
+    counts = [families[f"assay_runs_{name}"].samples[0] for name in ("planned", "ended")]
+    assert [(one.labels["experiment"], one.value) for one in counts] == [("1", 2), ("1", 2)]
     outcomes = families["assay_transactions"].samples
     ok = sum(sample.value for sample in outcomes if sample.labels["outcome"] == "ok")
     assert ok == sum(run.driven.outcomes.ok for run in driven.runs if run.driven)
@@ -108,7 +110,7 @@ def test_a_parameter_of_any_name_is_a_label(tmp_path: Path) -> None:
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     ]
-    assert {one["parameter_row_size"] for one in labels} == {"7"}
+    assert {one["parameter_row_size"] for one in labels if "run" in one} == {"7"}
 
 
 def test_intervals_have_the_factors_of_their_run(driven: ExperimentRecord) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from assay import registry
@@ -44,20 +45,41 @@ def write(
 def write_charts(report: Report, folder: Path, *, force: bool) -> int:
     """Each chart as NAME.svg and NAME.png in ``folder``, which is made where it is not there;
     returns the number of charts. Nothing is written where a file is there already and not
-    ``force``."""
+    ``force``, and what is new is removed where one of them cannot be written."""
     files = {figure.file_name: figure for section in report.sections for figure in section.figures}
     if not force:
         _insist_on_new(folder / f"{name}{end}" for name in files for end in (".svg", ".png"))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
     from assay.charts import draw
 
-    for name, figure in files.items():
-        _write_file(folder / f"{name}.svg", draw.svg(figure).encode("utf-8"), force=force)
-        _write_file(folder / f"{name}.png", draw.png(figure), force=force)
+    with _removed_on_failure() as new:
+        try:
+            if not folder.exists():
+                folder.mkdir(parents=True)
+                new.append(folder)
+        except OSError as error:
+            raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
+        for name, figure in files.items():
+            for path, content in (
+                (folder / f"{name}.svg", draw.svg(figure).encode("utf-8")),
+                (folder / f"{name}.png", draw.png(figure)),
+            ):
+                is_new = not path.exists()
+                _write_file(path, content, force=force)
+                new += [path] if is_new else []
     return len(files)
+
+
+@contextlib.contextmanager
+def _removed_on_failure() -> Iterator[list[Path]]:
+    """A list of new files and folders, which are removed where the block fails."""
+    new: list[Path] = []
+    try:
+        yield new
+    except BaseException:
+        with contextlib.suppress(OSError):
+            for path in reversed(new):
+                path.rmdir() if path.is_dir() else path.unlink()
+        raise
 
 
 def _insist_on_new(paths: Iterable[Path]) -> None:

@@ -11,9 +11,10 @@ LEAST = 20
 
 
 def line_width(stream: TextIO) -> int | None:
-    """What the variable COLUMNS says, else the width of the terminal; None: there is none."""
+    """What the variable COLUMNS says, if it is above 0, else the width of the terminal; None: there
+    is none."""
     named = env_vars.COLUMNS.get() or ""
-    if named.isdecimal() and named.isascii() and len(named) < 6:
+    if named.isdecimal() and named.isascii() and len(named) < 6 and int(named):
         return max(LEAST, int(named))
     try:
         found = os.get_terminal_size(stream.fileno()).columns if stream.isatty() else 0

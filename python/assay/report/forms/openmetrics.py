@@ -86,6 +86,12 @@ _GAUGES = (
         ),
     ),
 )  # fmt: skip
+_OF_EXPERIMENT = {
+    "runs_planned": _Metric("assay_runs_planned", "gauge", "", "Runs of the experiment."),
+    "runs_ended": _Metric(
+        "assay_runs_ended", "gauge", "", "Runs that have ended; fewer: it is unfinished."
+    ),
+}
 _TRANSACTIONS = _Metric(
     "assay_transactions", "counter", "", "Transactions of the measurement by outcome."
 )
@@ -103,6 +109,10 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     further += dict.fromkeys(name for row in rows for name in row if name.startswith("parameter_"))
     names = (*_LABELS, *further)
     labelled = [({_label(name): row.get(name) for name in names}, row) for row in rows]
+    experiment = report.tidy["experiment"]
+    own = {"experiment": experiment["id"], "workload": experiment["workload"]}
+    for column, metric in _OF_EXPERIMENT.items():
+        _write(stream, metric, [(own, experiment)], lambda row, name=column: [("", {}, row[name])])
     for gauge in _GAUGES:
         _write(stream, gauge.metric, labelled, lambda row, one=gauge: _of_gauge(row, one))
     _write(stream, _TRANSACTIONS, labelled, _of_outcomes)
