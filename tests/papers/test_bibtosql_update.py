@@ -380,6 +380,21 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
         other = ("--reader", "Guest", "--apply", site.url)
         assert "needs a password" in site.bibtosql(*other).stderr
         assert site.bibtosql(*other, ASSAY_READER_PASSWORD=password).returncode == 0
+        # Who may write is named, and who may not log in is refused.
+        admin = site.deployment.address
+        if name == "mariadb":
+            admin = replace(admin, user="root", password=None)
+        account = "'Guest'@'%'" if name == "mariadb" else '"Guest"'
+        with session(admin) as opened:
+            opened.execute(f"GRANT DELETE ON strtab TO {account}")
+            warned = site.bibtosql(*other, ASSAY_READER_PASSWORD=password)
+            assert "warning: Guest may change the tables as well" in warned.stderr
+            assert "(the one given is not used)" in warned.stderr
+            if name == "postgresql":
+                opened.execute("CREATE ROLE several")
+                refused = site.bibtosql("--reader", "several", "--apply", site.url)
+                assert refused.returncode == 2
+                assert "may not log in" in refused.stderr
         if name == "mariadb":
             for user in ("guest", "Guest"):
                 nothing = replace(site.deployment.address, user=user, password="")

@@ -206,6 +206,23 @@ class MysqlDialect(StandardSql):
             f"WHERE BINARY grantee = {self.literal(self._account(user))} LIMIT 1"
         )
 
+    def write_query(self, user: str, tables: Sequence[str]) -> str:
+        """By a right on all, on the database (which may be a pattern) or on a table."""
+        names = ", ".join(map(self.literal, tables))
+        held = " UNION ALL ".join(
+            f"SELECT grantee, privilege_type FROM information_schema.{rights}"
+            for rights in (
+                "user_privileges",
+                "schema_privileges WHERE DATABASE() LIKE table_schema",
+                f"table_privileges WHERE table_schema = DATABASE() AND table_name IN ({names})",
+            )
+        )
+        return (
+            f"SELECT 1 FROM ({held}) AS held "
+            f"WHERE BINARY grantee = {self.literal(self._account(user))} "
+            "AND privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'DROP') LIMIT 1"
+        )
+
     def create_user(self, user: str, password: str) -> list[str]:
         account = self._account(user)
         return [f"CREATE USER IF NOT EXISTS {account} IDENTIFIED BY {self.literal(password)}"]

@@ -124,7 +124,17 @@ class PostgresqlDialect(StandardSql):
         return [f"SET lock_timeout = {max(1, round(wait_s * 1000))}"]
 
     def user_query(self, user: str) -> str:
-        return f"SELECT 1 FROM pg_roles WHERE rolname = {self.literal(user)}"
+        return f"SELECT rolcanlogin::int FROM pg_roles WHERE rolname = {self.literal(user)}"
+
+    def write_query(self, user: str, tables: Sequence[str]) -> str:
+        """A superuser has every right."""
+        rights = "'INSERT, UPDATE, DELETE, TRUNCATE'"
+        of_tables = (
+            f"has_table_privilege({self.literal(user)}, "
+            f"{self.literal(self.identifier(table))}, {rights})"
+            for table in tables
+        )
+        return f"SELECT 1 WHERE {' OR '.join(of_tables)}"
 
     def create_user(self, user: str, password: str) -> list[str]:
         """There is no IF NOT EXISTS."""

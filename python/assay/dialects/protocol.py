@@ -253,7 +253,13 @@ class HasUsers(Protocol):
     """A dialect whose servers know users and what each of them may do."""
 
     def user_query(self, user: str) -> str:
-        """A statement that has a row in its answer exactly where there is this user."""
+        """A statement that has a row in its answer exactly where there is this user; its cell is 1
+        where the user may log in."""
+        ...
+
+    def write_query(self, user: str, tables: Sequence[str]) -> str:
+        """A statement that has a row in its answer where the user may change one of these tables of
+        the session's database, which are there."""
         ...
 
     def create_user(self, user: str, password: str) -> list[str]:

@@ -38,7 +38,6 @@ from assay.errors import ArgumentError
 from assay.load.fill import OnProgress, fill
 from assay.load.tables import count, drop, drops
 from assay.progress import Progress, Silent
-from assay.provision.session import session
 from assay.text.quantities import WAIT_S
 from assay.text.units import duration
 from assay.workload.values import Workload
@@ -65,6 +64,12 @@ def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
         if reader is not None:
             target.execute(reader.statements)
             _say(parsed, reader.done)
+            if target.rows(reader.write_question):
+                _say(
+                    parsed,
+                    f"warning: {parsed.last('reader')} may change the tables as well: "
+                    "revoke that, or name another user",
+                )
 
 
 def _waiting(parsed: Parsed, words: list[str]) -> float:
@@ -219,6 +224,7 @@ class _Reader:
     statements: list[str]
     done: str
     """What is said when they have been executed."""
+    write_question: str
 
 
 def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | None:
@@ -227,13 +233,19 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
         return None
     is_there = False
     if (question := reading_user.question(name, target.dialect)) is not None:
-        with session(target.deployment.address) as opened:
-            is_there = bool(opened.execute(question).rows)
+        answer = target.rows(question)
+        reading_user.insist_on_login(name, answer)
+        is_there = bool(answer)
     statements = reading_user.statements(
         name, target.server.name, target.dialect, workload, is_there=is_there
     )
-    new = ", who was there and keeps the password," if is_there else ", a new user,"
-    return _Reader(statements, f"{name}{new} may read the tables")
+    unused = " (the one given is not used)" if reading_user.is_password_given() else ""
+    old = f", who was there and keeps the password{unused},"
+    return _Reader(
+        statements,
+        f"{name}{old if is_there else ', a new user,'} may read the tables",
+        reading_user.write_question(name, target.dialect, workload),
+    )
 
 
 def _summary(

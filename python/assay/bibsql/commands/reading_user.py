@@ -39,8 +39,27 @@ def statements(
 
 
 def question(name: str, dialect: Dialect) -> str | None:
-    """Whether there is a user of this name; None where the server has no users."""
+    """Whether there is a user of this name, and may log in; None where the server has no users."""
     return dialect.user_query(name) if isinstance(dialect, HasUsers) else None
+
+
+def write_question(name: str, dialect: Dialect, workload: Workload) -> str:
+    """Whether the user may also change the tables."""
+    assert isinstance(dialect, HasUsers), "there are statements for the user"
+    return dialect.write_query(name, _tables(workload))
+
+
+def is_password_given() -> bool:
+    return bool(env_vars.READER_PASSWORD.get())
+
+
+def insist_on_login(name: str, answer: Sequence[Sequence[str | None]]) -> None:
+    """Raises `ArgumentError` where the answer to `question` is a user who may not log in."""
+    if any(cells[0] != "1" for cells in answer):
+        raise ArgumentError(
+            f"--reader {name}: there is a role of this name, which may not log in",
+            hint="choose another name, or allow it to log in",
+        )
 
 
 def lines(name: str | None, server: servers.Server, workload: Workload) -> Sequence[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -57,6 +57,10 @@ class Target:
         with session(self.deployment.address) as opened:
             for statement in statements:
                 opened.execute(statement)
+
+    def rows(self, question: str) -> Sequence[Sequence[str | None]]:
+        with session(self.deployment.address) as opened:
+            return opened.execute(question).rows
 
     def texts(self, table: str, column: str) -> set[str]:
         """The values of a column of texts; raises `ArgumentError` where there is no such table."""
