@@ -17,7 +17,7 @@ from assay.experiment import Driving
 from assay.observation import Latency
 from assay.report.build import build
 from assay.report.cells import cell_runs
-from assay.report.figure import BARS, LINES, Axis, DataSeries, Figure, Point
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures import by_level, percentile_curves
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
 from assay.report.values import Report
@@ -150,8 +150,13 @@ def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) 
 def test_values_of_nothing_and_odd_names_are_drawn() -> None:
     zeros = DataSeries("none", tuple(Point(place, 0) for place in range(3)))
     same = DataSeries("one", (Point(5, 7.0),))
-    for mark, series in ((LINES, zeros), (BARS, zeros), (LINES, same), (BARS, same)):
-        figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", "log"), (series,))
+    for mark, series in (
+        (Mark.LINES, zeros),
+        (Mark.BARS, zeros),
+        (Mark.LINES, same),
+        (Mark.BARS, same),
+    ):
+        figure = Figure("my script/1.sql é", "t", mark, Axis("x"), Axis("y", Scale.LOG), (series,))
         drawn = draw.svg_for_page(figure, "title text")
         assert "NaN" not in drawn and "Infinity" not in drawn
         assert figure.file_name == "my-script-1.sql-"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from assay.charts import colours
-from assay.report.figure import BARS, Axis, DataSeries, Figure
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Scale
 
 _WIDTH, _HEIGHT = 460, 230
 _BAR = 14
@@ -28,10 +28,10 @@ def specification(figure: Figure, *, with_title: bool = True) -> Spec:
     """``with_title``: for a file of its own; on a page a caption has it."""
     import altair as alt
 
-    layers = _bars(alt, figure) if figure.mark == BARS else _lines(alt, figure)
+    layers = _bars(alt, figure) if figure.mark is Mark.BARS else _lines(alt, figure)
     chart = alt.layer(*layers, data={"values": _values(figure)})
     sizes: Spec = {"width": _WIDTH, "autosize": {"type": "fit-x", "contains": "padding"}}
-    if figure.mark != BARS:
+    if figure.mark is not Mark.BARS:
         sizes["height"] = _HEIGHT
     chart = chart.properties(**sizes, **({"title": figure.title} if with_title else {}))
     made: Spec = chart.configure(**_style(_step(figure))).to_dict()
@@ -66,7 +66,7 @@ def _in_lines(category: str) -> str:
 
 def _step(figure: Figure) -> int:
     """The height of a bar, or where names have two lines and a bar of their own, of these."""
-    points = [point for one in figure.series for point in one.points]
+    points = figure.points
     is_alone = len({point.x for point in points}) == len(points)
     has_two = any("\n" in _in_lines(str(point.x)) for point in points)
     return 26 if is_alone and has_two else _BAR
@@ -84,8 +84,9 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
     shape = alt.Shape("series:N", sort=None, legend=legend).scale(
         domain=names, range=_by_series(figure.series, colours.MARKS, colours.REFERENCE_MARK)
     )
-    x = alt.X("x:Q", **_position(alt, figure.x, _xs(figure), is_x=True))
-    y = alt.Y("y:Q", **_position(alt, figure.y, _ys(figure), is_x=False))
+    xs = [float(point.x) for point in figure.points]
+    x = alt.X("x:Q", **_position(alt, figure.x, xs, is_x=True))
+    y = alt.Y("y:Q", **_position(alt, figure.y, figure.y_values, is_x=False))
     base = alt.Chart()
     layers = [
         base.mark_line(strokeWidth=2, strokeJoin="round").encode(
@@ -97,7 +98,7 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
         .transform_filter("datum.isMarked")
         .encode(x=x, y=y, color=colour, shape=shape)
     )
-    if _has_ranges(figure):
+    if figure.has_ranges:
         layers.append(
             base.mark_rule(strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q", color=colour)
         )
@@ -120,19 +121,19 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
         domain=False,
     )
     y = alt.Y("x:N", sort=None, axis=axis)
-    places = [point.x for one in figure.series for point in one.points]
+    places = [point.x for point in figure.points]
     has_neighbours = len(set(places)) < len(places)
     across = {"yOffset": alt.YOffset("series:N", sort=names)} if has_neighbours else {}
     base = alt.Chart().encode(y=y, color=colour, **across)
-    position = _position(alt, figure.y, _ys(figure), is_x=True, is_bar=True, base=figure.base)
+    position = _position(alt, figure.y, figure.y_values, is_x=True, is_bar=True, base=figure.base)
     x = alt.X("y:Q", **position)
     start = {"x2": alt.datum(figure.base)} if figure.base is not None else {}
     layers = [base.mark_bar(height={"band": 0.85}).encode(x=x, **start)]
-    if figure.base == 1 and min(_ys(figure)) < 1:
+    if figure.base == 1 and min(figure.y_values) < 1:
         layers.append(
             alt.Chart().mark_rule(color=colours.TEXT, strokeWidth=1).encode(x=alt.datum(1.0))
         )
-    if _has_ranges(figure):
+    if figure.has_ranges:
         layers.append(
             base.mark_rule(strokeWidth=1.2, color=colours.TEXT).encode(
                 x="low:Q", x2="high:Q", color=alt.value(colours.TEXT)
@@ -156,23 +157,6 @@ def _by_series(series: Sequence[DataSeries], own: Sequence[Any], reference: Any)
     return [reference if one.is_reference else next(left) for one in series]
 
 
-def _has_ranges(figure: Figure) -> bool:
-    return any(
-        point.low is not None and point.low != point.high
-        for one in figure.series
-        for point in one.points
-    )
-
-
-def _xs(figure: Figure) -> list[float]:
-    return [float(point.x) for one in figure.series for point in one.points]
-
-
-def _ys(figure: Figure) -> list[float]:
-    points = [point for one in figure.series for point in one.points]
-    return [value for one in points for value in (one.y, one.low, one.high) if value is not None]
-
-
 def _position(
     alt: Any,
     axis: Axis,
@@ -184,8 +168,8 @@ def _position(
 ) -> Spec:
     """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels."""
     found = sorted({*values, *([] if base is None else [base]), *(axis.span or ())})
-    is_log = axis.scale != "linear" and found[0] > 0
-    ticks = _ticks(found, is_percentile=axis.scale == "percentiles") if is_log else None
+    is_log = axis.scale is not Scale.LINEAR and found[0] > 0
+    ticks = _ticks(found, is_percentile=axis.scale is Scale.PERCENTILES) if is_log else None
     low, high = found[0], found[-1]
     # Room for the numbers beside the bars that reach farthest to either side.
     room, room_left = (
@@ -195,7 +179,7 @@ def _position(
     )
     shown = alt.Axis(
         title=axis.title or None,
-        labelExpr=_SHARE if axis.scale == "percentiles" else _NUMBER,
+        labelExpr=_SHARE if axis.scale is Scale.PERCENTILES else _NUMBER,
         grid=True,
         **({"values": ticks} if ticks else {"tickCount": 5, "labelOverlap": True}),
         **({} if is_x else {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -12}),

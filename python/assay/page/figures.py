@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from assay.charts.draw import svg_for_page
 from assay.page.links import Links, escaped
 from assay.page.tables import table_html
-from assay.report.figure import BARS, DataSeries, Figure
+from assay.report.figure import DataSeries, Figure, Mark, Scale
 from assay.report.values import Cell, Column, Number, Row, Table
 from assay.text import units
 
@@ -31,7 +31,7 @@ def figure_html(figure: Figure, links: Links) -> str:
 
 def description(figure: Figure) -> str:
     """What a person who does not see it is to know: kind, axes, and where each series leads."""
-    kind = "Bars" if figure.mark == BARS else "Lines"
+    kind = "Bars" if figure.mark is Mark.BARS else "Lines"
     axes = f"{figure.y.title} by {figure.x.title}" if figure.x.title else figure.y.title
     return f"{kind}: {axes}. {'; '.join(map(_course, figure.series))}."
 
@@ -49,26 +49,23 @@ def _level(x: float | str) -> str:
 
 
 def _table(figure: Figure) -> Table:
-    has_range = any(
-        point.low is not None and point.low != point.high
-        for one in figure.series
-        for point in one.points
-    )
-    is_share = figure.x.scale == "percentiles"
+    is_share = figure.x.scale is Scale.PERCENTILES
     return Table(
         figure.name,
         figure.title,
         (
             Column("series"),
-            Column("%" if is_share else figure.x.title or "of", is_number=figure.mark != BARS),
+            Column(
+                "%" if is_share else figure.x.title or "of", is_number=figure.mark is not Mark.BARS
+            ),
             Column(figure.y.title, is_number=True),
-            *([Column("range")] if has_range else []),
+            *([Column("range")] if figure.has_ranges else []),
         ),
-        tuple(_rows(figure, has_range=has_range, is_share=is_share)),
+        tuple(_rows(figure, is_share=is_share)),
     )
 
 
-def _rows(figure: Figure, *, has_range: bool, is_share: bool) -> Iterator[Row]:
+def _rows(figure: Figure, *, is_share: bool) -> Iterator[Row]:
     for one in figure.series:
         for point in one.points:
             x = point.x
@@ -79,4 +76,4 @@ def _rows(figure: Figure, *, has_range: bool, is_share: bool) -> Iterator[Row]:
             if point.low is not None and point.high is not None:
                 over = f"{units.digits(point.low)}-{units.digits(point.high)}"
             value = Cell(units.digits(point.y), Number(point.y, ""), runs=point.runs)
-            yield Row((Cell(one.name), level, value, *([Cell(over)] if has_range else [])))
+            yield Row((Cell(one.name), level, value, *([Cell(over)] if figure.has_ranges else [])))

@@ -8,18 +8,32 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 _OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
-LINES, BARS = "lines", "bars"
+
+
+class Mark(Enum):
+    """What the points of a series are drawn as."""
+
+    LINES = auto()
+    BARS = auto()
+
+
+class Scale(Enum):
+    """How values are spread along an axis."""
+
+    LINEAR = auto()
+    LOG = auto()
+    PERCENTILES = auto()
+    """In values of 1 / (1 - share), which a logarithm spreads evenly over 90 %, 99 %, 99.9 % …"""
 
 
 @dataclass(frozen=True)
 class Axis:
     title: str
     """With its unit."""
-    scale: str = "linear"
-    """``linear``; ``log``; ``percentiles``: in values of 1 / (1 - share), which a logarithm spreads
-    evenly over 90 %, 99 %, 99.9 % …"""
+    scale: Scale = Scale.LINEAR
     span: tuple[float, float] | None = None
     """Least and greatest value, where several charts have the same; None: those of this chart."""
 
@@ -35,6 +49,10 @@ class Point:
     runs: tuple[int, ...] = ()
     """Numbers of the runs behind it."""
 
+    @property
+    def has_range(self) -> bool:
+        return self.low is not None and self.low != self.high
+
 
 @dataclass(frozen=True)
 class DataSeries:
@@ -49,14 +67,32 @@ class Figure:
     name: str
     """For files; unique in the report."""
     title: str
-    mark: str
-    """`LINES` or `BARS`."""
+    mark: Mark
     x: Axis
     y: Axis
     series: tuple[DataSeries, ...]
     base: float | None = None
     """Where bars begin on a logarithmic scale: 1 for ratios."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def points(self) -> list[Point]:
+        """Of all series."""
+        return [point for one in self.series for point in one.points]
+
+    @property
+    def y_values(self) -> list[float]:
+        """With the ends of ranges."""
+        return [
+            value
+            for point in self.points
+            for value in (point.y, point.low, point.high)
+            if value is not None
+        ]
+
+    @property
+    def has_ranges(self) -> bool:
+        return any(point.has_range for point in self.points)
 
     @property
     def file_name(self) -> str:
@@ -67,22 +103,15 @@ class Figure:
 def on_one_scale(figures: Iterable[Figure]) -> tuple[Figure, ...]:
     """Charts that stand side by side, with the same values on their y axes."""
     found = tuple(figures)
-    values = [
-        value
-        for figure in found
-        for one in figure.series
-        for point in one.points
-        for value in (point.y, point.low, point.high)
-        if value is not None
-    ]
+    values = [value for figure in found for value in figure.y_values]
     if not values:
         return found
     span = (min(values), max(values))
-    is_linear = any(figure.y.scale == "linear" for figure in found)
+    is_linear = any(figure.y.scale is Scale.LINEAR for figure in found)
     return tuple(
         replace(
             figure,
-            y=replace(figure.y, span=span, scale="linear" if is_linear else figure.y.scale),
+            y=replace(figure.y, span=span, scale=Scale.LINEAR if is_linear else figure.y.scale),
         )
         for figure in found
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from assay.report.cells import aggregates, field_path
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
-from assay.report.figure import LINES, Axis, DataSeries, Figure, Point, on_one_scale
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.panels import panels
 from assay.text import units
 
@@ -16,7 +16,7 @@ from assay.text import units
 def figures(
     test: str, declared: Declaration | None, found: Sequence[CellRuns]
 ) -> tuple[Figure, ...]:
-    """None where the report does not say what its fields count (``along``)."""
+    """Empty where the report does not say what its fields count (``along``)."""
     if declared is None or not declared.along:
         return ()
     unit = units.comparable_unit({field_path.unit(field.key) for field in declared.fields})
@@ -32,9 +32,9 @@ def figures(
             Figure(
                 f"{test}_along_{place}",
                 f"{declared.title}: {panel.title}" if panel.title else declared.title,
-                LINES,
+                Mark.LINES,
                 Axis(declared.along),
-                Axis(unit, "log" if is_log else "linear"),
+                Axis(unit, Scale.LOG if is_log else Scale.LINEAR),
                 series,
                 notes=made.notes(panel),
             )

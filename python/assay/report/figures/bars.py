@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
-from assay.report.figure import BARS, Axis, DataSeries, Figure, Point
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures.panels import MOST_SERIES
 from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, Row, Table
 from assay.text import units
@@ -63,7 +63,7 @@ def storages(table: Table) -> tuple[Figure, ...]:
                 if cell.number and cell.number.unit == unit and cell.number.value > 0:
                     value = cell.number.value / (1e6 if unit == "bytes_per_s" else 1)
                     bars.setdefault(name, []).append(Point(column.title, value))
-        found += figure(f"{table.name}_{unit}", "Storages by probe", Axis(title, "log"), bars)
+        found += figure(f"{table.name}_{unit}", "Storages by probe", Axis(title, Scale.LOG), bars)
     return tuple(found)
 
 
@@ -84,7 +84,7 @@ def _speed_ups(table: Table) -> tuple[Figure, ...]:
         for column in table.columns
         if column.role == PUBLISHED_SPEED_UP
     ]
-    axis = Axis("speed-up", "log")
+    axis = Axis("speed-up", Scale.LOG)
     return figure(f"{table.name}_speed_up", "Speed-up", axis, bars, 1, printed)
 
 
@@ -102,17 +102,17 @@ def figure(
     base: float | None = None,
     references: Sequence[str] = (),
 ) -> tuple[Figure, ...]:
-    """None without two bars to compare."""
+    """Empty without two bars to compare."""
     if sum(map(len, bars.values())) < 2:
         return ()
     kept = tuple(_kept(bars, references))
     left_out = sum(map(len, bars.values())) - sum(len(one.points) for one in kept)
     notes = (f"{units.counted(left_out, 'bar')} left out; the table has all",) if left_out else ()
-    if axis.scale == "log" and base is None:
+    if axis.scale is Scale.LOG and base is None:
         least = min(point.y for one in kept for point in one.points)
         base = 10.0 ** (len(str(int(least))) - 1) if least >= 1 else least / 2
         base = base / 2 if least < 1.2 * base else base  # so that the shortest bar is seen
-    return (Figure(name, title, BARS, Axis(""), axis, kept, base, notes),)
+    return (Figure(name, title, Mark.BARS, Axis(""), axis, kept, base, notes),)
 
 
 def _kept(bars: Mapping[str, Sequence[Point]], references: Sequence[str]) -> Iterator[DataSeries]:

@@ -11,7 +11,7 @@ from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import OFFERED_RATE, CellRuns
 from assay.report.cells.declaration import Declaration
-from assay.report.figure import LINES, Axis, DataSeries, Figure, Point, on_one_scale
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.panels import Panel, panels
 from assay.text import units
 
@@ -53,8 +53,10 @@ def _scaling(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
         f"{test}_scaling",
         "Scaling",
         found,
-        Axis("clients", "log"),
-        Axis(f"throughput, multiple of that of {units.counted(int(levels[0]), 'client')}", "log"),
+        Axis("clients", Scale.LOG),
+        Axis(
+            f"throughput, multiple of that of {units.counted(int(levels[0]), 'client')}", Scale.LOG
+        ),
         _CLIENTS,
         _throughput,
         is_relative=True,
@@ -72,7 +74,7 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
             f"Latency ({name}) by offered rate",
             found,
             Axis("offered transactions per second", _scale(levels)),
-            Axis(f"{name} latency, ms", "log"),
+            Axis(f"{name} latency, ms", Scale.LOG),
             OFFERED_RATE,
             _percentile(name),
         )
@@ -110,16 +112,20 @@ def _sizes(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -
 def _measure(declared: Declaration | None) -> tuple[str, Axis, Value]:
     """What a test is about: its declared value, or the mean latency of a transaction."""
     if declared is None or declared.value == "latency":
-        return "Mean latency", Axis("mean latency, ms", "log"), _of(aggregates.LATENCY, 1e6)
+        return "Mean latency", Axis("mean latency, ms", Scale.LOG), _of(aggregates.LATENCY, 1e6)
     if declared.value == "throughput":
-        return "Throughput", Axis("transactions per second", "log"), _throughput
+        return "Throughput", Axis("transactions per second", Scale.LOG), _throughput
     if declared.value == "size_on_disk":
-        return "Size on disk", Axis("size on disk, MB", "log"), _of(aggregates.SIZE_ON_DISK, 1e6)
+        return (
+            "Size on disk",
+            Axis("size on disk, MB", Scale.LOG),
+            _of(aggregates.SIZE_ON_DISK, 1e6),
+        )
     title, key = {
         "elapsed": ("Elapsed time", aggregates.ELAPSED),
         "load_time": ("Load time", aggregates.LOAD_TIME),
     }[declared.value]
-    return title, Axis(f"{title.lower()}, s", "log"), _of(key, 1e9)
+    return title, Axis(f"{title.lower()}, s", Scale.LOG), _of(key, 1e9)
 
 
 def _lines(
@@ -151,7 +157,7 @@ def _lines(
             Figure(
                 f"{name}_{place}",
                 f"{title}: {panel.title}" if panel.title else title,
-                LINES,
+                Mark.LINES,
                 x,
                 y if is_log else Axis(y.title),
                 tuple(series),
@@ -224,6 +230,6 @@ def _numbers(found: Sequence[CellRuns], factor: str) -> list[float]:
     return numbers if is_along else []
 
 
-def _scale(levels: Sequence[float]) -> str:
+def _scale(levels: Sequence[float]) -> Scale:
     is_wide = levels[0] > 0 and levels[-1] >= _WIDE * levels[0]
-    return "log" if is_wide else "linear"
+    return Scale.LOG if is_wide else Scale.LINEAR

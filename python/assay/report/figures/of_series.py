@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assay.report.figure import LINES, Axis, DataSeries, Figure, Point
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
 from assay.report.figures.bars import figure
 from assay.report.values import Cell, Table
 from assay.text import units
@@ -39,9 +39,9 @@ def _lines(table: Table) -> Iterator[Figure]:
         yield Figure(
             f"{table.name}_size_{place}",
             f"{column.title} by {table.columns[0].title}",
-            LINES,
-            Axis(table.columns[0].title, "log"),
-            Axis(f"{column.title}{f', {axis}' if axis else ''}", "log"),
+            Mark.LINES,
+            Axis(table.columns[0].title, Scale.LOG),
+            Axis(f"{column.title}{f', {axis}' if axis else ''}", Scale.LOG),
             tuple(
                 DataSeries(name, tuple(points), is_reference=is_published)
                 for (name, is_published), points in lines.items()
@@ -72,7 +72,7 @@ def _without_sizes(table: Table) -> Iterator[Figure]:
             yield from figure(
                 f"{table.name}_published_{place}",
                 f"Published and measured: {column.title}",
-                Axis(units.comparable_unit(kinds), "log"),
+                Axis(units.comparable_unit(kinds), Scale.LOG),
                 bars,
                 references=("published",),
             )

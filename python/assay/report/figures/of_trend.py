@@ -4,7 +4,7 @@ repetitions, and the level between changes beside it."""
 from __future__ import annotations
 
 from assay.comparison.trend import Trend
-from assay.report.figure import LINES, Axis, DataSeries, Figure, Point
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point
 from assay.text import units
 
 _LEVELS = "mean between change points"
@@ -26,7 +26,7 @@ def figure(name: str, trend: Trend) -> Figure:
     return Figure(
         name,
         trend.name,
-        LINES,
+        Mark.LINES,
         Axis("experiment, in the order of time"),
         Axis(f"{trend.metric.meaning}{axis}"),
         (

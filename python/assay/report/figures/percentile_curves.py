@@ -18,7 +18,7 @@ from assay.judge.samples import SHARES, samples_needed
 from assay.observation import Latency
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.figure import LINES, Axis, DataSeries, Figure, Point, on_one_scale
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.panels import panels
 
 _STEPS = (1, 1.12, 1.26, 1.41, 1.58, 1.78, 2, 2.5, 3.16, 4, 5, 6.3, 8)
@@ -44,9 +44,9 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
         Figure(
             f"{test}_percentiles_{place}",
             f"Latency by percentile{f': {panel.title}' if panel.title else ''}",
-            LINES,
-            Axis("share of the transactions that were as fast", "percentiles"),
-            Axis(f"latency, {unit}", "log"),
+            Mark.LINES,
+            Axis("share of the transactions that were as fast", Scale.PERCENTILES),
+            Axis(f"latency, {unit}", Scale.LOG),
             tuple(
                 DataSeries(name, tuple(_points(seen[id(cell)], unit)))
                 for name, (cell, *_) in panel.series

@@ -9,7 +9,7 @@ from assay.observation import Observation
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
-from assay.report.figure import LINES, Axis, DataSeries, Figure, Point, on_one_scale
+from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, on_one_scale
 from assay.report.figures.panels import panels
 
 _MOST_POINTS = 150
@@ -42,7 +42,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
             Figure(
                 f"{test}_timeline_{place}",
                 title,
-                LINES,
+                Mark.LINES,
                 Axis("second of the measurement"),
                 Axis("transactions per second"),
                 tuple(series),

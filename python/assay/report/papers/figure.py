@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from assay.report.cells import cell_runs
-from assay.report.figure import Axis, Figure, Point
+from assay.report.figure import Axis, Figure, Point, Scale
 from assay.report.figures.bars import MOST_BARS, category, figure
 from assay.report.papers import paper_points
 from assay.report.values import MEASURED, PUBLISHED, Cell, Row, Table
@@ -109,7 +109,7 @@ def _ratios(table: Table, origin: int, heading: str) -> Iterator[Figure]:
                 bars.setdefault(column.group or title, []).append(
                     Point(f"{title}, {labels}", number.value, runs=row.cells[place].runs)
                 )
-    axis = Axis(paper_points.RATIO, "log")
+    axis = Axis(paper_points.RATIO, Scale.LOG)
     yield from figure(f"{table.name}_ratios", heading, axis, bars, 1)
 
 
@@ -145,7 +145,7 @@ def _charts(name: str, title: str, bars: dict[str, list[Point]], unit: str) -> I
         yield from figure(
             name if not at else f"{name}_{at // most + 1}",
             title,
-            Axis(unit, "log"),
+            Axis(unit, Scale.LOG),
             part,
             references=(_THEIRS,),
         )
