@@ -89,11 +89,7 @@ def lines(
     last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
         last = _line("details", kind + more, width)
-    last = [
-        *_line("parameters", conditions.parameters(experiment), width, most=2),
-        *_line("precision", precision.line(experiment), width),
-        *last,
-    ]
+    last = [*_line("precision", precision.line(experiment), width), *last]
     spare = min(1, len(report.warnings))
     if len(found) == 1:
         room = most_lines - len(last)
@@ -101,7 +97,12 @@ def lines(
     else:
         room = MOST_LINES - len(last)
         shown = _several(found, width, room - spare, is_narrow)
-    return [*shown, *_warnings(report.warnings, room - len(shown), width), *last]
+    left = room - len(shown)
+    parameters = _line("parameters", conditions.parameters(experiment), width, most=2)
+    if len(parameters) > left - spare:  # numbers come first
+        parameters = []
+    warnings = _warnings(report.warnings, left - len(parameters), width)
+    return [*shown, *warnings, *parameters, *last]
 
 
 def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:
