@@ -9,6 +9,7 @@ from assay import registry
 from assay.errors import SystemUnderTestError
 from assay.report.build import build
 from assay.report.papers import judged_claims
+from assay.report.papers.judgement import Word
 from assay.report.values import Report, Table
 from assay.systems.abilities import Findable
 from commands import Assay
@@ -49,9 +50,7 @@ def test_kreymer_1995(assay: Assay) -> None:
         "1.6",
     ]
     assert all(cell.number for cell in rows[1].cells[3:])
-    words = {
-        one.claim.kind: one.word for one in judged_claims.judged(ended.experiment) if one.claim
-    }
+    words = {one.claim.kind: one.word for one in judged_claims.judged(ended.experiment)}
     assert words["equals"] == "holds", "every dump is that of a single client"
 
 
@@ -67,6 +66,6 @@ def test_cubrid_2010_without_one_of_its_systems(assay: Assay) -> None:
     assert len(found) >= 8
     if is_missing("cubrid"):
         assert {run.state for run in ended.runs if run.system == "cubrid"} == {"refused"}
-        of_cubrid = [one for one in found if one.claim and one.claim.text.startswith("CUBRID")]
-        assert {one.word for one in of_cubrid} == {judged_claims.NOT_COMPARABLE}
+        of_cubrid = [one for one in found if one.claim.text.startswith("CUBRID")]
+        assert {one.word for one in of_cubrid} == {Word.NOT_COMPARABLE}
         assert all("cubrid was not measured" in one.why for one in of_cubrid)

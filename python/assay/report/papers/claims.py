@@ -34,6 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,21 @@ from assay.report.cells import selection
 from assay.report.cells.selection import Quantity
 from assay.text.quantities import Real
 
-KINDS = ("order", "equal", "growth", "equals", "at_least", "at_most")
-BOUNDS = ("equals", "at_least", "at_most")
 _ANY = Real(-1e18, 1e18)
+
+
+class Kind(StrEnum):
+    """What a claim says of its cells: its key in the file."""
+
+    ORDER = "order"
+    EQUAL = "equal"
+    GROWTH = "growth"
+    EQUALS = "equals"
+    AT_LEAST = "at_least"
+    AT_MOST = "at_most"
+
+
+BOUNDS = (Kind.EQUALS, Kind.AT_LEAST, Kind.AT_MOST)
 
 
 @dataclass(frozen=True)
@@ -63,8 +76,7 @@ class Term:
 class Claim:
     text: str
     source: str
-    kind: str
-    """Of `KINDS`."""
+    kind: Kind
     terms: tuple[Term, ...]
     """From the smallest value to the largest; one where it says something of each value."""
     published: float | None = None
@@ -90,11 +102,9 @@ class Claim:
 def read(section: Section) -> Claim:
     """Raises `ExperimentError` with the line that is wrong."""
     text, source = section.text("text"), section.text("source")
-    said = [name for name in KINDS if name in section]
+    said = [kind for kind in Kind if kind in section]
     if len(said) != 1:
-        raise section.error(
-            "a claim says one thing of its cells", hint=f"one of {', '.join(KINDS)}"
-        )
+        raise section.error("a claim says one thing of its cells", hint=f"one of {', '.join(Kind)}")
     (kind,) = said
     where = selection.levels(section.section("where")) if "where" in section else {}
     if "test" in section:
@@ -102,7 +112,7 @@ def read(section: Section) -> Claim:
     common = selection.quantity(section)
     terms: tuple[Term, ...] = (Term(where, common),)
     names: tuple[str, ...] = ()
-    if kind in ("order", "equal"):
+    if kind in (Kind.ORDER, Kind.EQUAL):
         tables = section.sections(kind)
         given = [one.text("name", "") for one in tables]
         own = [selection.levels(one, "name") for one in tables]
@@ -126,7 +136,7 @@ def read(section: Section) -> Claim:
         kind=kind,
         terms=terms,
         published=_published(section, kind),
-        growth=section.text("growth") if kind == "growth" else "",
+        growth=section.text("growth") if kind is Kind.GROWTH else "",
         limit=_limit(section, kind) if kind in BOUNDS else 0.0,
         within=section.number("within", _ANY, 1.25),
         tolerance=section.number("tolerance", _ANY, 0.25),
@@ -146,12 +156,12 @@ def of_record(workload: Mapping[str, Any]) -> list[Claim]:
     ]
 
 
-def _published(section: Section, kind: str) -> float | None:
-    name = "exponent" if kind == "growth" else "ratio"
+def _published(section: Section, kind: Kind) -> float | None:
+    name = "exponent" if kind is Kind.GROWTH else "ratio"
     return section.number(name, _ANY) if name in section else None
 
 
-def _limit(section: Section, kind: str) -> float | str:
+def _limit(section: Section, kind: Kind) -> float | str:
     return section.text(kind) if section.is_text(kind) else section.number(kind, _ANY)
 
 

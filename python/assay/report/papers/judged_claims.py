@@ -1,55 +1,71 @@
 """Takes an experiment's record and the claims of the paper that it reproduces; returns each claim
-with what was measured and the judgement.
-
-``same order``, ``reversed``, ``partly reversed``: the repetitions separate the cells. ``no order
-seen``: they do not. ``about equal``, ``different``, ``same growth``, ``grows faster``, ``grows
-slower``, ``holds``, ``does not hold``; ``not decided``: the interval reaches over the limit. ``not
-comparable``: something was not measured, is invalid, or is of another durability.
-"""
+with what was measured and the judgement."""
 
 from __future__ import annotations
 
 import itertools
+import operator
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from assay.experiment import Scalar
 from assay.judge import order
 from assay.judge.order import Interval
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, field_path, selection
-from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.selection import Quantity
-from assay.report.papers import claims
-from assay.report.papers.claims import Claim, Term
+from assay.report.papers import claims, comparability, judgement
+from assay.report.papers.claims import BOUNDS, Claim, Kind, Term
+from assay.report.papers.judgement import ONE_REPETITION, Judgement, Word
 from assay.text import units
-from assay.text.reasons import sentence
 
-NOT_COMPARABLE = "not comparable"
-MODELLED = "on a modelled storage"
-"""Beside a judgement: the storage is a model of one."""
 _LEAST_SIZES = 3
 
 
-@dataclass(frozen=True)
-class Judged:
-    """A claim, for one combination of the levels of other factors."""
+@dataclass(frozen=True, kw_only=True)
+class Judged(Judgement):
+    """A claim with its judgement, for one combination of the levels of other factors."""
 
-    claim: Claim | None
+    claim: Claim
     of: str
     """These levels, in words."""
     published: str
     measured: str
-    word: str
-    why: str = ""
-    number: Interval | None = None
 
-    @property
-    def sentence(self) -> str:
-        """``not comparable: one storage only``."""
-        return f"{self.word}: {self.why}" if self.why else self.word
+
+@dataclass(frozen=True)
+class _Case:
+    """The cells that a claim is judged on."""
+
+    experiment: ExperimentRecord
+    claim: Claim
+    of: str = ""
+    cells: Sequence[CellRuns] = ()
+
+    def judged(
+        self, word: Word, why: str = "", *, measured: str = "", number: Interval | None = None
+    ) -> Judged:
+        return Judged(
+            claim=self.claim,
+            of=self.of,
+            published=_published(self.claim),
+            measured=measured,
+            word=word,
+            why=why,
+            number=number,
+        )
+
+    def not_comparable(self, why: str) -> Judged:
+        return self.judged(Word.NOT_COMPARABLE, why)
+
+    def values(self) -> list[list[float]]:
+        """Of the repetitions of each cell, which is that of a term."""
+        return [
+            selection.values(cell, term.quantity.key(self.experiment, term.test))
+            for term, cell in zip(self.claim.terms, self.cells, strict=True)
+        ]
 
 
 def judged(experiment: ExperimentRecord) -> list[Judged]:
@@ -64,38 +80,26 @@ def judged(experiment: ExperimentRecord) -> list[Judged]:
     ]
 
 
-def speed_up(
+def judged_speed_up(
     experiment: ExperimentRecord,
-    first: tuple[CellRuns, Quantity],
-    other: tuple[CellRuns, Quantity],
+    cells: tuple[CellRuns, CellRuns],
+    quantities: tuple[Quantity, Quantity],
+    published: float,
+    *,
     is_more_better: bool,
-) -> Judged:
-    """How many times faster the other cell is than the first; `Judged.word` is empty where that can
-    be said."""
-    cells = [first[0], other[0]]
-    why = next(filter(None, map(_why_not, cells)), "")
+) -> Judgement:
+    """How many times faster the second cell is than the first, and whether it is so in the
+    paper."""
     of_both = [
-        selection.values(cell, of.key(experiment, cell.runs[0].test)) for cell, of in (first, other)
+        selection.values(cell, of.key(experiment, cell.runs[0].test))
+        for cell, of in zip(cells, quantities, strict=True)
     ]
-    why = why or _why_no_ratio(of_both)
-    if why:
-        return Judged(None, "", "", "", NOT_COMPARABLE, why)
+    why = next(filter(None, map(comparability.why_not, cells)), "")
+    if why := why or comparability.why_no_ratio(of_both):
+        return judgement.not_comparable(why)
     before, after = of_both
-    found = order.ratio(after, before) if is_more_better else order.ratio(before, after)
-    return Judged(None, "", "", _shown(found, "x "), "", _modelled(cells), found)
-
-
-def judged_speed_up(found: Judged, published: float) -> Judged:
-    """Whether the published speed-up is on the same side of 1."""
-    number = found.number
-    if number is None:
-        return found
-    if not number.is_known:
-        return replace(found, word="no order seen", why="one repetition")
-    if not (number.is_above(1) or number.is_below(1)):
-        return replace(found, word="no order seen", why="")
-    is_same = number.is_above(1) == (published > 1)
-    return replace(found, word="same order" if is_same else "reversed")
+    measured = order.ratio(after, before) if is_more_better else order.ratio(before, after)
+    return judgement.of_speed_up(measured, published, comparability.modelled(cells))
 
 
 def summary(found: Sequence[Judged]) -> str:
@@ -108,39 +112,43 @@ def summary(found: Sequence[Judged]) -> str:
 def _judged(
     experiment: ExperimentRecord, claim: Claim, found: Sequence[CellRuns]
 ) -> Iterator[Judged]:
-    published = _published(claim)
+    whole = _Case(experiment, claim)
     here = int(experiment.machine.get("processors_usable") or 0)
     if here < claim.processors:
-        why = f"{units.counted(here, 'processor')} here, it is about {claim.processors} or more"
-        yield Judged(claim, "", published, "", NOT_COMPARABLE, why)
+        processors = units.counted(here, "processor")
+        yield whole.not_comparable(f"{processors} here, it is about {claim.processors} or more")
         return
     of_terms = [selection.with_levels(found, term.levels) for term in claim.terms]
     for term, cells in zip(claim.terms, of_terms, strict=True):
         if not cells:
-            yield Judged(claim, "", published, "", NOT_COMPARABLE, _why_none(term, found))
+            yield whole.not_comparable(comparability.why_none(term, found))
             return
-    if claim.kind in claims.BOUNDS:
+    if claim.kind in BOUNDS:
         yield from _bounds(experiment, claim, of_terms[0])
         return
-    keys = [term.quantity.key(experiment, term.test) for term in claim.terms]
+    judge = {Kind.GROWTH: _growth, Kind.EQUAL: _equal, Kind.ORDER: _order}[claim.kind]
     for levels, groups in _groups(claim, of_terms).items():
         of = ", ".join(
             f"{name} {level}" if name != "system" else f"{level}" for name, level in levels
         )
-        together = [tuple(groups[0])] if claim.kind == "growth" else itertools.product(*groups)
+        together = [tuple(groups[0])] if claim.kind is Kind.GROWTH else itertools.product(*groups)
         for compared in list(together) or [()]:
-            reasons = map(_why_not, compared, itertools.chain(keys, itertools.repeat(keys[0])))
-            why = next(filter(None, reasons), "") or _other_durability(compared)
-            if not compared or why:
-                missing = next(
-                    (term for term, group in zip(claim.terms, groups, strict=True) if not group),
-                    None,
-                )
-                why = why or _why_none(missing or claim.terms[0], found)
-                yield Judged(claim, of, published, "", NOT_COMPARABLE, why)
-                continue
-            judge = {"growth": _growth, "equal": _equal, "order": _order}[claim.kind]
-            yield judge(experiment, claim, of, published, compared)
+            case = _Case(experiment, claim, of, compared)
+            if not compared:
+                terms = zip(claim.terms, groups, strict=True)
+                missing = next((term for term, group in terms if not group), claim.terms[0])
+                yield case.not_comparable(comparability.why_none(missing, found))
+            elif why := _why_not(case):
+                yield case.not_comparable(why)
+            else:
+                yield judge(case)
+
+
+def _why_not(case: _Case) -> str:
+    keys = [term.quantity.key(case.experiment, term.test) for term in case.claim.terms]
+    of_cells = itertools.chain(keys, itertools.repeat(keys[0]))  # growth has one for all cells
+    reasons = map(comparability.why_not, case.cells, of_cells)
+    return next(filter(None, reasons), "") or comparability.other_durability(case.cells)
 
 
 def _groups(
@@ -170,57 +178,41 @@ def _differing(terms: Sequence[Term]) -> set[str]:
     return {name for name in names if len({str(term.levels.get(name)) for term in terms}) > 1}
 
 
-def _order(
-    experiment: ExperimentRecord,
-    claim: Claim,
-    of: str,
-    published: str,
-    cells: Sequence[CellRuns],
-) -> Judged:
-    of_cells = _values(experiment, claim, cells)
-    if why := _why_no_ratio(of_cells):
-        return Judged(claim, of, published, "", NOT_COMPARABLE, why)
+def _order(case: _Case) -> Judged:
+    of_cells = case.values()
+    if why := comparability.why_no_ratio(of_cells):
+        return case.not_comparable(why)
     steps = [order.ratio(after, before) for before, after in itertools.pairwise(of_cells)]
     whole = order.ratio(of_cells[-1], of_cells[0])
-    word, why = "same order", _modelled(cells)
+    word, why = Word.SAME_ORDER, comparability.modelled(case.cells)
     pairs = itertools.combinations(of_cells, 2)  # the ends may be apart where neighbours are not
     if any(order.ratio(after, before).is_below(1) for before, after in pairs):
-        word = "reversed" if all(step.is_below(1) for step in steps) else "partly reversed"
+        is_whole = all(step.is_below(1) for step in steps)
+        word = Word.REVERSED if is_whole else Word.PARTLY_REVERSED
     elif not all(step.is_above(1) for step in steps):
-        word, why = "no order seen", "" if whole.is_known else "one repetition"
-    return Judged(claim, of, published, _shown(whole, "x "), word, why, whole)
+        word, why = Word.NO_ORDER, "" if whole.is_known else ONE_REPETITION
+    return case.judged(word, why, measured=_shown(whole, "x "), number=whole)
 
 
-def _equal(
-    experiment: ExperimentRecord,
-    claim: Claim,
-    of: str,
-    published: str,
-    cells: Sequence[CellRuns],
-) -> Judged:
-    of_cells = _values(experiment, claim, cells)
-    if why := _why_no_ratio(of_cells):
-        return Judged(claim, of, published, "", NOT_COMPARABLE, why)
+def _equal(case: _Case) -> Judged:
+    of_cells, within = case.values(), case.claim.within
+    if why := comparability.why_no_ratio(of_cells):
+        return case.not_comparable(why)
     found = order.ratio(of_cells[-1], of_cells[0])
-    word = "not decided"
-    if found.is_above(claim.within) or found.is_below(1 / claim.within):
-        word = "different"
-    elif found.is_above(1 / claim.within) and found.is_below(claim.within):
-        word = "about equal"
-    why = _modelled(cells) if found.is_known else "one repetition"
-    return Judged(claim, of, published, _shown(found, "x "), word, why, found)
+    word = Word.NOT_DECIDED
+    if found.is_above(within) or found.is_below(1 / within):
+        word = Word.DIFFERENT
+    elif found.is_above(1 / within) and found.is_below(within):
+        word = Word.ABOUT_EQUAL
+    why = comparability.modelled(case.cells) if found.is_known else ONE_REPETITION
+    return case.judged(word, why, measured=_shown(found, "x "), number=found)
 
 
-def _growth(
-    experiment: ExperimentRecord,
-    claim: Claim,
-    of: str,
-    published: str,
-    cells: Sequence[CellRuns],
-) -> Judged:
-    key = claim.terms[0].quantity.key(experiment, claim.terms[0].test)
+def _growth(case: _Case) -> Judged:
+    claim = case.claim
+    key = claim.terms[0].quantity.key(case.experiment, claim.terms[0].test)
     sizes, values = [], []
-    for cell in cells:
+    for cell in case.cells:
         size = selection.level_of(cell, claim.growth)
         for value in selection.values(cell, key):
             if isinstance(size, int | float) and size > 0 and value > 0:
@@ -228,21 +220,25 @@ def _growth(
                 values.append(value)
     different = len(set(sizes))
     if different < _LEAST_SIZES:
-        why = f"{units.counted(different, 'size')} measured, expected {_LEAST_SIZES} at least"
-        return Judged(claim, of, published, "", NOT_COMPARABLE, why)
+        measured = units.counted(different, "size")
+        return case.not_comparable(f"{measured} measured, expected {_LEAST_SIZES} at least")
     found = order.growth(sizes, values)
     expected = claim.published or 0.0
     most, least = expected + claim.tolerance, expected - claim.tolerance
-    word = "not decided"
+    word = Word.NOT_DECIDED
     if found.is_above(most):
-        word = "grows faster"
+        word = Word.GROWS_FASTER
     elif found.is_below(least):
-        word = "grows slower"
+        word = Word.GROWS_SLOWER
     elif found.is_above(least) and found.is_below(most):
-        word = "same growth"
+        word = Word.SAME_GROWTH
     levels = f"{claim.growth} {min(sizes):g} to {max(sizes):g}"
-    measured = f"{_shown(found, 'exponent ')}, {levels}"
-    return Judged(claim, of, published, measured, word, _modelled(cells), found)
+    return case.judged(
+        word,
+        comparability.modelled(case.cells),
+        measured=f"{_shown(found, 'exponent ')}, {levels}",
+        number=found,
+    )
 
 
 def _bounds(
@@ -252,6 +248,7 @@ def _bounds(
     key = claim.terms[0].quantity.key(experiment, claim.terms[0].test)
     for label in cell_runs.levels(found, "system"):
         cells = [cell for cell in found if cell.factors["system"] == label]
+        case = _Case(experiment, claim, str(label), cells)
         runs = [run for cell in cells for run in cell.measured]
         read = [(key.value(run), _limit(claim, run)) for run in runs]
         known = [
@@ -259,102 +256,40 @@ def _bounds(
             for value, limit in read
             if isinstance(value, int | float) and isinstance(limit, int | float)
         ]
-        published = _published(claim)
         if not known:
-            why = next(filter(None, map(_why_not, cells)), "") or "it has no such value"
-            yield Judged(claim, str(label), published, "", NOT_COMPARABLE, why)
+            reasons = filter(None, map(comparability.why_not, cells))
+            yield case.not_comparable(next(reasons, comparability.NO_VALUE))
             continue
-        holding = sum(_holds(claim.kind, *one) for one in known)
+        beyond = sum(not _HOLDS[claim.kind](*one) for one in known)
         measured = ", ".join(
             dict.fromkeys(units.shown(value, key.unit) for value, _ in sorted(known))
         )
-        word = "holds" if holding == len(known) else "does not hold"
-        why = "" if holding == len(known) else f"{len(known) - holding} of {len(known)} runs"
-        yield Judged(claim, str(label), published, measured, word, why)
+        word, why = Word.HOLDS, ""
+        if beyond:
+            word, why = Word.DOES_NOT_HOLD, f"{beyond} of {len(known)} runs"
+        yield case.judged(word, why, measured=measured)
+
+
+_HOLDS: Mapping[Kind, Callable[[float, float], bool]] = {
+    Kind.EQUALS: operator.eq,
+    Kind.AT_LEAST: operator.ge,
+    Kind.AT_MOST: operator.le,
+}
+"""Of a value and its bound."""
 
 
 def _limit(claim: Claim, run: RunRecord) -> object:
     return field_path.value(run, claim.limit) if isinstance(claim.limit, str) else claim.limit
 
 
-def _holds(kind: str, value: float, limit: float) -> bool:
-    return {"equals": value == limit, "at_least": value >= limit, "at_most": value <= limit}[kind]
-
-
-def _values(
-    experiment: ExperimentRecord, claim: Claim, cells: Sequence[CellRuns]
-) -> list[list[float]]:
-    return [
-        selection.values(cell, term.quantity.key(experiment, term.test))
-        for term, cell in zip(claim.terms, cells, strict=True)
-    ]
-
-
-def _why_no_ratio(of_cells: Sequence[Sequence[float]]) -> str:
-    if not all(of_cells):
-        return "it has no such value"
-    return "" if all(value > 0 for values in of_cells for value in values) else "a value of 0"
-
-
-def _why_not(cell: CellRuns, key: Key | None = None) -> str:
-    """Why the cell cannot be compared by this key; empty: it can."""
-    if not (cell.measured if key is None else key.runs(cell)):
-        run = cell.runs[0]
-        if run.state == "planned":
-            return f"{run.system} was not run"
-        reason, _, _hint = sentence(run.reason).partition(" (")
-        return f"{run.system} was not measured: {reason or run.state}"
-    verdict = cell.judged.verdict
-    return f"{cell.name} is invalid: {verdict.reason}" if verdict.word == "invalid" else ""
-
-
-def _other_durability(cells: Sequence[CellRuns]) -> str:
-    """Systems on the same storage, one of which answers before a commit is safe and another not."""
-    systems = {str(cell.factors["system"]) for cell in cells}
-    durabilities = {str(cell.factors["system"]): cell.durability for cell in cells}
-    known = {level for level in durabilities.values() if level is not None}
-    if len(systems) < 2 or len(known) < 2:
-        return ""
-    listed = ", ".join(f"{name} {level}" for name, level in durabilities.items())
-    return f"unequal durability ({listed})"
-
-
-def _modelled(cells: Sequence[CellRuns]) -> str:
-    is_modelled = any(
-        run.deployment and run.deployment.storage and run.deployment.storage.kind == "modelled"
-        for cell in cells
-        for run in cell.runs
-    )
-    return MODELLED if is_modelled else ""
-
-
-def _why_none(term: Term, found: Sequence[CellRuns]) -> str:
-    """The first level of the term that no cell has, beside those before it."""
-    left = list(found)
-    wanted: Mapping[str, object] = {"test": term.test, **term.levels}
-    for name, level in wanted.items():
-        kept = selection.with_levels(left, {name: level})
-        if not kept and left and not any(cell.measured for cell in left):
-            return _why_not(left[0])
-        if not kept:
-            there = cell_runs.levels(left, name)
-            if name == "storage" and len(there) == 1:
-                return f"one storage only ({there[0]})"
-            several = level if isinstance(level, tuple | list) else (level,)
-            words = ", ".join(map(str, several))
-            return f"{words if name == 'system' else f'{name} {words}'} was not measured"
-        left = kept
-    return "it was not measured"
-
-
 def _published(claim: Claim) -> str:
-    if claim.kind == "growth":
+    if claim.kind is Kind.GROWTH:
         return "" if claim.published is None else f"exponent {claim.published:.2f}"
-    if claim.kind in claims.BOUNDS:
+    if claim.kind in BOUNDS:
         word = claim.kind.replace("_", " ")
         is_path = isinstance(claim.limit, str)
         return f"{word} {claim.limit}" if is_path else f"{word} {claim.limit:g}"
-    sign = " < " if claim.kind == "order" else " = "
+    sign = " < " if claim.kind is Kind.ORDER else " = "
     ratio = "" if claim.published is None else f" (x {claim.published:.2f})"
     return f"{sign.join(claim.names)}{ratio}"
 

@@ -26,8 +26,7 @@ from assay.report.cells.declaration import Declaration
 from assay.report.cells.published import HARDWARE, Layout, Published
 from assay.report.cells.series import SeriesColumn
 from assay.report.papers import figure as published_figures
-from assay.report.papers import judged_claims, paper_points
-from assay.report.papers.judged_claims import Judged
+from assay.report.papers import judgement, paper_points
 from assay.report.papers.paper_points import (
     JUDGED,
     MEASURED,
@@ -204,8 +203,7 @@ def _judged(theirs: Cell | None, ratio: Interval | None) -> Cell:
     """Whether the paper's speed-up is on the same side of 1."""
     if theirs is None or theirs.number is None or ratio is None:
         return absent("")
-    found = Judged(None, "", "", "", "", number=ratio)
-    return Cell(judged_claims.judged_speed_up(found, float(theirs.number.value)).word)
+    return Cell(judgement.of_speed_up(ratio, float(theirs.number.value)).word)
 
 
 def _row(layout: Layout, point: Point) -> tuple[Scalar, ...]:

@@ -21,7 +21,9 @@ from assay.report.cells.published import NOT_FACTORS, Published
 from assay.report.cells.selection import Quantity
 from assay.report.papers import figure as published_figures
 from assay.report.papers import judged_claims, paper_table
+from assay.report.papers.comparability import MODELLED
 from assay.report.papers.judged_claims import Judged
+from assay.report.papers.judgement import not_comparable
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged, text
 from assay.text import units
 
@@ -273,14 +275,18 @@ def _speed_up(
         first = chosen[0]
         if first is None or cell is None:
             missing = columns[0] if first is None else column
-            words.append(f"not comparable: {missing.title} was not measured")
+            words.append(not_comparable(f"{missing.title} was not measured").sentence)
             continue
-        found = judged_claims.speed_up(
-            experiment, (first, columns[0].quantity), (cell, column.quantity), is_more_better
+        found = judged_claims.judged_speed_up(
+            experiment,
+            (first, cell),
+            (columns[0].quantity, column.quantity),
+            expected,
+            is_more_better=is_more_better,
         )
         if found.number is not None:
             shown.append(f"{found.number.value:.2f}")
-        words.append(judged_claims.judged_speed_up(found, expected).sentence)
+        words.append(found.sentence)
     return text(", ".join(shown)), text("; ".join(dict.fromkeys(words)))
 
 
@@ -344,7 +350,7 @@ def _scaled_table(experiment: ExperimentRecord) -> Table | None:
 def _claims_table(found: Sequence[Judged]) -> Table:
     rows = []
     for one in found:
-        block = {"": one.claim.shown if one.claim else ""}
+        block = {"": one.claim.shown}
         cells = (one.of, one.published, one.measured, one.sentence)
         rows.append(Row(tuple(text(cell) for cell in cells), block))
     return Table(
@@ -361,7 +367,7 @@ def _claims_table(found: Sequence[Judged]) -> Table:
 
 
 def _modelled(found: Sequence[Judged]) -> tuple[str, ...]:
-    if not any(one.why == judged_claims.MODELLED for one in found):
+    if not any(one.why == MODELLED for one in found):
         return ()
     return (
         "modelled storage: the times of its requests are those of a model; the order is the one on "

@@ -1,0 +1,74 @@
+"""Takes cells that a paper compares; returns why ours cannot be compared, or on what condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.report.cells import cell_runs, selection
+from assay.report.cells.aggregates import Key
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.papers.claims import Term
+from assay.text.reasons import sentence
+
+MODELLED = "on a modelled storage"
+"""Beside a judgement: the storage is a model of one."""
+NO_VALUE = "it has no such value"
+
+
+def why_not(cell: CellRuns, key: Key | None = None) -> str:
+    """Why the cell cannot be compared by this key; empty: it can."""
+    if not (cell.measured if key is None else key.runs(cell)):
+        run = cell.runs[0]
+        if run.state == "planned":
+            return f"{run.system} was not run"
+        reason, _, _hint = sentence(run.reason).partition(" (")
+        return f"{run.system} was not measured: {reason or run.state}"
+    verdict = cell.judged.verdict
+    return f"{cell.name} is invalid: {verdict.reason}" if verdict.word == "invalid" else ""
+
+
+def why_none(term: Term, found: Sequence[CellRuns]) -> str:
+    """The first level of the term that no cell has, beside those before it."""
+    left = list(found)
+    wanted: Mapping[str, object] = {"test": term.test, **term.levels}
+    for name, level in wanted.items():
+        kept = selection.with_levels(left, {name: level})
+        if not kept and left and not any(cell.measured for cell in left):
+            return why_not(left[0])
+        if not kept:
+            there = cell_runs.levels(left, name)
+            if name == "storage" and len(there) == 1:
+                return f"one storage only ({there[0]})"
+            several = level if isinstance(level, tuple | list) else (level,)
+            words = ", ".join(map(str, several))
+            return f"{words if name == 'system' else f'{name} {words}'} was not measured"
+        left = kept
+    return "it was not measured"
+
+
+def why_no_ratio(of_cells: Sequence[Sequence[float]]) -> str:
+    """Why these values of cells have no ratio; empty: they have."""
+    if not all(of_cells):
+        return NO_VALUE
+    return "" if all(value > 0 for values in of_cells for value in values) else "a value of 0"
+
+
+def other_durability(cells: Sequence[CellRuns]) -> str:
+    """Systems on the same storage, one of which answers before a commit is safe and another not."""
+    systems = {str(cell.factors["system"]) for cell in cells}
+    durabilities = {str(cell.factors["system"]): cell.durability for cell in cells}
+    known = {level for level in durabilities.values() if level is not None}
+    if len(systems) < 2 or len(known) < 2:
+        return ""
+    listed = ", ".join(f"{name} {level}" for name, level in durabilities.items())
+    return f"unequal durability ({listed})"
+
+
+def modelled(cells: Sequence[CellRuns]) -> str:
+    """`MODELLED`, where a storage of the cells is; else empty."""
+    is_modelled = any(
+        run.deployment and run.deployment.storage and run.deployment.storage.kind == "modelled"
+        for cell in cells
+        for run in cell.runs
+    )
+    return MODELLED if is_modelled else ""

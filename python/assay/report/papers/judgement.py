@@ -1,0 +1,59 @@
+"""What is said of a claim or a published speed-up, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from assay.judge.order import Interval
+
+ONE_REPETITION = "one repetition"
+
+
+class Word(StrEnum):
+    SAME_ORDER = "same order"
+    """The repetitions separate the cells, as in these other orders."""
+    REVERSED = "reversed"
+    PARTLY_REVERSED = "partly reversed"
+    NO_ORDER = "no order seen"
+    """They do not."""
+    ABOUT_EQUAL = "about equal"
+    DIFFERENT = "different"
+    SAME_GROWTH = "same growth"
+    GROWS_FASTER = "grows faster"
+    GROWS_SLOWER = "grows slower"
+    HOLDS = "holds"
+    DOES_NOT_HOLD = "does not hold"
+    NOT_DECIDED = "not decided"
+    """The interval reaches over the limit."""
+    NOT_COMPARABLE = "not comparable"
+    """Something was not measured, is invalid, or is of another durability."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    word: Word
+    why: str = ""
+    """The reason or the condition of it; empty: none is needed."""
+    number: Interval | None = None
+    """The ratio or the exponent that was measured."""
+
+    @property
+    def sentence(self) -> str:
+        """``not comparable: one storage only``."""
+        return f"{self.word}: {self.why}" if self.why else self.word
+
+
+def not_comparable(why: str) -> Judgement:
+    return Judgement(word=Word.NOT_COMPARABLE, why=why)
+
+
+def of_speed_up(measured: Interval, published: float, condition: str = "") -> Judgement:
+    """Whether the published speed-up is on the same side of 1."""
+    if not measured.is_known:
+        return Judgement(word=Word.NO_ORDER, why=ONE_REPETITION, number=measured)
+    if not (measured.is_above(1) or measured.is_below(1)):
+        return Judgement(word=Word.NO_ORDER, number=measured)
+    is_same = measured.is_above(1) == (published > 1)
+    word = Word.SAME_ORDER if is_same else Word.REVERSED
+    return Judgement(word=word, why=condition, number=measured)
