@@ -22,6 +22,7 @@ from typing import Any
 from assay import registry
 from assay.cli.run import command as run_command
 from assay.experiment import file as experiment_file
+from assay.experiment.machines import FACTORS
 from assay.experiment.option_names import OPTIONS
 from assay.files.toml_file import SECTION, Section
 from assay.report import check_declarations
@@ -36,6 +37,8 @@ VARIANT = "do"
 
 Schema = dict[str, Any]
 SCALAR: Schema = {"type": ["string", "number", "boolean"]}
+QUANTITY: Schema = {"type": ["string", "number"], "pattern": "^ *(none *$|[0-9.])"}
+"""A number, as text with its unit; what may stand there exactly, the reader says."""
 TEXT: Schema = {"type": "string"}
 
 
@@ -140,7 +143,8 @@ class Noting(Section):
         return super().scalars(key, may_be_empty=may_be_empty)
 
     def words(self, key: str) -> tuple[str, ...]:
-        self._note(key, _one_or_more(SCALAR), None, is_asked=True)
+        shape = QUANTITY if key in FACTORS and not isinstance(key, Given) else SCALAR
+        self._note(key, _one_or_more(shape), None, is_asked=True)
         return super().words(key)
 
     def section(self, key: str) -> Section:
@@ -216,11 +220,36 @@ def _one_or_more(shape: Schema, may_be_empty: bool = False) -> Schema:
 def schema_of(kind: str) -> Schema:
     """The JSON Schema of that kind of file."""
     top = noted(kind)
+    found = _table(top, (), _helps(kind))
+    if kind == "experiment":
+        _options_of_kinds(found["properties"]["storage"]["additionalProperties"])
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": f"A {kind} file of Assay",
-        **_table(top, (), _helps(kind)),
+        **found,
     }
+
+
+def _options_of_kinds(storage: Schema) -> None:
+    """[storage.NAME] has the options of its kind, where that is not of another package."""
+    keys = [*storage["properties"]]
+    storage["dependencies"] = {"currency": ["price_per_gb"]}
+    storage["allOf"] = []
+    for kind in registry.storages():
+        specs = registry.storage(kind).option_specs
+        options = {
+            spec.name: {
+                "description": spec.help,
+                **({"enum": [*spec.levels]} if spec.levels else {}),
+            }
+            for spec in specs
+        }
+        said = {"description": storage["properties"]["kind"]["description"], "const": kind}
+        of_kind = {"properties": {"kind": said}, "required": ["kind"]}
+        names = {"enum": [*keys, *(spec.name for spec in specs)]}
+        storage["allOf"].append(
+            {"if": of_kind, "then": {"propertyNames": names, "properties": options}}
+        )
 
 
 def pages() -> dict[Path, str]:

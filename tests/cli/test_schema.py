@@ -58,6 +58,25 @@ def test_every_shipped_file_is_valid() -> None:
         assert errors == [], file
 
 
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        'directory = "/x"',
+        'kind = "modelled"\nsice = "1G"',
+        'kind = "modelled"\nprofile = "scsi-16k"',
+        'kind = "here"\ncurrency = "EUR"',
+    ],
+)
+def test_a_storage_has_a_kind_and_the_options_of_it(mistake: str) -> None:
+    start = 'workload = "tpcb"\nstorages = ["disk"]\nmemory = ["1GB", "none"]\n[storage.disk]\n'
+    good = 'kind = "modelled"\nsize = "1G"\nprofile = "fusion-io"\nprice_per_gb = 3\n'
+    validator = _validator("experiment")
+    assert validator.is_valid(tomllib.loads(start + good))
+    assert validator.is_valid(tomllib.loads(start + 'kind = "of-another-package"\nx = 1'))
+    assert not validator.is_valid(tomllib.loads(start + mistake))
+    assert not validator.is_valid(tomllib.loads((start + good).replace("1GB", "lots")))
+
+
 def _tables(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The path of every table of a file; of a list of tables the first two."""
     if isinstance(data, dict):

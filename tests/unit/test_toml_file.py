@@ -42,6 +42,13 @@ def test_a_wrong_type_is_placed_at_its_key_in_the_right_table(tmp_path: Path) ->
     assert caught.value.line == 9
 
 
+def test_a_table_that_only_tables_within_it_show_is_placed_at_the_first(tmp_path: Path) -> None:
+    section = written(tmp_path, "x = 1\n[a.b.c]\ny = 2\n[a.d]\n")
+    assert section.section("a").line_of("b") == 2
+    assert section.section("a").line_of("d") == 4
+    assert section.line_of("a") == 2
+
+
 def test_true_is_no_number(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="whole number"):
         written(tmp_path, "clients = [1, true]\n").wholes("clients", quantities.CLIENTS)

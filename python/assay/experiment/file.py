@@ -196,6 +196,7 @@ def _storages(
             chosen.append(quick_one if is_quick else own)
             if price := _price(section):
                 costs[chosen[-1].name] = price
+            section.done()
             continue
         with Placed(top, "storages"):
             try:
@@ -231,7 +232,7 @@ def _price(section: Section) -> StoragePrice | None:
 def _declared_storage(name: str, sections: list[Section]) -> StorageChoice:
     """Keys of a later section win."""
     section = sections[0]
-    if "kind" not in section:
+    if "kind" not in section.names():  # as a required key, which it is in the schema, too
         raise section.error(
             f"[storage.{name}] has no kind", hint=f'kind = "here", or another: {_kinds()}'
         )

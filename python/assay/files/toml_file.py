@@ -329,8 +329,10 @@ def _line_of(text: str, path: tuple[str | int, ...]) -> int:
             here = (*table, *_parts(key[1]))
         else:
             continue
-        if here == path[: len(here)] and len(here) > best_length:
-            best, best_length = number, len(here)
+        # A table may have no line but those of what is in it: [a.b] is in the table a.
+        length = len(path) if here[: len(path)] == path else len(here)
+        if here[:length] == path[:length] and length > best_length:
+            best, best_length = number, length
     return best
 
 
