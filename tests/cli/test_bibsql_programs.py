@@ -103,6 +103,13 @@ def test_a_database_name_is_kept_exactly_or_refused(
     assert f"hint: --database {proposal}\n" in ended.stderr
 
 
+def test_a_file_in_place_of_a_database_name_has_a_way_that_works(tmp_path: Path) -> None:
+    (tmp_path / "l.db").touch()
+    ended = program("bibsql", "--database", "l.db", cwd=tmp_path, input="select 1;")
+    assert ended.returncode == 2
+    assert 'a profile, file = "l.db"; bibtosql: --apply l.db' in ended.stderr
+
+
 @pytest.mark.parametrize(("server", "quoted"), [("p", '"Bib-1"'), ("m", "`Bib-1`")])
 def test_only_a_database_of_exactly_that_name_is_dropped(
     server: str, quoted: str, bib: Path

@@ -307,6 +307,9 @@ def test_a_file_with_an_old_time_is_found_and_a_stamp_in_the_future_refused(
         os.utime(edited, (1e9, 1e9))
         edited.replace(files / "serif.bib")
         assert "1 of 3 files read" in site.bibtosql(*words, site.url, files).stderr
+        os.utime(files / "type.bib", (4e9, 4e9))
+        assert "1 of 3 files read" in site.bibtosql(*words, site.url, files).stderr
+        assert "no file of 3 has changed" in site.bibtosql(*words, site.url, files).stderr
         edit(files / "type.bib")
         os.utime(stamp, (4e9, 4e9))
         for more in (["--apply", site.url], []):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -144,9 +145,11 @@ def _shown(instant_ns: int) -> str:
 
 def _written_ns(file: Path) -> int:
     """The later of two times: a file that is moved here, or copied with its old time, changes the
-    second alone (ctime)."""
+    second alone (ctime). A first one in the future was set by hand and says nothing: by it the file
+    would be new for every update."""
     try:
         found = file.stat()
-        return max(found.st_mtime_ns, found.st_ctime_ns)
+        is_future = found.st_mtime_ns > time.time_ns()
+        return found.st_ctime_ns if is_future else max(found.st_mtime_ns, found.st_ctime_ns)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", file=file) from error

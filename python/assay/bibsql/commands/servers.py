@@ -9,6 +9,7 @@ from pathlib import Path
 from assay import registry
 from assay.dialects.protocol import SqlText
 from assay.errors import ArgumentError
+from assay.files import paths
 from assay.systems.protocol import System
 
 DEFAULT_DATABASE = "bibtex"
@@ -82,10 +83,12 @@ def database_name(word: str) -> str:
     """
     if _DATABASE_NAME.fullmatch(word):
         return word
-    left = "".join(_DATABASE_LETTERS.findall(word.removesuffix(Path(word).suffix)))
+    left = "".join(_DATABASE_LETTERS.findall(Path(word).stem))
     proposal = left.lstrip("-")[:_LONGEST_DATABASE_NAME] or "bibliography"
     raise ArgumentError(
         f"--database {word!r}: expected a name of letters (a to z), digits, _ and -, at most "
         f"{_LONGEST_DATABASE_NAME} of them",
-        hint=f"--database {proposal}",
+        hint=f'of a file bibsql learns from a profile, file = "{word}"; bibtosql: --apply {word}'
+        if paths.is_file(Path(word))
+        else f"--database {proposal}",
     )
