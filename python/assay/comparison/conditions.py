@@ -10,6 +10,7 @@ there is one run each and so no interval, the ratio alone decides, and the answe
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _CONDITION = re.compile(
     r"\s*(?P<metric>[A-Za-z]\w*)\s*(?P<sign><=|>=|<|>)\s*"
     r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<x>x?)\s*"
 )
+_SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _EXAMPLES = "'throughput_per_s < 0.95x' (a ratio to A) or 'latency_p99_ns > 5000000' (a value of B)"
 
 
@@ -48,12 +50,14 @@ class Condition:
     limit: float
     is_ratio: bool
 
-    def is_beyond(self, value: float, limit: float) -> bool:
-        if self.sign == "<":
-            return value < limit
-        if self.sign == "<=":
-            return value <= limit
-        return value > limit if self.sign == ">" else value >= limit
+    def is_met_by(self, value: float) -> bool:
+        return bool(_SIGNS[self.sign](value, self.limit))
+
+    def is_beyond_noise(self, low: float, high: float) -> bool:
+        """Whether the interval of a ratio is beyond the limit, or at least beyond 1."""
+        if self.sign.startswith("<"):
+            return high < max(self.limit, 1.0)
+        return low > min(self.limit, 1.0)
 
 
 @dataclass(frozen=True)
@@ -150,7 +154,7 @@ def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
         reason = cell.b_does_not_count or f"B has no {name}"
         return Judged(condition, cell.name, Answer.UNKNOWN, reason, None)
     shown = f"{name} of B is {_number(value)}"
-    if condition.is_beyond(value, condition.limit):
+    if condition.is_met_by(value):
         return Judged(condition, cell.name, Answer.MET, shown, value)
     if cell.b_does_not_count:
         reason = f"{shown}, but {cell.b_does_not_count}"
@@ -163,25 +167,18 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidenc
         return Judged(condition, cell.name, Answer.UNKNOWN, one.reason, None)
     ratio = one.estimate.ratio
     shown = f"{one.metric.name} is {units.digits(ratio)}x"
-    is_met = condition.is_beyond(ratio, condition.limit)
+    is_met = condition.is_met_by(ratio)
     interval = one.estimate.interval(confidence)
     if interval is None:
         shown = f"{shown}; {one.verdict}"
     else:
         low, high = interval
         shown = f"{shown} ({units.digits(low)} to {units.digits(high)})"
-        is_below = condition.sign.startswith("<")
-        far = high if is_below else low
-        either = (max if is_below else min)(condition.limit, 1.0)
-        if is_met and not _excludes(far, either, is_below):
+        if is_met and not condition.is_beyond_noise(low, high):
             is_met = False
             shown = f"{shown}, which may be noise"
     answer = Answer.MET if is_met else Answer.NOT_MET
     return Judged(condition, cell.name, answer, shown, ratio)
-
-
-def _excludes(bound: float, limit: float, is_below: bool) -> bool:
-    return bound < limit if is_below else bound > limit
 
 
 def _number(value: float) -> str:

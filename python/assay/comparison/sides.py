@@ -54,11 +54,7 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
 def insist_on_other_runs(a: Side, b: Side) -> None:
     """Raises `ArgumentError` where a run is on both sides, in the same file or in a copy of it."""
     ours, theirs = (
-        {
-            (run.begun_unix_ns, run.seed, run.cell_fingerprint): run
-            for _, run in one.runs
-            if run.begun_unix_ns is not None
-        }
+        {run.identity: run for _, run in one.runs if run.begun_unix_ns is not None}
         for one in (a, b)
     )
     if shared := [run for identity, run in ours.items() if identity in theirs]:

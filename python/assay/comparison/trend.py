@@ -89,12 +89,10 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
     chosen = main or metrics.primary([run for _, run in counted])
     counted = [one for one in counted if chosen.value(one[1]) is not None]
     of_experiments: dict[tuple[str, int], list[RunRecord]] = {}
-    seen: set[tuple[int | None, int, int]] = set()
+    seen = set()
     for record, run in counted:
-        # A file that was merged into another has the same runs again.
-        identity = (run.begun_unix_ns, run.repetition, run.seed)
-        if identity not in seen:
-            seen.add(identity)
+        if run.identity not in seen:  # a file that was merged into another has the same runs
+            seen.add(run.identity)
             of_experiments.setdefault((record, run.experiment_id), []).append(run)
     points: list[Point] = []
     last: RunRecord | None = None

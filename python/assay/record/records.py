@@ -119,6 +119,12 @@ class RunSummary:
         return RunEnd(self.state, self.exit_status)
 
     @property
+    def identity(self) -> tuple[int | None, str, int, int]:
+        """Of this run, also in a copy of its record file or merged into another one, where it has
+        another number."""
+        return self.begun_unix_ns, self.cell_fingerprint, self.repetition, self.seed
+
+    @property
     def full_test_name(self) -> str:
         """``tpcb.simple-update``, of a workload folder its name; with other scripts than the
         test's own ``tpcb with read.sql``; of ad hoc scripts their files."""
