@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.judge.verdict import WORDS
+from assay.judge.verdict import WORDS, Word
 from assay.record import RunRecord
 
 
-def worst_word(words: Iterable[str]) -> str:
+def worst_word(words: Iterable[str]) -> Word:
     """``valid`` of none."""
-    return max((word for word in words if word in WORDS), key=WORDS.index, default=WORDS[0])
+    found = set(words)
+    return next((word for word in reversed(WORDS) if word in found), WORDS[0])
 
 
 def reasons_of(runs: Iterable[RunRecord]) -> list[str]:

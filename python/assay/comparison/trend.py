@@ -15,6 +15,7 @@ from assay.comparison.estimate import Estimate, center, independent
 from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import Metric
 from assay.comparison.values import Difference
+from assay.judge.verdict import Word
 from assay.record import RunRecord
 
 
@@ -36,7 +37,7 @@ class Point:
     to_previous: Estimate | None
     change_p: float | None
     """The p-value of a change point here; None: it is none."""
-    runs_verdict: str
+    runs_verdict: Word
     """The worst of its runs."""
     runs_reasons: tuple[str, ...]
     differs: tuple[Difference, ...]

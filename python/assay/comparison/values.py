@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from assay.comparison.estimate import Estimate
 from assay.comparison.metrics import Metric
+from assay.judge.verdict import Word
 from assay.record import ExperimentRecord, RunRecord
 
 PlacedRun = tuple[int, RunRecord]
@@ -103,8 +104,8 @@ class ComparedCell:
     """Metrics that count, and are 0 in every run of both sides."""
     b_does_not_count: str = ""
     """Why the numbers of B alone do not count (not measured, or invalid); empty: they do."""
-    runs_verdict: str = "valid"
-    """The worst of the runs that were measured: ``valid``, ``indicative`` or ``invalid``."""
+    runs_verdict: Word = "valid"
+    """The worst of the runs that were measured."""
     runs_reasons: tuple[str, ...] = ()
     """Why it is no better (``short measurement``, ``B: client busy``)."""
     notes: tuple[str, ...] = ()

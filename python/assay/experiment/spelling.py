@@ -42,9 +42,6 @@ _LISTS = ("on", "storage", "only", "memory", "cpus", "rtt", "clients", "offered_
 _IS_WISHED = re.compile(r"(?:^|: )--[a-z-]+$")
 """A hint that ends with a flag, which is to be given."""
 
-Spelling = Callable[[OptionName, str | None, bool], str]
-"""An option, the value behind it, and whether a flag is to be given → as it is written there."""
-
 
 @contextmanager
 def as_written(words: Words, *, in_python: bool = False) -> Iterator[None]:

@@ -7,7 +7,7 @@ measured, but the conditions limit what may be concluded from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from assay.check.verdict import CONFLICTS, LOSSES
 from assay.judge import kinds, warnings
@@ -17,7 +17,8 @@ from assay.observation import Observation
 from assay.text import units
 from assay.text.reasons import sentence
 
-WORDS = ("valid", "indicative", "invalid")
+Word = Literal["valid", "indicative", "invalid"]
+WORDS: tuple[Word, ...] = ("valid", "indicative", "invalid")
 """From best to worst."""
 _LIMITING = {kind.id for kind in kinds.Kind if kind.value.limits}
 

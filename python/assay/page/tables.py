@@ -6,6 +6,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 
+from assay.judge.verdict import WORDS
 from assay.page.links import Links, escaped
 from assay.report.values import Cell, Column, Row, Table
 
@@ -15,7 +16,7 @@ _MOST_FOOTNOTES = 4
 _PLAIN_NUMBER = re.compile(r"-?\d+(\.\d+)?$")
 _LONG_TEXT = 45
 """Characters of a text that may be wrapped."""
-VERDICTS = ("valid", "indicative", "invalid", "refused")
+_VERDICTS = (*WORDS, "refused")
 
 
 def table_html(table: Table, links: Links) -> str:
@@ -105,7 +106,7 @@ def _class(column: Column, cell: Cell) -> str:
         names.append("absent")
     if not column.is_number and len(cell.shown) > _LONG_TEXT:
         names.append("long")
-    if column.title == "verdict" and cell.shown in VERDICTS:
+    if column.title == "verdict" and cell.shown in _VERDICTS:
         names.append(f"verdict-{cell.shown}")
     return f' class="{" ".join(names)}"' if names else ""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from assay.record import RunRecord
 
 DISK, SOLID_STATE, MEMORY = "disk", "solid state", "memory"
-ROLES = (DISK, SOLID_STATE, MEMORY)
 _OF_MODELS = {"rotating": DISK, "solid-state": SOLID_STATE}
 
 

@@ -4,7 +4,6 @@ programs; its schema is published as docs/reference/comparison.schema.json.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -15,8 +14,9 @@ import msgspec
 from assay.comparison.conditions import Judged
 from assay.comparison.estimate import CONFIDENCE
 from assay.comparison.values import Compared, ComparedCell, Comparison, Difference, Side
+from assay.judge.verdict import Word
 from assay.report.forms.csv import write_rows
-from assay.text.visible import visible_lines
+from assay.report.forms.json import write_document
 
 VERSION: Literal[1] = 1
 """Incremented when readers of the document have to change."""
@@ -107,7 +107,7 @@ class RatioDocument:
     direction: Literal["better", "worse", "none", "unknown"]
     verdict: str
     runs_verdict: Annotated[
-        Literal["valid", "indicative", "invalid"],
+        Word,
         msgspec.Meta(description="the worst verdict on the runs of both sides"),
     ]
     runs_reasons: Annotated[list[str], msgspec.Meta(description="why it is no better")]
@@ -220,8 +220,7 @@ def schema() -> dict[str, Any]:
 
 
 def write_json(comparison: Comparison, judged: Sequence[Judged], stream: TextIO) -> None:
-    text = json.dumps(document(comparison, judged), ensure_ascii=False, indent=2, allow_nan=False)
-    stream.write(visible_lines(text) + "\n")
+    write_document(document(comparison, judged), stream)
 
 
 def rows(comparison: Comparison) -> list[dict[str, Any]]:
@@ -298,7 +297,7 @@ def _ratio(comparison: Comparison, cell: ComparedCell, one: Compared) -> RatioDo
         detectable_difference=_finite(estimate.detectable_difference if estimate else None),
         direction=one.direction.value,
         verdict=one.verdict,
-        runs_verdict=_of_runs(cell.runs_verdict),
+        runs_verdict=cell.runs_verdict,
         runs_reasons=list(cell.runs_reasons),
         machines=comparison.same_machine.value,
     )
@@ -306,9 +305,3 @@ def _ratio(comparison: Comparison, cell: ComparedCell, one: Compared) -> RatioDo
 
 def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
-
-
-def _of_runs(word: str) -> Literal["valid", "indicative", "invalid"]:
-    if word == "invalid":
-        return "invalid"
-    return "indicative" if word == "indicative" else "valid"

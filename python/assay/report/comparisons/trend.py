@@ -3,7 +3,6 @@ point, whose form is versioned."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -18,9 +17,9 @@ from assay.report import footnotes
 from assay.report.comparisons.comparison import ratio_text, value_cell
 from assay.report.figures import of_trend
 from assay.report.forms.csv import write_rows
+from assay.report.forms.json import write_document
 from assay.report.values import Cell, Column, Report, Row, Section, Table, absent, text
 from assay.text import units
-from assay.text.visible import visible_lines
 
 VERSION = 1
 """Incremented when readers of the document have to change."""
@@ -44,9 +43,7 @@ def rows(found: Sequence[Trend]) -> list[dict[str, Any]]:
 
 
 def write_json(found: Sequence[Trend], stream: TextIO) -> None:
-    document = {"version": VERSION, "points": rows(found)}
-    written = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
-    stream.write(visible_lines(written) + "\n")
+    write_document({"version": VERSION, "points": rows(found)}, stream)
 
 
 def write_csv(found: Sequence[Trend], stream: TextIO) -> None:

@@ -6,7 +6,8 @@ and published as docs/reference/report.schema.json.
 from __future__ import annotations
 
 import json
-from typing import TextIO
+from collections.abc import Mapping
+from typing import Any, TextIO
 
 from assay.report.tidy.schema import DETAILS, VERSION
 from assay.report.values import Report
@@ -27,5 +28,9 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
             if detail is not False or name not in DETAILS
         },
     }
+    write_document(document, stream)
+
+
+def write_document(document: Mapping[str, Any], stream: TextIO) -> None:
     text = json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False)
     stream.write(visible_lines(text) + "\n")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
+from assay.judge.verdict import WORDS
 from assay.report.values import Report
 from assay.text.visible import visible
 
@@ -26,7 +27,6 @@ _ONLY_IF_VARIED = (
 """Further labels, of factors that differ within the experiment."""
 _OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 _QUANTILES = {"p50": "0.5", "p90": "0.9", "p95": "0.95", "p99": "0.99", "p99_9": "0.999"}
-_VERDICTS = ("valid", "indicative", "invalid")
 
 
 class _Metric(NamedTuple):
@@ -162,7 +162,7 @@ def _of_latency(row: Mapping[str, Any]) -> Iterator[Sample]:
 
 
 def _of_verdict(row: Mapping[str, Any]) -> Iterator[Sample]:
-    for word in _VERDICTS if row["verdict"] else ():
+    for word in WORDS if row["verdict"] else ():
         yield "", {_VERDICT.name: word}, int(word == row["verdict"])
 
 

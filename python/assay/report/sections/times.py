@@ -24,7 +24,6 @@ TIMES = {
 """Name in the report → key of the observation."""
 _FEW_TYPES = 6
 """Up to so many transaction types are in one table; otherwise each cell has its own, as details."""
-_FEW_LINES = 24
 _CLOSED = "Closed loop: latency is measured from the actual start"
 _OPEN = (
     "Open loop: latency is measured from the intended start, service time from the actual start; "
