@@ -21,9 +21,8 @@ from assay.bibsql.commands.file_update import FileUpdate, file_update, rule_of
 from assay.bibsql.commands.input_check import (
     check,
     ended_by_signals,
-    errors_alone,
     kept_rows_error,
-    problem_lines,
+    say_problems,
     without_entries,
 )
 from assay.bibsql.commands.options import Parsed
@@ -112,7 +111,7 @@ def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]
     if changed or gone:
         with _read(parsed, workload, target, [str(file) for file in asked.files]) as (source, said):
             read = {str(file): file.name for file in asked.files if file.name in changed}
-            bad = without_entries({key: source[key] for key in source if key != "kind"}, read)
+            bad = without_entries(source, read)
             changed = [name for name in changed if name not in {read[file] for file in bad}]
             if changed or gone:
                 report = update(
@@ -200,10 +199,8 @@ def _read(
     source = script_document(workload, target.server, parsed, files)["source"] | {"kind": "bib"}
     is_quiet = "quiet" in parsed.given
     with ended_by_signals():
-        scan = check({key: value for key, value in source.items() if key != "kind"})
-    problems = scan["problems"]
-    for line in problem_lines(errors_alone(problems) if is_quiet else problems):
-        say(line)
+        scan = check(source)
+    say_problems(scan["problems"], errors_alone=is_quiet)
     total_bytes = int(scan["bytes"])
     with _shown_progress(is_quiet) as shown:
         shown.stage(f"load {counted(len(files), 'file')}")

@@ -27,14 +27,13 @@ from assay.bibsql.commands.file_update import file_update
 from assay.bibsql.commands.input_check import (
     check,
     ended_by_signals,
-    errors_alone,
     kept_rows_error,
-    problem_lines,
+    say_problems,
     without_entries,
 )
 from assay.bibsql.commands.options import Option, Parsed, help_text, parse
 from assay.bibsql.commands.sql_script import script_document, script_without_rows
-from assay.cli.outcome import outcome_of, say
+from assay.cli.outcome import outcome_of
 from assay.cli.streams import OutputLost
 from assay.cli.surroundings import refuse_other_encodings
 from assay.errors import ArgumentError
@@ -158,9 +157,7 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
             check(document["source"])
     with _output(parsed, files) as descriptor:
         report = _write(document, descriptor, _file(parsed))
-    is_quiet = "quiet" in parsed.given
-    for line in problem_lines(errors_alone(report["problems"]) if is_quiet else report["problems"]):
-        say(line)
+    say_problems(report["problems"], errors_alone="quiet" in parsed.given)
     if bad:
         raise kept_rows_error(bad)
 

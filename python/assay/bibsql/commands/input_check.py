@@ -1,5 +1,5 @@
 """Takes the engine's document of the files; reads them once before anything is written or sent, and
-returns what is wrong with them as lines."""
+says what is wrong with them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from assay.bibsql.bibliography import counted, skipped_text
+from assay.cli.outcome import say
 from assay.errors import RunFailed
 
 SHOWN_PROBLEMS = 20
@@ -35,7 +36,7 @@ def check(source: Mapping[str, Any]) -> Mapping[str, Any]:
     from assay import _engine
     from assay.provision.session import raise_as_ours
 
-    of_rows = ("replicas", "only")
+    of_rows = ("kind", "replicas", "only")
     scan = {key: value for key, value in source.items() if key not in of_rows}
     try:
         return dict(json.loads(_engine.bib_scan(json.dumps(scan))))
@@ -69,14 +70,16 @@ def kept_rows_error(files: Iterable[str]) -> RunFailed:
     )
 
 
-def errors_alone(problems: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The problems without warnings."""
-    kept = [problem for problem in problems["kept"] if problem["severity"] == "error"]
-    return {**problems, "kept": kept, "warnings": 0}
-
-
-def problem_lines(problems: Mapping[str, Any]) -> list[str]:
+def say_problems(problems: Mapping[str, Any], *, errors_alone: bool) -> None:
     """What was wrong and did not stop the program: the first of it, and how much there is."""
+    if errors_alone:
+        kept = [problem for problem in problems["kept"] if problem["severity"] == "error"]
+        problems = {**problems, "kept": kept, "warnings": 0}
+    for line in _lines(problems):
+        say(line)
+
+
+def _lines(problems: Mapping[str, Any]) -> list[str]:
     lines = []
     for problem in problems["kept"][:SHOWN_PROBLEMS]:
         place = ":".join(
