@@ -12,15 +12,19 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.check.verdict import why_failed
 from assay.cli.program import run_program
 from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.kinds import Kind
+from assay.judge.verdict import of_run
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.summaries import first_look
+from assay.report.cells import cell_runs
+from assay.report.summaries import cell_summary, cell_table, first_look
 from assay.text.reasons import with_log
+from tests.support import observations
 
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
 
@@ -142,6 +146,22 @@ def test_a_failed_run_says_why_and_what_the_first_error_was(tmp_path: Path) -> N
     assert beginning(lines, "verdict") == "invalid: 3 transactions failed"
     assert beginning(lines, "errors").startswith("2 of 16 transactions failed, 1 unknown; first:")
     assert "timeout: canceling" in " ".join(lines)
+
+
+def test_an_unknown_outcome_is_not_called_failed(tmp_path: Path) -> None:
+    outcomes = {"scheduled": 16, "ok": 12, "aborted": 0, "failed": 1, "unknown": 3, "skipped": 0}
+    planned = invented.plan([invented.SQLITE], repetitions=2)
+    experiment = invented.experiment(
+        tmp_path / "r.sqlite", planned, 1.0, observation={"outcomes": outcomes}
+    )
+    (cell,) = cell_runs.cells(experiment, experiment.runs)
+    table = cell_table.lines([cell_summary.of_cell(experiment, cell)], 100, is_narrow=True)
+    shown = dict(zip(table[-2].split(), table[-1].split()[-len(table[-2].split()) :], strict=True))
+    assert (shown["failed"], shown["unknown"]) == ("2", "6")
+    verdict = of_run(experiment.runs[0].evidence).reason
+    assert verdict == "1 of 16 transactions failed, 3 unknown (together 25 %)"
+    found = observations.observation(outcomes=observations.outcomes(ok=380, unknown=20))
+    assert why_failed(found, [], None) == "the outcome of 20 transactions is unknown"
 
 
 def test_a_refused_run_has_its_reason_where_the_verdict_would_be(tmp_path: Path) -> None:

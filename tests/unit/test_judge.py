@@ -126,8 +126,8 @@ def test_a_merged_record_has_the_verdicts_of_its_cells(tmp_path: Path) -> None:
         (["lost connection"], True, "indicative", "for lost connections"),
         (["deadlock"], False, "indicative", "for serialization failures and deadlocks"),
         (["deadlock", "lost connection"], True, "indicative", "and lost connections"),
-        (["lost connection"], False, "invalid", "2 of 100 transactions (2 %) failed"),
-        (["constraint", "lost connection"], True, "invalid", "2 of 100 transactions"),
+        (["lost connection"], False, "invalid", "1 of 100 transactions failed, 1 unknown"),
+        (["constraint", "lost connection"], True, "invalid", "1 of 100 transactions"),
     ],
 )
 def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(

@@ -11,9 +11,11 @@ from assay.observation import (
     NativeClientsReport,
     Observation,
     OtherReport,
+    Outcomes,
     SpaceReuseReport,
     UpdateReport,
 )
+from assay.text import units
 
 _ENDED = {
     "refused": "not every client could connect",
@@ -67,9 +69,8 @@ def why_failed(
         return f"wrong answers: {wrong_answers(wrong)}"
     outcomes = observation.outcomes
     is_counted = all(error.class_ in counted for error in observation.errors)
-    bad = outcomes.failed + outcomes.unknown
-    if bad and not is_counted:
-        return f"{bad} {'transaction' if bad == 1 else 'transactions'} failed{first}"
+    if outcomes.lost and not is_counted:
+        return f"{_lost(outcomes)}{first}"
     return None
 
 
@@ -92,6 +93,16 @@ def _why_backup_failed(report: BackupReport) -> str | None:
     if report.lost_writes:
         return f"{report.lost_writes} acknowledged writes are not in the backup"
     return None
+
+
+def _lost(outcomes: Outcomes) -> str:
+    """``9 transactions failed, 1 unknown``: each under the word of its outcome."""
+    failed, unknown = outcomes.failed, outcomes.unknown
+    if not failed:
+        return f"the outcome of {units.counted(unknown, 'transaction')} is unknown"
+    return f"{units.counted(failed, 'transaction')} failed" + (
+        f", {unknown} unknown" if unknown else ""
+    )
 
 
 def _ended(observation: Observation, reconnect_patience_s: float | None) -> str | None:

@@ -13,7 +13,7 @@ from assay.check.verdict import CONFLICTS, LOSSES
 from assay.judge import kinds, warnings
 from assay.judge.evidence import Evidence
 from assay.judge.spread import Spread
-from assay.observation import Observation
+from assay.observation import Observation, Outcomes
 from assay.text import units
 from assay.text.reasons import sentence
 
@@ -47,14 +47,29 @@ def of_run(run: Evidence) -> Verdict:
     reconnects = run.driving.reconnect_patience_s is not None
     reasons = []
     if driven is not None and driven.outcomes.lost and not (reconnects and driven.outages):
-        lost, scheduled = driven.outcomes.lost, driven.outcomes.scheduled
-        words = f"{lost} of {scheduled} transactions ({units.percent(lost / scheduled)}) failed"
+        words = _lost(driven.outcomes)
         why = _why_counted(driven, reconnects)
         if why is None:
             return Verdict("invalid", words)
         reasons.append(f"{words}, for {why}")
     limits = [warning.name for warning in warnings.of_run(run) if warning.name in _LIMITING]
     return _indicative([*reasons, *(name.replace("-", " ") for name in dict.fromkeys(limits))])
+
+
+def _lost(outcomes: Outcomes) -> str:
+    """``2 of 100 transactions (2 %) failed``; an unknown outcome has its own word."""
+    share = units.percent(outcomes.lost / outcomes.scheduled)
+    if not outcomes.unknown:
+        return f"{outcomes.failed} of {outcomes.scheduled} transactions ({share}) failed"
+    if not outcomes.failed:
+        return (
+            f"the outcome of {outcomes.unknown} of {outcomes.scheduled} transactions ({share}) "
+            "is unknown"
+        )
+    return (
+        f"{outcomes.failed} of {outcomes.scheduled} transactions failed, {outcomes.unknown} "
+        f"unknown (together {share})"
+    )
 
 
 def _why_counted(observation: Observation, reconnects: bool) -> str | None:

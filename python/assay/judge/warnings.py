@@ -146,10 +146,10 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
     name, scheduled = run.name, outcomes.scheduled
     if lost := outcomes.lost:
         share = units.percent(lost / scheduled)
-        counted = f"{lost}"
-        if outcomes.unknown:
-            failed = f"{outcomes.failed} failed, " if outcomes.failed else ""
-            counted = f"{failed}{outcomes.unknown} unknown"
+        names = ("failed", "unknown")
+        counted = ", ".join(
+            f"{count} {word}" for word in names if (count := getattr(outcomes, word))
+        )
         yield Kind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
     if outages := observation.outages:
         lasted_ns = sum(one.lasted_ns for one in outages)

@@ -24,6 +24,8 @@ from assay.text import units
 Times = Sequence[tuple[Latency, Resolution]]
 """Of each repetition."""
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
+UNKNOWN = "unknown"
+"""The column of transactions with an unknown outcome, where there are any."""
 DEVICE_READS = "reads/tx"
 """The column of the device's reads per transaction."""
 ELAPSED = "elapsed"
@@ -53,6 +55,8 @@ class CellSummary:
     to the shortest, which has fewer percentiles."""
     columns: tuple[str, ...]
     """The values of `COLUMNS`."""
+    unknown: str
+    """How many transactions have an unknown outcome."""
     durability: str
     """As it was measured; ``-``: it was not."""
     device: str
@@ -86,6 +90,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         numbers=_numbers(experiment, cell, measured),
         groups=_groups(measured),
         columns=(*_columns(cell, measured), verdict.word or ABSENT),
+        unknown=counted(cell, UNKNOWN),
         durability=durability.shown(cell),
         device=device.summary(measured),
         device_reads=ABSENT if reads is None else units.digits(reads, 2),
@@ -245,8 +250,12 @@ def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
     rates = [one.driven.throughput_per_s for one in measured]
     known = [rate for rate in rates if rate is not None]
     tps = units.digits(spread(known).median) if known else ABSENT
-    failed = sum(run.driven.outcomes.lost for run in cell.runs if run.driven is not None)
     times = _latencies(measured)
     of_two = (_one(times, name) if times else ABSENT for name in ("p50", "p99"))
-    was_driven = any(run.driven is not None for run in cell.runs)
-    return (tps, *of_two, str(failed) if was_driven else ABSENT)
+    return (tps, *of_two, counted(cell, "failed"))
+
+
+def counted(cell: CellRuns, outcome: str) -> str:
+    """Transactions of all runs that ended so."""
+    driven = [run.driven.outcomes for run in cell.runs if run.driven is not None]
+    return str(sum(getattr(one, outcome) for one in driven)) if driven else ABSENT

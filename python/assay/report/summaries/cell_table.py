@@ -45,6 +45,8 @@ def _columns(found: Sequence[CellSummary]) -> dict[str, list[str]]:
     """Title → the value of each cell."""
     *titles, last = cell_summary.COLUMNS
     columns = {title: [cell.columns[place] for cell in found] for place, title in enumerate(titles)}
+    if any(cell.unknown not in (cell_summary.ABSENT, "0") for cell in found):
+        columns[cell_summary.UNKNOWN] = [cell.unknown for cell in found]
     if any(cell.has_elapsed_alone for cell in found):
         columns = {cell_summary.ELAPSED: [cell.elapsed for cell in found], **columns}
     if any(cell.has_device_reads for cell in found):

@@ -39,6 +39,8 @@ def _table(found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSumma
     ]
     unit = percentiles.unit_of(times)
     is_driven = bool(times)
+    has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
+    outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
     return Table(
         name="summary",
         title="Each cell",
@@ -48,12 +50,12 @@ def _table(found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSumma
             Column("cell"),
             *([Column("TPS", is_number=True)] if is_driven else [Column("measured")]),
             *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES if is_driven),
-            *([Column("failed", is_number=True)] if is_driven else []),
+            *(Column(name, is_number=True) for name in outcomes),
             Column("verdict"),
             Column("why"),
         ),
         rows=tuple(
-            _row(cell, one, unit, has_tests=has_tests, is_driven=is_driven)
+            _row(cell, one, unit, outcomes, has_tests=has_tests)
             for cell, one in zip(found, summaries, strict=True)
         ),
         notes=(
@@ -68,17 +70,16 @@ def _row(
     cell: CellRuns,
     summary: cell_summary.CellSummary,
     unit: str,
+    outcomes: Sequence[str],
     *,
     has_tests: bool,
-    is_driven: bool,
 ) -> Row:
     def in_unit(made: Number) -> str:
         return units.time(made.value, unit, resolution_ns=made.resolution or 0)
 
     tps = aggregates.number(cell, aggregates.THROUGHPUT)
-    failed = sum(run.driven.outcomes.lost for run in cell.runs if run.driven is not None)
     numbers: list[Cell] = []
-    if is_driven:
+    if outcomes:
         numbers = [
             absent("-") if tps is None else Cell(units.digits(tps.value), tps),
             *(
@@ -87,7 +88,7 @@ def _row(
                 else absent("-")
                 for name in _PERCENTILES
             ),
-            Cell(str(failed), Number(failed, "count")),
+            *(_counted(cell, outcome) for outcome in outcomes),
         ]
     else:
         numbers = [text("; ".join(shown for _, shown in summary.numbers) or "-")]
@@ -99,3 +100,10 @@ def _row(
         text(summary.verdict.reason),
     )
     return Row(row)
+
+
+def _counted(cell: CellRuns, outcome: str) -> Cell:
+    shown = cell_summary.counted(cell, outcome)
+    return (
+        absent(shown) if shown == cell_summary.ABSENT else Cell(shown, Number(int(shown), "count"))
+    )
