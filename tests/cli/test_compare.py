@@ -45,6 +45,8 @@ def test_a_real_difference_is_called_and_conditions_set_the_exit_status(both: As
 
     held = both(*words, "--fail-if", "throughput_per_s < 0.001x", "--fail-if", "failed > 0")
     assert held.status == 0, held.err
+    forgotten = both(*words, "--fail-if", "throughput_per_s < 0.95")
+    assert "for its ratio to A write 'throughput_per_s < 0.95x'" in forgotten.err
     limit = both(*words, "--fail-if", "latency_mean_ns > 10000000")
     assert limit.status == 1
     table = list(csv.DictReader(io.StringIO(both(*words, "--format", "csv").out)))

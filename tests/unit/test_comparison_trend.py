@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import invented_records as invented
@@ -13,6 +14,7 @@ import pytest
 from assay.comparison.change_points import change_points
 from assay.comparison.trend import Trend, trends
 from assay.record import RunRecord
+from assay.record.records import ScriptRecord
 from assay.report.comparisons import trend as report
 from assay.report.forms import table
 
@@ -77,6 +79,24 @@ def test_another_machine_and_invalid_runs_are_said(tmp_path: Path) -> None:
     assert [point.experiment for point in found.points] == [1, 3]
     assert found.left_out == 2
     assert [one.name for one in found.points[1].differs] == ["cpu_model"]
+
+
+def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> None:
+    runs = [one for _ in range(5) for one in measured(tmp_path / "a.sqlite", 1.0)]
+    script = ScriptRecord("checks", "checks.sql", "SELECT 1;", 1)
+    changed = [
+        (path, replace(run, scripts=(script,)))
+        for _ in range(5)
+        for path, run in measured(tmp_path / "a.sqlite", 2.0)
+    ]
+    (found,) = trends([*runs, *changed])
+    assert [one.change_p for one in found.points] == [None] * 10
+    assert not found.is_long_enough and found.levels[4] > 1.9 * found.levels[5]
+    assert [one.name for one in found.points[5].differs] == ["text of the scripts"]
+    assert [point.to_previous is None for point in found.points] == [True, *[False] * 4] * 2
+    stream = io.StringIO()
+    table.render(report.build([found], [tmp_path]), stream, detail=True)
+    assert "other work" in stream.getvalue() and "slower" not in stream.getvalue()
 
 
 def test_noise_has_a_change_in_at_most_five_of_a_hundred() -> None:

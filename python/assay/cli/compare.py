@@ -11,6 +11,7 @@ import click
 
 from assay.cli import completers
 from assay.cli.options import format_option, records_option
+from assay.cli.outcome import say
 from assay.comparison.differences import DESPITE
 from assay.errors import ArgumentError
 
@@ -102,6 +103,12 @@ def command(
     judged = conditions.judge(made, asked, despite=despite)
     _write(made, judged, form, detail=detail)
     _insist_on_cells(made)
+    for one in asked:
+        if conditions.may_mean_ratio(one, judged):
+            say(
+                f"warning: {one.text} is about the value of B itself; for its ratio to A write "
+                f"'{one.text}x'"
+            )
     status = _status(judged)
     if not status:
         _insist_on_a_verdict(made)
@@ -156,7 +163,6 @@ def _passed_over(made: Comparison) -> str | None:
 
 
 def _status(judged: Sequence[Judged]) -> int:
-    from assay.cli.outcome import say
     from assay.comparison.conditions import Answer
 
     met = [one for one in judged if one.answer is Answer.MET]

@@ -28,6 +28,9 @@ _CONDITION = re.compile(
     r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<x>x?)\s*"
 )
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_NEAR_ONE = 5
+_FAR = 10
+"""Times the limit."""
 _EXAMPLES = "'throughput_per_s < 0.95x' (a ratio to A) or 'latency_p99_ns > 5000000' (a value of B)"
 
 
@@ -110,6 +113,15 @@ def judge(
             Judged(one, cell.name, Answer.UNKNOWN, "B has no such cell", None) for cell in lost
         ]
     return found
+
+
+def may_mean_ratio(condition: Condition, judged: Sequence[Judged]) -> bool:
+    """Whether the limit is near 1 and each value of B is far from it: an ``x`` may be missing."""
+    if condition.is_ratio or condition.metric.unit == "count":
+        return False
+    found = [one.found for one in judged if one.condition == condition and one.found is not None]
+    is_near_one = 1 / _NEAR_ONE <= condition.limit <= _NEAR_ONE
+    return is_near_one and bool(found) and all(one > _FAR * condition.limit for one in found)
 
 
 def _foreign(comparison: Comparison) -> str:

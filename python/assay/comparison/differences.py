@@ -5,6 +5,8 @@ texts, data, storage, durability).
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -54,11 +56,17 @@ def unknown_of_machines(a: Side, b: Side) -> tuple[str, ...]:
 
 
 def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
-    """Machine and version of the system, of a run and one of later."""
+    """Of two runs of one cell, the second in a later experiment."""
     return (
         *_of_machine_facts(a.machine, b.machine),
-        *_one("system", "version of the system", _version(a), _version(b)),
+        *_one("workload", "text of the scripts", _scripts(a), _scripts(b)),
+        *_of_runs([a], [b], between=""),
     )
+
+
+def leave_no_verdict(differences: Iterable[Difference]) -> bool:
+    """Whether the sides did other work, or kept less of it."""
+    return any(one.what in BLOCKING for one in differences)
 
 
 def are_other_machines(differences: Iterable[Difference]) -> bool:
@@ -149,6 +157,11 @@ def _build(experiment: ExperimentRecord) -> str:
 
 def _text(experiment: ExperimentRecord) -> str:
     return str(experiment.workload.get("fingerprint", ""))[:_FINGERPRINT]
+
+
+def _scripts(run: RunRecord) -> str:
+    texts = json.dumps([[one.name, one.text] for one in run.scripts])
+    return hashlib.sha256(texts.encode()).hexdigest()[:_FINGERPRINT]
 
 
 def _version(run: RunRecord) -> str:

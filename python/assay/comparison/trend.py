@@ -1,5 +1,8 @@
 """Takes runs of many experiments; gives of each cell its `Trend`: a point for each experiment, in
 the order of time, with ratios to the first and to the one before, and change points.
+
+Where an experiment did other work than the one before (another script, other data, less durable),
+the trend begins anew: ratios and change points do not reach over this place.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ class Point:
     value: float
     """Their geometric mean."""
     to_first: Estimate | None
-    """None: of the first point, and where a value is 0."""
+    """To the first point that did the same work. None: of that point, and where a value is 0."""
     to_previous: Estimate | None
     change_p: float | None
     """The p-value of a change point here; None: it is none."""
@@ -41,7 +44,12 @@ class Point:
     """The worst of its runs."""
     runs_reasons: tuple[str, ...]
     differs: tuple[Difference, ...]
-    """From the point before: machine and version of the system."""
+    """From the point before."""
+
+    @property
+    def is_first_of_its_work(self) -> bool:
+        """Whether nothing before it can be compared with it."""
+        return differences.leave_no_verdict(self.differs)
 
 
 @dataclass(frozen=True)
@@ -58,13 +66,17 @@ class Trend:
     @property
     def is_long_enough(self) -> bool:
         """Whether there can be a change point."""
-        return len(self.points) >= LEAST_VALUES
+        return any(end - begin >= LEAST_VALUES for begin, end in _stretches(self.points))
 
     @property
     def levels(self) -> tuple[float, ...]:
         """For each point the mean of all points between two changes."""
         values = [point.value for point in self.points]
-        begins = [place for place, one in enumerate(self.points) if one.change_p is not None]
+        begins = [
+            place
+            for place, one in enumerate(self.points)
+            if one.change_p is not None or one.is_first_of_its_work
+        ]
         spans = pairwise([0, *begins, len(values)])
         return tuple(
             level for begin, end in spans for level in [center(values[begin:end])] * (end - begin)
@@ -120,6 +132,9 @@ def _point(
     previous: RunRecord | None,
 ) -> Point:
     """``previous``: the last run of the point before."""
+    differs = differences.of_following_runs(previous, runs[0]) if previous else ()
+    begin = _stretches(before)[-1][0]
+    comparable = () if differences.leave_no_verdict(differs) else before[begin:]
     values = tuple(float(value) for run in runs if (value := metric.value(run)) is not None)
     return Point(
         record=record,
@@ -127,12 +142,12 @@ def _point(
         begun_unix_ns=min(run.begun_unix_ns or 0 for run in runs),
         values=values,
         value=center(values),
-        to_first=_ratio(metric, before[0].values, values) if before else None,
-        to_previous=_ratio(metric, before[-1].values, values) if before else None,
+        to_first=_ratio(metric, comparable[0].values, values) if comparable else None,
+        to_previous=_ratio(metric, comparable[-1].values, values) if comparable else None,
         change_p=None,
         runs_verdict=worst_word(run.verdict for run in runs),
         runs_reasons=tuple(reasons_of(runs)),
-        differs=differences.of_following_runs(previous, runs[0]) if previous else (),
+        differs=differs,
     )
 
 
@@ -140,9 +155,19 @@ def _ratio(metric: Metric, a: Sequence[float], b: Sequence[float]) -> Estimate |
     return independent(a, b, metric.least_deviation) if min(*a, *b) > 0 else None
 
 
+def _stretches(points: Sequence[Point]) -> list[tuple[int, int]]:
+    """First place of each stretch of points that did the same work, and the place after it."""
+    begins = [place for place, one in enumerate(points) if place and one.is_first_of_its_work]
+    return list(pairwise([0, *begins, len(points)]))
+
+
 def _with_changes(points: Sequence[Point]) -> tuple[Point, ...]:
     """Changes are looked for in logarithms, as ratios are."""
     if any(point.value <= 0 for point in points):
         return tuple(points)
-    found = dict(change_points([math.log(point.value) for point in points]))
+    found = {
+        begin + place: p_value
+        for begin, end in _stretches(points)
+        for place, p_value in change_points([math.log(one.value) for one in points[begin:end]])
+    }
     return tuple(replace(point, change_p=found.get(place)) for place, point in enumerate(points))

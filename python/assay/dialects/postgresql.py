@@ -32,6 +32,7 @@ class PostgresqlDialect(StandardSql):
     name = "postgresql"
     limits = SchemaLimits(
         source="PostgreSQL documentation, appendix K (limits) and section 8.3",
+        identifier_length=63,
         columns=1600,
         varchar_length=10_485_760,
     )

@@ -132,6 +132,8 @@ def _cells(one: Trend, place: int) -> Iterator[Cell]:
 
 def _change(one: Trend, place: int) -> str:
     point = one.points[place]
+    if point.is_first_of_its_work:
+        return "other work"
     if point.change_p is None or point.to_previous is None:
         return ""
     return one.metric.word(_level_ratio(one, place))
@@ -151,9 +153,12 @@ def _notes(one: Trend) -> Iterator[str]:
             )
         if point.differs:
             differs = "; ".join(found.sentence for found in point.differs)
-            yield f"experiment {point.experiment} differs from the one before: {differs}"
+            begins_anew = ", so it is not compared with it" if point.is_first_of_its_work else ""
+            yield (
+                f"experiment {point.experiment} differs from the one before{begins_anew}: {differs}"
+            )
     if not one.is_long_enough:
-        yield f"too short for change points: {LEAST_VALUES} experiments are needed"
+        yield f"too short for change points: {LEAST_VALUES} experiments of the same work are needed"
     if one.left_out:
         yield (
             f"{units.counted(one.left_out, 'run')} left out: not measured, invalid, or without "
