@@ -88,7 +88,7 @@ def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -
     assert "8 clients, 100 offered/s, repetition 2\n  drive parallel, about 35 s\n" in (
         lines.getvalue()
     )
-    assert "measuring: 0 TPS, 8 clients, 1 failed; about 36 s left" in terminal.getvalue()
+    assert "measuring: 0 TPS, 8 clients, 1 failed; about 4 min left" in terminal.getvalue()
 
 
 def test_a_server_by_url_has_no_storage() -> None:
@@ -101,13 +101,18 @@ def test_a_server_by_url_has_no_storage() -> None:
 def test_throughput_p99_and_the_time_left_of_the_whole_experiment_are_shown() -> None:
     driving = Driving(duration_s=30.0)
     timed = replace(RUN, position=0, cell=replace(RUN.cell, driving=driving))
-    seconds = iter([0.0, 0.0, 10.0])
+    seconds = iter([0.0, 0.0, 100.0, 142.0])
     live = Live(lambda: next(seconds))
     live.run(timed, 3)
     report = {**DRIVEN, "elapsed_s": 10.0, "last_second": {"ok": 26_091, "p99_ns": 1_040_000}}
     assert live.numbers(report) == "26091 TPS, p99 1.04 ms, 8 clients, 1 failed"
     # 20 s of this run, and two more runs of 30 s.
     assert live.left(report) == "about 80 s left"
+    live.run(replace(timed, position=1), 4)
+    live.numbers(report)
+    live.run(replace(timed, position=2), 4)
+    # 20 s of this run, and one more, which takes the median of 100 and 42 s.
+    assert live.left(report) == "about 91 s left"
 
 
 def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() -> None:
