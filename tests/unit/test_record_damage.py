@@ -16,7 +16,7 @@ import pytest
 
 from assay.cli.program import run_program
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.record import Store, read_only
+from assay.record import Store
 
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
 
@@ -111,23 +111,6 @@ def test_a_full_disk_is_reported_and_the_record_kept(sound: Path, tmp_path: Path
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
-
-
-def test_a_record_that_another_process_holds_is_locked_and_not_wrong(
-    sound: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(read_only, "_BUSY_TIMEOUT_S", 0.1)
-    path = tmp_path / "held.sqlite"
-    shutil.copy(sound, path)
-    holder = sqlite3.connect(path, isolation_level=None)
-    for statement in ("PRAGMA locking_mode = EXCLUSIVE", "BEGIN EXCLUSIVE"):
-        holder.execute(statement)
-    assert run_program(["report", "--records", str(path)]) == 3
-    assert f"{path} is locked by another process" in capsys.readouterr().err
-    holder.close()
 
 
 def test_an_impossible_run_number_is_refused(

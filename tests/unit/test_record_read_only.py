@@ -12,7 +12,7 @@ from pathlib import Path
 import invented_records as invented
 import pytest
 
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, SystemUnderTestError
 from assay.record import Store, read_only, schema
 
 
@@ -133,6 +133,6 @@ def test_a_record_that_is_locked_even_to_readers_is_not_read_past_the_lock(
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
     other.execute("BEGIN EXCLUSIVE")
-    with pytest.raises(ArgumentError, match="locked"):
+    with pytest.raises(SystemUnderTestError, match="is locked by another process"):
         Store(path, must_exist=True)
     other.close()
