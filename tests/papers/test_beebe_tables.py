@@ -58,6 +58,9 @@ def test_both_tables_have_the_papers_rows_and_columns(
     file.write_text(FILE.format(systems=named, bib=beebe / "texbook1.bib"))
     ended = assay("run", file, "--no-probe")
     assert ended.status == 0, ended.err
+    for title in ("Table 1", "Table 2"):
+        assert title in ended.out  # the run itself prints what the paper has
+    assert "claims       " in ended.out
     report = build(ended.experiment)
 
     one = table(report, "sequential_paper")

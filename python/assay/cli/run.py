@@ -74,6 +74,7 @@ def command(
     from assay.cli.report_output import insist_on_readable
     from assay.record import Store
     from assay.report.build import build
+    from assay.report.forms import table
     from assay.report.summaries import first_look
     from assay.resuming import Request
 
@@ -104,6 +105,7 @@ def command(
         say(f"kept in {kept_in} as experiment {result.experiment_id}")
     with status_at_least(result.exit_code):
         if is_brief:
+            table.render_answers(report, sys.stdout)
             first_look.render(kept, report, sys.stdout, _details(result.experiment_id, kept_in))
         else:
             registry.report_form(form)(report, sys.stdout, detail=detail)

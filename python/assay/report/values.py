@@ -107,6 +107,8 @@ class Table:
     """How many leading columns identify a row within its block."""
     is_detail: bool = False
     """Left out unless details are shown."""
+    is_answer: bool = False
+    """What the experiment was made for: it stands before the summary at the end of a run."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,10 @@ class Section:
     """For forms with charts."""
     part_of: str = ""
     """The title of the section of results that it explains; empty: it stands for itself."""
+
+    @property
+    def answers(self) -> tuple[Table, ...]:
+        return tuple(table for table in self.tables if table.is_answer)
 
     def shown_tables(self, with_detail: bool) -> tuple[Table, ...]:
         return tuple(table for table in self.tables if with_detail or not table.is_detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -38,14 +39,30 @@ _MOST_OF_A_LINE = 0.6
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
     """Writes the report. ``detail`` None: details of a report of few cells only."""
     report = for_people(report)
+    with_detail = report.cell_count <= CELLS_WITH_DETAIL if detail is None else detail
+    with _console(stream) as console:
+        _print(console, report, with_detail)
+
+
+def render_answers(report: Report, stream: TextIO) -> None:
+    """Writes the tables that answer what the experiment was made for; of most there are none."""
+    found = [table for section in for_people(report).sections for table in section.answers]
+    with _console(stream) as console:
+        for table in found:
+            _print_table(console, table)
+        if found:
+            console.print()
+
+
+@contextmanager
+def _console(stream: TextIO) -> Iterator[Console]:
     if hasattr(stream, "reconfigure"):
         # A character that the terminal's encoding lacks becomes "?", not an error.
         stream.reconfigure(errors="replace")
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     console.width = line_width(stream) or WIDTH
-    with_detail = report.cell_count <= CELLS_WITH_DETAIL if detail is None else detail
     with console.capture() as written:
-        _print(console, report, with_detail)
+        yield console
     for line in written.get().splitlines():
         stream.write(line.rstrip() + "\n")
 

@@ -75,6 +75,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
     if (of_paper := paper_table.section(experiment)) is not None:
         figures = [*of_paper.figures, *figures]
         tables = [*of_paper.tables, *tables]
+    tables = [replace(table, is_answer=True) for table in tables]
     claims = judged_claims.judged(experiment)
     if claims:
         tables.append(_claims_table(claims))

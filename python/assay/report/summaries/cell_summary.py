@@ -127,7 +127,7 @@ def _numbers(
     if declared and declared.fields:
         return _fields(declared.fields, cell)
     if not measured:
-        return _elapsed(cell)
+        return _elapsed(cell) or _load(cell)
     made = aggregates.number(cell, aggregates.THROUGHPUT)
     if made is None:
         return ()
@@ -158,6 +158,15 @@ def _elapsed(cell: CellRuns) -> tuple[tuple[str, str], ...]:
         around = f"{_seconds(made.low)}-{_seconds(made.high)}"
         shown += f", median of {made.n} repetitions ({around})"
     return ((ELAPSED, shown),)
+
+
+def _load(cell: CellRuns) -> tuple[tuple[str, str], ...]:
+    """Of a test that only loads."""
+    made = aggregates.number(cell, aggregates.LOAD_TIME)
+    size = aggregates.number(cell, aggregates.SIZE_ON_DISK)
+    shown = [f"loaded in {_seconds(made.value)}{TOGETHER}s"] if made else []
+    shown += [f"size on disk {units.size(size.value)}"] if size else []
+    return ((MEASURED, "; ".join(shown)),) if shown else ()
 
 
 def _seconds(value_ns: float) -> str:

@@ -89,6 +89,8 @@ def lines(
     last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
         last = _line("details", kind + more, width)
+    judged = "; ".join(line for one in report.sections if one.answers for line in one.lines)
+    last = [*_line("claims", judged, width, most=2), *last]
     last = [*_line("precision", precision.line(experiment), width), *last]
     spare = min(1, len(report.warnings))
     if len(found) == 1:
@@ -164,7 +166,10 @@ def _chosen(found: Sequence[CellSummary], number: int) -> list[CellSummary]:
 
 def _is_usable(found: Sequence[CellSummary]) -> bool:
     """Whether each has a number that is not invalid."""
-    return all(cell.verdict.word in ("valid", "indicative") for cell in found)
+    return all(
+        cell.verdict.word in ("valid", "indicative") or bool(not cell.verdict.word and cell.numbers)
+        for cell in found
+    )
 
 
 def _rest(number: int) -> list[str]:
