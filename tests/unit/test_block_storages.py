@@ -24,6 +24,7 @@ from assay.provision.hierarchies import Parent, parents
 from assay.provision.leftovers import clear_leftovers
 from assay.storages.abilities import Inspectable, OwnDevice
 from assay.storages.block import image
+from assay.storages.known_file_system import known_file_system
 from assay.storages.loop import LOOP
 from assay.storages.mounts import device_number
 from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_device, mounted_at
@@ -49,6 +50,21 @@ def folder() -> Iterator[Path]:
 def choice_of(word: str, *, may_erase: bool = False) -> StorageChoice:
     (choice,) = storage_choices([word], may_erase=may_erase)
     return choice
+
+
+@pytest.mark.parametrize(
+    ("word", "file_system"),
+    [
+        ("loop", "ext4"),
+        ("loop[fs=btrfs]", "btrfs"),
+        ("throttled[write_iops=10,fs=xfs]", "xfs"),
+        ("modelled[fs=xfs]", "xfs"),
+        ("modelled[fs=none]", ""),
+        ("device[fs=xfs]:/dev/sdx", "xfs"),
+    ],
+)
+def test_the_file_system_is_known_before_it_is_made(word: str, file_system: str) -> None:
+    assert known_file_system(choice_of(word)) == file_system
 
 
 def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:

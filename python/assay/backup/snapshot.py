@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import contextlib
 
-from assay import registry
 from assay.backup import files
 from assay.backup.meanwhile import Meanwhile
 from assay.backup.way import Made, Subject
-from assay.errors import ArgumentError, Bug
+from assay.errors import Bug
 from assay.experiment import StorageChoice, SystemChoice
-from assay.option_spec import option_values
 from assay.provision.copying import copy_directory
 from assay.provision.paused import paused
-from assay.storages.abilities import FileSystemKnown
+from assay.storages.known_file_system import known_file_system
 from assay.systems.abilities import Quiesced
 from assay.systems.protocol import System
 
@@ -32,7 +30,7 @@ class Snapshot:
     ) -> str | None:
         if not isinstance(system, Quiesced):
             return f"{choice.label} cannot be asked to flush its files for a snapshot"
-        found = _file_system(storage)
+        found = known_file_system(storage)
         if found and found not in _SHARING:
             return (
                 f"{storage.name} has {found}, which cannot share blocks between files; a snapshot "
@@ -55,19 +53,6 @@ class Snapshot:
 
     def restore(self, subject: Subject) -> int:
         return files.restore(subject, "always")
-
-
-def _file_system(storage: StorageChoice) -> str:
-    """Its name; empty where it is not known before the storage is made."""
-    kind = registry.storage(storage.kind)
-    if isinstance(kind, FileSystemKnown):
-        return kind.file_system_of(storage)
-    if not any(spec.name == "fs" for spec in kind.option_specs):
-        return ""
-    try:
-        return option_values(kind.option_specs, storage.options, kind.name).get("fs", "")
-    except ArgumentError:
-        return ""
 
 
 SNAPSHOT = Snapshot()

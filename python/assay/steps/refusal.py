@@ -13,11 +13,11 @@ from assay import capabilities, registry
 from assay.dialects.limits import Limited, beyond
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
-from assay.experiment import COLD_CACHES, StorageChoice, machines, storage_words
+from assay.experiment import COLD_CACHES, machines, storage_words
 from assay.plan import PlannedRun
 from assay.provision import client_memory
 from assay.steps import cache, native_clients
-from assay.storages.abilities import FileSystemKnown
+from assay.storages.known_file_system import known_file_system
 from assay.systems.abilities import capabilities_of
 from assay.workload.values import Workload
 
@@ -37,7 +37,7 @@ def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
         storage_words.check_pair(choice, storage)
         registry.system(choice.name).check(choice)
         if client_memory.is_limited(choice):
-            file_system = _file_system(storage)
+            file_system = known_file_system(storage)
             client_memory.refuse_too_little(choice, storage.name, file_system, run.cell.clients)
     except ArgumentError as error:
         message = error.message if choice.label in error.message else f"{choice.label}: {error}"
@@ -46,12 +46,6 @@ def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
     refusals = (step.why_refused(run) for step in steps)
     refused = next(filter(None, refusals), None) or native_clients.why_not(compiled.workload, run)
     return refused or cache.why_not(compiled, run)
-
-
-def _file_system(storage: StorageChoice) -> str:
-    """Empty: not known before it is made."""
-    kind = registry.storage(storage.kind)
-    return kind.file_system_of(storage) if isinstance(kind, FileSystemKnown) else ""
 
 
 def why_lacking(workload: Workload, run: PlannedRun) -> str | None:

@@ -226,7 +226,7 @@ class FileSystemKnown(Protocol):
     """The file system of its data can be seen before it is created."""
 
     def file_system_of(self, choice: StorageChoice) -> str:
-        """By its name in the kernel (``ext4``)."""
+        """By its name in the kernel (``ext4``); empty: a raw disk, which has none."""
         ...
 
 

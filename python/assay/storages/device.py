@@ -50,6 +50,9 @@ class Device:
         size_bytes = guards.device_size_bytes(node)
         need_size(need_file_system(given[FS.name]), size_bytes, choice.name)
 
+    def file_system_of(self, choice: StorageChoice) -> str:
+        return values(self, choice)[FS.name]
+
     def _path(self, choice: StorageChoice) -> Path:
         if choice.directory is None:
             raise ArgumentError(

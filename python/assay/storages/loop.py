@@ -51,6 +51,9 @@ class Loop:
     def device_node(self, prepared: PreparedStorage) -> Path:
         return _node(prepared)
 
+    def file_system_of(self, choice: StorageChoice) -> str:
+        return values(self, choice)[FS.name]
+
     def size_bytes(self, choice: StorageChoice) -> int:
         return size_bytes(values(self, choice)[SIZE.name])
 

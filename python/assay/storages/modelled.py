@@ -91,6 +91,9 @@ class Modelled:
             need_size(need_file_system(given[FS.name]), size, choice.name)
         need_known_free_space(choice, size)
 
+    def file_system_of(self, choice: StorageChoice) -> str:
+        return "" if self.is_raw(choice) else values(self, choice)[FS.name]
+
     def why_unavailable(self) -> str | None:
         return why_not(_need_served_disks, self.name)
 

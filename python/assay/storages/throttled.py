@@ -85,6 +85,9 @@ class Throttled:
         check_image(self, choice)
         _need_controller()
 
+    def file_system_of(self, choice: StorageChoice) -> str:
+        return values(self, choice)[FS.name]
+
     def _limits(self, choice: StorageChoice) -> dict[str, int]:
         given = values(self, choice)
         of = {spec.name: spec.quantity for spec in self.option_specs}
