@@ -61,6 +61,7 @@ def test_both_tables_have_the_papers_rows_and_columns(
     for title in ("Table 1", "Table 2"):
         assert title in ended.out  # the run itself prints what the paper has
     assert "claims       " in ended.out
+    assert "Server processes" not in ended.out  # numbers of the paper's text are in the report
     report = build(ended.experiment)
 
     one = table(report, "sequential_paper")

@@ -20,12 +20,13 @@ A workload's ``published.toml`` holds one table per test::
 Where only ratios were printed, ``values`` is empty and ``speed_up`` is given alone. The table of a
 series has a row per level, for any system (`assay.report.papers.joined`).
 
-Two further keys are for the comparison of a whole paper
+Three further keys are for the comparison of a whole paper
 (`assay.report.papers.published_measured`)::
 
     measured   = [{ test = "load" }, { test = "select" }]  # our cells for each column, if they
                                             # are not those of the report's or the series' columns
     any_system = true                       # ours stand beside every row, whatever the system
+    in_text    = true                       # the paper has these numbers in its text, in no table
 
 and a row may say which of our cells it stands for, in place of what it is called:
 ``measured = { system = "mydb", memory = "48GB" }``.
@@ -87,6 +88,8 @@ class Published:
     """Levels and quantity of our cells for each column; empty: those of our own table."""
     any_system: bool = False
     """Whether ours stand beside every row, whatever the published system."""
+    in_text: bool = False
+    """The paper has these numbers in its text: they are not among the tables it is known for."""
 
     @property
     def beside(self) -> list[Column]:
@@ -160,6 +163,7 @@ def read(section: Section) -> Published:
         if "measured" in section
         else (),
         any_system=section.boolean("any_system", False),
+        in_text=section.boolean("in_text", False),
     )
     section.done()
     if found.measured and len(found.measured) != len(found.columns):

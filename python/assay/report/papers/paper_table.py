@@ -160,6 +160,7 @@ def table(
     return Table(
         name=f"{name}{_SUFFIX}",
         title=f"{title} ({published.source}){_unit(published)}",
+        is_answer=not published.in_text,
         label_columns=len(layout.rows) + 1,
         columns=(
             *(Column(one, is_number=one == "clients") for one in layout.rows),

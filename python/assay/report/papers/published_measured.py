@@ -75,7 +75,6 @@ def section(experiment: ExperimentRecord) -> Section | None:
     if (of_paper := paper_table.section(experiment)) is not None:
         figures = [*of_paper.figures, *figures]
         tables = [*of_paper.tables, *tables]
-    tables = [replace(table, is_answer=True) for table in tables]
     claims = judged_claims.judged(experiment)
     if claims:
         tables.append(_claims_table(claims))
@@ -174,6 +173,7 @@ def _table(
     return Table(
         name=f"{_PREFIX}{name}",
         title=f"{beside.source}: published and measured",
+        is_answer=not beside.in_text,
         label_columns=len(titles),
         columns=(
             *titles,
