@@ -6,7 +6,7 @@ from the device's flushes against the commits of one client.
 2. One client commits 47 transactions with pauses between. Before each is sent and after each is
    answered the device's flushes and written bytes are read.
 3. If one of them was not flushed before its answer, the file system is synced, and the device is
-   watched while nobody commits.
+   watched while no client commits.
 4. Three more are committed, of 64 times the size, so that the system's background work is not
    taken for their flush, and followed until they are flushed, or for 10 seconds.
 5. The file system is synced: what was written by then had left the processes.

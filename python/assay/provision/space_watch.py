@@ -1,8 +1,8 @@
 """Takes the directory of a system; keeps how little free space its storage had lately.
 
 What is refused a block often removes its files at once, and then the storage no longer looks full.
-A system that waits on a full storage until somebody frees space is ended, so that its clients get
-an error instead of waiting for ever.
+A system that waits on a full storage until space is freed is ended, so that its clients get an
+error instead of waiting for ever.
 """
 
 from __future__ import annotations

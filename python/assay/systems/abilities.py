@@ -227,7 +227,7 @@ class CrashReport(Protocol):
 
 @runtime_checkable
 class WaitsForSpace(Protocol):
-    """On a full storage it may wait until somebody frees space, instead of reporting an error."""
+    """On a full storage it may wait until space is freed, instead of reporting an error."""
 
     def why_waiting(self, directory: ServerDirectory) -> str | None:
         """What its programs have logged of such a wait; None: nothing. Asked once a second while

@@ -96,7 +96,7 @@ class Target:
 @contextmanager
 def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Target]:
     """A file that ``--create`` makes is removed again after an error. No session waits longer than
-    ``wait_s`` for a lock of the database; raises `RunFailed` where it has waited in vain."""
+    ``wait_s`` for a lock of the database; raises `RunFailed` where one had to."""
     word = parsed.last_or("apply", "")
     if not is_url(word):
         _insist_on_path(word)

@@ -5,6 +5,7 @@ clients, latency with the offered rate, time with the size of the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from assay.judge.samples import SHARES, samples_needed
 from assay.report.cells import aggregates, cell_runs
@@ -36,31 +37,46 @@ def figures(
     )
 
 
+@dataclass(frozen=True)
+class _Chart:
+    """What is drawn along the levels of a factor."""
+
+    name: str
+    title: str
+    x: Axis
+    y: Axis
+    factor: str
+    value: Value
+    is_relative: bool = False
+    """Values are multiples of the first of their line."""
+    ideal: str = ""
+    """The name of the line on which y is x; empty: there is none, unless values are relative."""
+
+
 def _scaling(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
     levels = _numbers(found, _CLIENTS)
     if len(levels) < 2:
         return
-    yield from _lines(
+    throughput = _Chart(
         f"{test}_throughput_by_clients",
         "Throughput by clients",
-        found,
         Axis("clients", _scale(levels)),
         Axis("transactions per second"),
         _CLIENTS,
         _throughput,
     )
-    yield from _lines(
+    yield from _lines(throughput, found)
+    first = units.counted(int(levels[0]), "client")
+    scaling = _Chart(
         f"{test}_scaling",
         "Scaling",
-        found,
         Axis("clients", Scale.LOG),
-        Axis(
-            f"throughput, multiple of that of {units.counted(int(levels[0]), 'client')}", Scale.LOG
-        ),
+        Axis(f"throughput, multiple of that of {first}", Scale.LOG),
         _CLIENTS,
         _throughput,
         is_relative=True,
     )
+    yield from _lines(scaling, found)
 
 
 def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
@@ -68,26 +84,27 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
     levels = _numbers(found, OFFERED_RATE)
     if len(levels) < 2:
         return
+    offered = Axis("offered transactions per second", _scale(levels))
     for name in _PERCENTILES:
-        yield from _lines(
+        latency = _Chart(
             f"{test}_{name}_by_offered_rate",
             f"Latency ({name}) by offered rate",
-            found,
-            Axis("offered transactions per second", _scale(levels)),
+            offered,
             Axis(f"{name} latency, ms", Scale.LOG),
             OFFERED_RATE,
             _percentile(name),
         )
-    yield from _lines(
+        yield from _lines(latency, found)
+    throughput = _Chart(
         f"{test}_throughput_by_offered_rate",
         "Throughput by offered rate",
-        found,
-        Axis("offered transactions per second", _scale(levels)),
+        offered,
         Axis("transactions per second"),
         OFFERED_RATE,
         _throughput,
         ideal="as offered",
     )
+    yield from _lines(throughput, found)
 
 
 def _sizes(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Iterator[Figure]:
@@ -98,15 +115,15 @@ def _sizes(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -
         if len(levels) < 2:
             continue
         title, axis, value = _measure(declared)
-        yield from _lines(
+        chart = _Chart(
             f"{test}_{title}_by_{factor}".replace(" ", "_").lower(),
             f"{title} by {factor}",
-            found,
             Axis(factor, _scale(levels)),
             axis,
             factor,
             value,
         )
+        yield from _lines(chart, found)
 
 
 def _measure(declared: Declaration | None) -> tuple[str, Axis, Value]:
@@ -128,38 +145,24 @@ def _measure(declared: Declaration | None) -> tuple[str, Axis, Value]:
     return title, Axis(f"{title.lower()}, s", Scale.LOG), _of(key, 1e9)
 
 
-def _lines(
-    name: str,
-    title: str,
-    found: Sequence[CellRuns],
-    x: Axis,
-    y: Axis,
-    factor: str,
-    value: Value,
-    *,
-    is_relative: bool = False,
-    ideal: str = "",
-) -> tuple[Figure, ...]:
-    """A chart for each panel with a line of two points at least; ``ideal``: the name of the line on
-    which y is x."""
-    made = panels(found, "system", (factor, *_NOT_ALONG))
+def _lines(chart: _Chart, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
+    """A figure for each panel with a line of two points at least."""
+    made = panels(found, "system", (chart.factor, *_NOT_ALONG))
     shown = []
     for place, panel in enumerate(made.shown, 1):
-        series = [
-            DataSeries(name, points) for name, points in _points(panel, factor, value, is_relative)
-        ]
+        series = [DataSeries(name, points) for name, points in _points(chart, panel)]
         if not series:
             continue
-        if is_relative or ideal:
-            series.append(_ideal(series, ideal or "ideal", is_relative))
+        if chart.is_relative or chart.ideal:
+            series.append(_ideal(chart, series))
         is_log = all(point.y > 0 for one in series for point in one.points)
         shown.append(
             Figure(
-                f"{name}_{place}",
-                f"{title}: {panel.title}" if panel.title else title,
+                f"{chart.name}_{place}",
+                f"{chart.title}: {panel.title}" if panel.title else chart.title,
                 Mark.LINES,
-                x,
-                y if is_log else Axis(y.title),
+                chart.x,
+                chart.y if is_log else Axis(chart.y.title),
                 tuple(series),
                 notes=made.notes(panel),
             )
@@ -167,18 +170,16 @@ def _lines(
     return on_one_scale(shown)
 
 
-def _points(
-    panel: Panel, factor: str, value: Value, is_relative: bool
-) -> Iterator[tuple[str, tuple[Point, ...]]]:
+def _points(chart: _Chart, panel: Panel) -> Iterator[tuple[str, tuple[Point, ...]]]:
     for name, cells in panel.series:
         found: list[tuple[float, Point]] = []
         for cell in cells:
-            level = cell.level(factor)
-            point = value(cell)
+            level = cell.level(chart.factor)
+            point = chart.value(cell)
             if point is not None and isinstance(level, int | float):
                 found.append((float(level), point))
         found.sort(key=lambda one: one[0])
-        first = found[0][1].y if found and is_relative else 1.0
+        first = found[0][1].y if found and chart.is_relative else 1.0
         if len(found) > 1 and first:
             yield name, tuple(_at(level, point, first) for level, point in found)
 
@@ -188,11 +189,13 @@ def _at(level: float, point: Point, first: float) -> Point:
     return Point(level, point.y / first, low, high, point.runs)
 
 
-def _ideal(series: Sequence[DataSeries], name: str, is_relative: bool) -> DataSeries:
+def _ideal(chart: _Chart, series: Sequence[DataSeries]) -> DataSeries:
     """As many times faster as there are more clients, or as many done as are offered."""
     levels = sorted({float(point.x) for one in series for point in one.points})
-    least = levels[0] if is_relative else 1.0
-    return DataSeries(name, tuple(Point(one, one / least) for one in levels), is_reference=True)
+    least = levels[0] if chart.is_relative else 1.0
+    return DataSeries(
+        chart.ideal or "ideal", tuple(Point(one, one / least) for one in levels), is_reference=True
+    )
 
 
 def _throughput(cell: CellRuns) -> Point | None:

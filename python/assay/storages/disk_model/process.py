@@ -76,8 +76,8 @@ def served(
     model: Model, size_bytes: int, mount: Path, name: str, directory: ServerDirectory
 ) -> Iterator[ServedDisk]:
     """The disk as the file ``name`` of a FUSE file system on ``mount``, with its image below
-    ``directory.root``; at the end the process is stopped and its mount is gone, once nobody uses
-    it.
+    ``directory.root``; at the end the process is stopped and its mount is gone, as soon as it is
+    no longer in use.
 
     Raises `SystemUnderTestError` where it cannot be served.
     """
