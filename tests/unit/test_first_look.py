@@ -160,8 +160,9 @@ def test_an_unknown_outcome_is_not_called_failed(tmp_path: Path) -> None:
     assert (shown["failed"], shown["unknown"]) == ("2", "6")
     verdict = of_run(experiment.runs[0].evidence).reason
     assert verdict == "1 of 16 transactions failed, 3 unknown (together 25 %)"
-    found = observations.observation(outcomes=observations.outcomes(ok=380, unknown=20))
-    assert why_failed(found, [], None) == "the outcome of 20 transactions is unknown"
+    counts, errors = observations.outcomes(ok=380, unknown=20), [observations.error(count=20)]
+    found = observations.observation(outcomes=counts, errors=errors)
+    assert why_failed(found, [], None) == "the outcome of 20 transactions is unknown: other: m"
 
 
 def test_a_refused_run_has_its_reason_where_the_verdict_would_be(tmp_path: Path) -> None:
