@@ -177,7 +177,13 @@ def test_every_number_of_a_cell_is_the_median_of_its_repetitions(path: Path) -> 
     assert [one.partition(" ")[0] for one in row[2:6]] == ["8", "10.67", "50.00", "0.21"]
     for name in ("parallel", "parallel_commit_efficiency"):
         assert any("mean of the middle two" in note for note in found[name].notes)
-    assert any("faster of the middle two" in note for note in found["parallel_times"].notes)
+    one_run, far_apart = (
+        next(note for note in found["parallel_times"].notes if words in note)
+        for words in ("faster of the middle two", "repetitions far apart")
+    )
+    assert "(run 1)" in one_run
+    assert "summary has the median of all" in one_run
+    assert "run 1 " in far_apart and "run 2 " in far_apart
     (cell,) = report.tidy["tables"]["cells"]
     assert round(cell["throughput_per_s"], 3) == 10.667
     times = [cell[f"latency_{name}_ns"] for name in ("min", "p50", "p99", "max")]

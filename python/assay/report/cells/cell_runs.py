@@ -27,9 +27,10 @@ DURABILITY = "durability"
 """By this name `CellRuns.level` has `CellRuns.durability`, which the system on its storage
 determines."""
 _OF_MIDDLE = (
-    "of one run: the repetition with the median throughput, of an even number the faster of the "
-    "middle two"
+    "of one run of each cell ({runs}): the repetition with the median throughput, of an even "
+    "number the faster of the middle two; the summary has the median of all repetitions"
 )
+_RUNS_NAMED = 6
 _TITLES = {OFFERED_RATE: "offered/s", CLIENT_PROGRAM: "client program"}
 _NOT_SEEN = "not seen"
 """The storage of a server by URL."""
@@ -227,7 +228,13 @@ def measured_runs(cell: CellRuns) -> list[DrivenRun]:
 
 def of_middle(found: Iterable[CellRuns]) -> tuple[str, ...]:
     """The note of a table that takes one run of each cell apart; none where each was run once."""
-    return (_OF_MIDDLE,) if any(len(cell.runs) > 1 for cell in found) else ()
+    found = list(found)
+    if not any(len(cell.runs) > 1 for cell in found):
+        return ()
+    ids = [run.run.id for _, run in middle_runs(found)]
+    named = ", ".join(str(number) for number in ids[:_RUNS_NAMED])
+    more = f" and {len(ids) - _RUNS_NAMED} more" if len(ids) > _RUNS_NAMED else ""
+    return (_OF_MIDDLE.format(runs=f"{'run' if len(ids) == 1 else 'runs'} {named}{more}"),)
 
 
 def driven_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.judge.samples import SHARES, samples_needed
-from assay.report.cells import aggregates, cell_runs
+from assay.report.cells import aggregates, cell_runs, percentiles
 from assay.report.cells.aggregates import Key
-from assay.report.cells.cell_runs import OFFERED_RATE, CellRuns
+from assay.report.cells.cell_runs import OFFERED_RATE, CellRuns, DrivenRun
 from assay.report.cells.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.panels import Panel, panels
+from assay.report.values import Cell, Number
 from assay.text import units
 
 _CLIENTS = "clients"
@@ -205,23 +205,25 @@ def _throughput(cell: CellRuns) -> Point | None:
 def _of(key: Key, divided_by: float) -> Value:
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.number(cell, key)
-        if made is None:
-            return None
-        low, high = (None if one is None else one / divided_by for one in (made.low, made.high))
-        return Point(0, made.value / divided_by, low, high, cell.run_ids)
+        return None if made is None else _point(made, divided_by, cell.run_ids)
 
     return point
 
 
+def _point(made: Number, divided_by: float, runs: tuple[int, ...]) -> Point:
+    low, high = (None if one is None else one / divided_by for one in (made.low, made.high))
+    return Point(0, made.value / divided_by, low, high, runs)
+
+
 def _percentile(name: str) -> Value:
-    """Of the middle repetition: percentiles are not averaged."""
+    """The median of the repetitions, as in the summary."""
+
+    def shown(run: DrivenRun) -> Cell:
+        return percentiles.one(run.driven.all_ok.latency, name, "ms", run.driven.resolution)
 
     def point(cell: CellRuns) -> Point | None:
-        run = cell_runs.middle_run(cell)
-        if run is None or run.driven.all_ok.count < samples_needed(SHARES[name]):
-            return None
-        value_ns = getattr(run.driven.all_ok.latency, f"{name}_ns")
-        return Point(0, value_ns / 1e6, runs=(run.run.id,))
+        made = aggregates.each(shown, lambda _: "")(cell).number if cell.measured else None
+        return None if made is None else _point(made, 1e6, cell.run_ids)
 
     return point
 

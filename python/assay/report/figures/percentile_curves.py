@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.judge.samples import SHARES, samples_needed
 from assay.observation import Latency
-from assay.report.cells import cell_runs, percentiles
+from assay.report.cells import cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.panels import panels
@@ -39,6 +39,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
     if not seen:
         return ()
     unit = percentiles.unit_of(run.driven.all_ok.latency for run in seen.values())
+    said = (*cell_runs.of_middle(found), *unequal_repetitions.notes(found, unit))
     made = panels([cell for cell in found if id(cell) in seen], "storage")
     return on_one_scale(
         Figure(
@@ -51,7 +52,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
                 DataSeries(name, tuple(_points(seen[id(cell)], unit)))
                 for name, (cell, *_) in panel.series
             ),
-            notes=(*(cell_runs.of_middle(found) if place == 1 else ()), *made.notes(panel)),
+            notes=(*(said if place == 1 else ()), *made.notes(panel)),
         )
         for place, panel in enumerate(made.shown, 1)
     )

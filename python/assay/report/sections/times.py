@@ -1,7 +1,7 @@
 """Takes the cells of a test; returns percentiles of latency, service time and schedule lag.
 
-Percentiles are never averaged: they are those of one run, the repetition with the median
-throughput.
+They are those of one run, the repetition with the median throughput; the summary has the median of
+all repetitions. Percentiles of seconds, clients or types are never put together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from assay.judge.samples import SHARES
 from assay.observation import AllOk, Latency, Observation, Resolution, TransactionReport
-from assay.report.cells import cell_runs, percentiles
+from assay.report.cells import cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.figures import percentile_curves
 from assay.report.values import Cell, Column, Row, Section, Table, run_number, text
@@ -89,7 +89,12 @@ def _cells_table(
         "Percentiles",
         columns,
         lines,
-        (_OPEN if is_open else _CLOSED, *notes, *_resolutions(run.driven for _, run in measured)),
+        (
+            _OPEN if is_open else _CLOSED,
+            *notes,
+            *unequal_repetitions.notes(found, percentiles.unit_of(line.times for line in lines)),
+            *_resolutions(run.driven for _, run in measured),
+        ),
     )
 
 
