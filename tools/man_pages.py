@@ -11,7 +11,6 @@ import io
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import redirect_stdout
-from importlib import import_module
 from importlib.metadata import version
 
 import click
@@ -19,7 +18,7 @@ import click
 from assay import env_vars
 from assay.bibsql.commands import bibsql, bibtosql
 from assay.cli.options import HEADINGS, Grouped
-from assay.cli.program import COMMANDS, group, module_of
+from assay.cli.program import COMMANDS, command_of, group
 
 FOLDER = "share/man/man1"
 _MARK = '.\\" Written by tools/man_pages.py out of the program; not edited by hand.\n'
@@ -27,7 +26,7 @@ _MARK = '.\\" Written by tools/man_pages.py out of the program; not edited by ha
 
 def pages() -> dict[str, str]:
     """Path → text of every page."""
-    commands = {name: import_module(f"assay.cli.{module_of(name)}").command for name in COMMANDS}
+    commands = {name: command_of(name) for name in COMMANDS}
     found = {"assay": _program(commands)}
     for name, command in commands.items():
         found[f"assay-{name}"] = _command(f"assay {name}", command)
@@ -38,12 +37,11 @@ def pages() -> dict[str, str]:
 
 def _program(commands: dict[str, click.Command]) -> str:
     listed = [(f"assay {name}", one.get_short_help_str(200)) for name, one in commands.items()]
-    variables = [one for one in vars(env_vars).values() if isinstance(one, env_vars.EnvVar)]
     more = [
         _section("COMMANDS"),
         *_definitions(listed),
         _section("ENVIRONMENT"),
-        *_definitions((one.name, one.help) for one in variables),
+        *_definitions((one.name, one.help) for one in env_vars.every()),
     ]
     also = [f"assay-{name}" for name in commands] + ["bibtosql", "bibsql"]
     return _page("assay", group, "assay", more, also)

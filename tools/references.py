@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -16,7 +15,7 @@ import plugin_contracts
 
 from assay import _engine, env_vars, registry
 from assay.capabilities import CAPABILITIES
-from assay.cli.program import COMMANDS, group, module_of
+from assay.cli.program import COMMANDS, command_of, group
 from assay.conformance.requirement import Requirement
 from assay.conformance.verify import REQUIREMENTS
 from assay.experiment.values import SystemChoice
@@ -42,7 +41,7 @@ def commands() -> str:
     """Every command with its help, as it is printed."""
     parts = ["# Commands\n", _help("assay", group)]
     for name in COMMANDS:
-        command = import_module(f"assay.cli.{module_of(name)}").command
+        command = command_of(name)
         parts.append(f"\n## assay {name}\n")
         parts.append(_help(f"assay {name}", command))
         for below in sorted(getattr(command, "commands", {})):
@@ -59,11 +58,7 @@ def _help(path: str, command: click.Command) -> str:
 
 def environment() -> str:
     """Every environment variable that is read."""
-    rows = [
-        f"| `{one.name}` | {one.help} |"
-        for one in vars(env_vars).values()
-        if isinstance(one, env_vars.EnvVar)
-    ]
+    rows = [f"| `{one.name}` | {one.help} |" for one in env_vars.every()]
     return "\n".join(
         ["# Environment variables\n", "| variable | meaning |", "|---|---|", *rows, ""]
     )

@@ -107,3 +107,8 @@ def home() -> Path | None:
     except KeyError:
         return None
     return found if paths.is_folder(found) else None
+
+
+def every() -> list[EnvVar]:
+    """In their order here."""
+    return [one for one in globals().values() if isinstance(one, EnvVar)]

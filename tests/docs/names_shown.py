@@ -7,7 +7,6 @@ import lzma
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import click
 from glossary import ROOT
 from names_in_code import Name
 
-from assay.cli.program import COMMANDS, group, module_of
+from assay.cli.program import COMMANDS, command_of, group
 from assay.record import Store, schema
 from assay.report.build import build
 
@@ -27,9 +26,7 @@ def names(folder: Path) -> Iterator[Name]:
     """All of them; ``folder`` is for a record."""
     yield from _options("assay", group)
     for command in COMMANDS:
-        yield from _options(
-            f"assay {command}", import_module(f"assay.cli.{module_of(command)}").command
-        )
+        yield from _options(f"assay {command}", command_of(command))
     for page in ("report", "observation"):
         text = (ROOT / f"docs/reference/{page}.schema.json").read_text(encoding="utf-8")
         yield from _keys(json.loads(text), f"{page}.schema.json")

@@ -42,9 +42,10 @@ COMMANDS = {
 that the list imports no command; ``assay.cli.<name>`` holds ``command`` (``-`` becomes ``_``)."""
 
 
-def module_of(name: str) -> str:
-    """The module of a command."""
-    return name.replace("-", "_")
+def command_of(name: str) -> click.Command:
+    """Imports the command."""
+    found: click.Command = import_module(f"assay.cli.{name.replace('-', '_')}").command
+    return found
 
 
 class Commands(click.Group):
@@ -54,10 +55,7 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        found: click.Command = import_module(f"assay.cli.{module_of(cmd_name)}").command
-        return found
+        return command_of(cmd_name) if cmd_name in COMMANDS else None
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
