@@ -15,6 +15,7 @@ from assay.charts import colours, draw
 from assay.charts.spec import specification
 from assay.experiment import Driving
 from assay.observation import Latency
+from assay.page.figures import description
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
@@ -141,7 +142,10 @@ def _variables(figure: Figure) -> list[str]:
 def test_a_chart_of_a_file_has_its_title_and_a_white_background(report: Report) -> None:
     figure = figures(report)["parallel_timeline_1"]
     assert figure.title in draw.svg(figure)
-    assert specification(figure)["title"] == figure.title
+    title = specification(figure)["title"]
+    assert title["text"] == figure.title
+    begun = "bibliographies in SQL: bibsql.parallel, experiment 1, "
+    assert title["subtitle"][0].startswith(begun)
     drawn = draw.png(figure)
     assert drawn.startswith(b"\x89PNG\r\n")
     assert draw.png(replace(figure, title="another")) != drawn, "text is drawn, in any font"
@@ -160,3 +164,28 @@ def test_values_of_nothing_and_odd_names_are_drawn() -> None:
         drawn = draw.svg_for_page(figure, "title text")
         assert "NaN" not in drawn and "Infinity" not in drawn
         assert figure.file_name == "my-script-1.sql-"
+
+
+def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> None:
+    points = [
+        Point(x, 2.0, verdict=word) for x, word in zip("abc", ("", "valid", "invalid"), strict=True)
+    ]
+    bars = Figure("b", "B", Mark.BARS, Axis(""), Axis("y"), (DataSeries("s", tuple(points)),))
+    lines = replace(
+        bars,
+        mark=Mark.LINES,
+        series=(
+            DataSeries("s", tuple(replace(one, x=float(at)) for at, one in enumerate(points))),
+        ),
+    )
+    assert bars.legend == "pale with x: invalid"
+    assert lines.legend == "hollow with x points: invalid"
+    assert [one["shown"] for one in specification(bars)["datasets"].popitem()[1]] == [
+        "2",
+        "2",
+        "2 x",
+    ]
+    assert 'fill-opacity="0.3"' in draw.svg(bars)
+    assert draw.svg(lines).count(colours.PAGE) == 1  # one hole
+    for figure in (bars, lines):
+        assert description(figure).endswith("Points: 1 of 3 invalid.")

@@ -5,15 +5,19 @@ from __future__ import annotations
 import itertools
 import math
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from assay.charts import colours
-from assay.report.figure import Axis, DataSeries, Figure, Mark, Scale
+from assay.report.figure import LIMITED, Axis, DataSeries, Figure, Mark, Point, Scale
 
 _WIDTH, _HEIGHT = 460, 230
 _BAR = 14
 """Height of a bar."""
+_PALE = 0.3
+"""How much of its colour a bar has whose verdict is not valid."""
+_SUBTITLE_LENGTH = 84
 _MOST_TICKS = 8
 _MOST_MARKS = 16
 """On a line; a longer one has a mark at every second, third … point."""
@@ -33,9 +37,16 @@ def specification(figure: Figure, *, with_title: bool = True) -> Spec:
     sizes: Spec = {"width": _WIDTH, "autosize": {"type": "fit-x", "contains": "padding"}}
     if figure.mark is not Mark.BARS:
         sizes["height"] = _HEIGHT
-    chart = chart.properties(**sizes, **({"title": figure.title} if with_title else {}))
+    chart = chart.properties(**sizes, **({"title": _title(figure)} if with_title else {}))
     made: Spec = chart.configure(**_style(_step(figure))).to_dict()
     return made
+
+
+def _title(figure: Figure) -> Spec:
+    """With what the file alone would not say: where the numbers are from, and what marks mean."""
+    said = [line for line in (figure.source, figure.legend, *figure.notes) if line]
+    lines = [part for line in said for part in textwrap.wrap(line, _SUBTITLE_LENGTH)]
+    return {"text": figure.title, **({"subtitle": lines} if lines else {})}
 
 
 def _values(figure: Figure) -> list[Spec]:
@@ -48,11 +59,19 @@ def _values(figure: Figure) -> list[Spec]:
             "high": point.y if point.high is None else point.high,
             "isBeyond": point.y >= (figure.base or 0),
             "isMarked": place % max(1, -(-len(one.points) // _MOST_MARKS)) == 0,
-            "shown": f"{point.y:.3g}" if point.y < 1000 else f"{point.y:,.0f}".replace(",", " "),
+            "isLimited": point.is_limited,
+            "isInvalid": point.verdict == "invalid",
+            "shown": _shown(point),
         }
         for one in figure.series
         for place, point in enumerate(one.points)
     ]
+
+
+def _shown(point: Point) -> str:
+    """The number beside a bar, with the sign of its verdict."""
+    number = f"{point.y:.3g}" if point.y < 1000 else f"{point.y:,.0f}".replace(",", " ")
+    return f"{number} {LIMITED.get(point.verdict, '')}".rstrip()
 
 
 def _in_lines(category: str) -> str:
@@ -98,9 +117,28 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
         .transform_filter("datum.isMarked")
         .encode(x=x, y=y, color=colour, shape=shape)
     )
+    layers += _holes(base, figure, x, y)
     if figure.has_ranges:
         layers.append(
             base.mark_rule(strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q", color=colour)
+        )
+    return layers
+
+
+def _holes(base: Any, figure: Figure, x: Any, y: Any) -> list[Any]:
+    """In the points whose verdict is not valid; those of invalid ones are crossed."""
+    layers = []
+    if any(point.is_limited for point in figure.points):
+        layers.append(
+            base.mark_point(filled=True, size=13, opacity=1, shape="circle", color=colours.PAGE)
+            .transform_filter("datum.isMarked && datum.isLimited")
+            .encode(x=x, y=y)
+        )
+    if any(point.verdict == "invalid" for point in figure.points):
+        layers.append(
+            base.mark_text(text=LIMITED["invalid"], fontSize=15, color=colours.TEXT)
+            .transform_filter("datum.isMarked && datum.isInvalid")
+            .encode(x=x, y=y)
         )
     return layers
 
@@ -128,7 +166,20 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
     position = _position(alt, figure.y, figure.y_values, is_x=True, is_bar=True, base=figure.base)
     x = alt.X("y:Q", **position)
     start = {"x2": alt.datum(figure.base)} if figure.base is not None else {}
-    layers = [base.mark_bar(height={"band": 0.85}).encode(x=x, **start)]
+    layers = [
+        base.mark_bar(height={"band": 0.85})
+        .transform_filter("!datum.isLimited")
+        .encode(x=x, **start)
+    ]
+    if any(point.is_limited for point in figure.points):
+        outline = alt.Stroke("series:N", sort=None, legend=None).scale(
+            domain=names, range=_by_series(figure.series, colours.SERIES, colours.REFERENCE)
+        )
+        layers.append(
+            base.mark_bar(height={"band": 0.85}, fillOpacity=_PALE, strokeWidth=1)
+            .transform_filter("datum.isLimited")
+            .encode(x=x, stroke=outline, **start)
+        )
     if figure.base == 1 and min(figure.y_values) < 1:
         layers.append(
             alt.Chart().mark_rule(color=colours.TEXT, strokeWidth=1).encode(x=alt.datum(1.0))
@@ -178,7 +229,7 @@ def _position(
         else (1.06, 1.06)
     )
     shown = alt.Axis(
-        title=axis.title or None,
+        title=axis.heading or None,
         labelExpr=_SHARE if axis.scale is Scale.PERCENTILES else _NUMBER,
         grid=True,
         **({"values": ticks} if ticks else {"tickCount": 5, "labelOverlap": True}),
@@ -255,6 +306,8 @@ def _style(bar: int) -> Spec:
         "title": {
             "color": colours.TEXT,
             "fontSize": 13,
+            "subtitleFontSize": 10,
+            "subtitleColor": colours.TEXT,
             "anchor": "start",
             "limit": 520,
             "offset": 18,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from assay.charts.draw import svg_for_page
 from assay.page.links import Links, escaped
 from assay.page.tables import table_html
-from assay.report.figure import DataSeries, Figure, Mark, Scale
+from assay.report.figure import LIMITED, DataSeries, Figure, Mark, Scale
 from assay.report.values import Cell, Column, Number, Row, Table
 from assay.text import units
 
@@ -21,7 +21,7 @@ def figure_html(figure: Figure, links: Links) -> str:
         f'{opening}><title id="{name}-title">{escaped(figure.title)}</title>'
         f'<desc id="{name}-text">{escaped(description(figure))}</desc>{rest}'
     )
-    notes = "".join(f"<p>{escaped(note)}</p>" for note in figure.notes)
+    notes = "".join(f"<p>{escaped(note)}</p>" for note in (figure.legend, *figure.notes) if note)
     return (
         f'<figure id="{name}"><figcaption>{escaped(figure.title)}</figcaption>{titled}{notes}'
         f"<details><summary>Numbers of this chart</summary>"
@@ -32,8 +32,15 @@ def figure_html(figure: Figure, links: Links) -> str:
 def description(figure: Figure) -> str:
     """What a person who does not see it is to know: kind, axes, and where each series leads."""
     kind = "Bars" if figure.mark is Mark.BARS else "Lines"
-    axes = f"{figure.y.title} by {figure.x.title}" if figure.x.title else figure.y.title
-    return f"{kind}: {axes}. {'; '.join(map(_course, figure.series))}."
+    axes = f"{figure.y.heading} by {figure.x.heading}" if figure.x.title else figure.y.heading
+    return f"{kind}: {axes}. {'; '.join(map(_course, figure.series))}.{_limited(figure)}"
+
+
+def _limited(figure: Figure) -> str:
+    """How many points are marked as limited, as a picture shows them."""
+    words = [(word, sum(one.verdict == word for one in figure.points)) for word in LIMITED]
+    said = ", ".join(f"{number} of {len(figure.points)} {word}" for word, number in words if number)
+    return f" Points: {said}." if said else ""
 
 
 def _course(series: DataSeries) -> str:
@@ -60,6 +67,7 @@ def _table(figure: Figure) -> Table:
             ),
             Column(figure.y.title, is_number=True),
             *([Column("range")] if figure.has_ranges else []),
+            *([Column("verdict")] if figure.legend else []),
         ),
         tuple(_rows(figure, is_share=is_share)),
     )
@@ -76,4 +84,6 @@ def _rows(figure: Figure, *, is_share: bool) -> Iterator[Row]:
             if point.low is not None and point.high is not None:
                 over = f"{units.digits(point.low)}-{units.digits(point.high)}"
             value = Cell(units.digits(point.y), Number(point.y, ""), runs=point.runs)
-            yield Row((Cell(one.name), level, value, *([Cell(over)] if figure.has_ranges else [])))
+            beside = [Cell(over)] if figure.has_ranges else []
+            beside += [Cell(point.verdict)] if figure.legend else []
+            yield Row((Cell(one.name), level, value, *beside))

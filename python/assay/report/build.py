@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 from assay.judge import RunWarning
@@ -63,11 +64,16 @@ def build(experiment: ExperimentRecord) -> Report:
         found = cell_runs.cells(experiment, runs)
         every += found
         sections.append(shown := _results(experiment, test, found, test not in already))
+        from_here = len(sections) - 1
         explained = _test_sections(experiment, test, found)
         if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
             explained.insert(0, probes)  # beside the first results that compare storages
             probes = None
         sections += [replace(section, part_of=shown.title) for section in explained]
+        sections[from_here:] = [
+            _sourced(experiment, found[0].runs[0].full_test_name, one)
+            for one in sections[from_here:]
+        ]
     noted += [*_cell_warnings(every), *storage_probes.warnings(in_order)]
     sections += [
         section
@@ -98,6 +104,14 @@ def build(experiment: ExperimentRecord) -> Report:
             for run in cell.runs
         ),
     )
+
+
+def _sourced(experiment: ExperimentRecord, test: str, section: Section) -> Section:
+    """Its charts, which may be files of their own, with experiment, workload, test and date."""
+    day = f"{datetime.fromtimestamp(experiment.begun_unix_ns / 1e9, UTC):%Y-%m-%d}"
+    named = f"{experiment.title}: {test}" if experiment.title != test else test
+    source = f"{named}, experiment {experiment.id}, {day}"
+    return replace(section, figures=tuple(replace(one, source=source) for one in section.figures))
 
 
 def _series(

@@ -13,6 +13,10 @@ from enum import Enum, auto
 _OTHER_CHARACTERS = re.compile(r"[^A-Za-z0-9._-]+")
 
 
+LIMITED = {"indicative": "~", "invalid": "x"}
+"""Verdict → the sign of its bars."""
+
+
 class Mark(Enum):
     """What the points of a series are drawn as."""
 
@@ -37,6 +41,13 @@ class Axis:
     span: tuple[float, float] | None = None
     """Least and greatest value, where several charts have the same; None: those of this chart."""
 
+    @property
+    def heading(self) -> str:
+        """The title; on a logarithmic scale it says so."""
+        return (
+            f"{self.title} (logarithmic)" if self.title and self.scale is Scale.LOG else self.title
+        )
+
 
 @dataclass(frozen=True)
 class Point:
@@ -48,6 +59,13 @@ class Point:
     """The smallest and the largest value of the repetitions."""
     runs: tuple[int, ...] = ()
     """Numbers of the runs behind it."""
+    verdict: str = ""
+    """``valid``, ``indicative``, ``invalid``; empty: it is no measurement."""
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it carries a mark."""
+        return self.verdict in LIMITED
 
     @property
     def has_range(self) -> bool:
@@ -74,6 +92,17 @@ class Figure:
     base: float | None = None
     """Where bars begin on a logarithmic scale: 1 for ratios."""
     notes: tuple[str, ...] = ()
+    source: str = ""
+    """Experiment, test and date; for a file of its own."""
+
+    @property
+    def legend(self) -> str:
+        """What the marks of points mean whose verdict is not valid; empty where all are."""
+        there = [word for word in LIMITED if any(one.verdict == word for one in self.points)]
+        if self.mark is Mark.BARS:
+            return "; ".join(f"pale with {LIMITED[word]}: {word}" for word in there)
+        shapes = {"indicative": "hollow", "invalid": "hollow with x"}
+        return "; ".join(f"{shapes[word]} points: {word}" for word in there)
 
     @property
     def points(self) -> list[Point]:

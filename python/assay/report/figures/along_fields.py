@@ -52,4 +52,4 @@ def _points(declared: Declaration, cells: Sequence[CellRuns]) -> Iterator[Point]
                     for one in (made.low, made.high)
                 )
                 value = units.comparable(made.value, made.unit)
-                yield Point(float(field.title), value, low, high, cell.run_ids)
+                yield Point(float(field.title), value, low, high, cell.run_ids, made.verdict)

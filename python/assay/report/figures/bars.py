@@ -5,7 +5,9 @@ storages, speed-ups, storages by their probe.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from assay.judge.steadiness import why_not_steady
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
@@ -14,6 +16,8 @@ from assay.report.figures.panels import MOST_SERIES
 from assay.report.values import PUBLISHED_SPEED_UP, SPEED_UP, Row, Table
 from assay.text import units
 
+_WHYS = 3
+"""Cells without a ratio whose reason is said."""
 MOST_BARS = 24
 """Of a chart; the rows after them are left to the table."""
 
@@ -41,10 +45,25 @@ def throughput(
         )
         named = str(cell.level("storage"))
         bars.setdefault(named, []).append(
-            Point(category, made.value, made.low, made.high, cell.run_ids)
+            Point(category, made.value, made.low, made.high, cell.run_ids, made.verdict)
         )
     title = "Throughput of each storage" if len(storages) > 1 else "Throughput of each cell"
-    return figure(f"{test}_throughput", title, Axis("transactions per second"), bars)
+    drawn = figure(f"{test}_throughput", title, Axis("transactions per second"), bars)
+    said = tuple(_without_ratio(found)) if len(storages) > 1 else ()
+    return tuple(replace(one, notes=(*one.notes, *said)) for one in drawn)
+
+
+def _without_ratio(found: Sequence[CellRuns]) -> Iterator[str]:
+    """Why bars must not be divided by each other, as the table of ratios says it."""
+    whys = [
+        (cell.name, why)
+        for cell in found
+        if (why := why_not_steady(one for run in cell.measured for one in run.warnings))
+    ]
+    for name, why in whys[:_WHYS]:
+        yield f"no ratio with {name}: {why}"
+    if len(whys) > _WHYS:
+        yield f"no ratio with {units.counted(len(whys) - _WHYS, 'more cell')}: see the table"
 
 
 def of_tables(tables: Sequence[Table]) -> tuple[Figure, ...]:
@@ -77,7 +96,14 @@ def _speed_ups(table: Table) -> tuple[Figure, ...]:
             if number is not None and number.value > 0:
                 name = column.title.replace("\n", " ")
                 bars.setdefault(name, []).append(
-                    Point(category(table, row), number.value, number.low, number.high, row.runs)
+                    Point(
+                        category(table, row),
+                        number.value,
+                        number.low,
+                        number.high,
+                        row.runs,
+                        number.verdict,
+                    )
                 )
     printed = [
         column.title.replace("\n", " ")

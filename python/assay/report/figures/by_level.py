@@ -5,7 +5,7 @@ clients, latency with the offered rate, time with the size of the table.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.report.cells import aggregates, cell_runs, percentiles
 from assay.report.cells.aggregates import Key
@@ -148,9 +148,12 @@ def _measure(declared: Declaration | None) -> tuple[str, Axis, Value]:
 def _lines(chart: _Chart, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
     """A figure for each panel with a line of two points at least."""
     made = panels(found, "system", (chart.factor, *_NOT_ALONG))
+    levels = _numbers(found, chart.factor)
+    x = replace(chart.x, span=(levels[0], levels[-1]))  # also where a point is missing
     shown = []
     for place, panel in enumerate(made.shown, 1):
         series = [DataSeries(name, points) for name, points in _points(chart, panel)]
+        missing = _missing(levels, series)
         if not series:
             continue
         if chart.is_relative or chart.ideal:
@@ -161,13 +164,24 @@ def _lines(chart: _Chart, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
                 f"{chart.name}_{place}",
                 f"{chart.title}: {panel.title}" if panel.title else chart.title,
                 Mark.LINES,
-                chart.x,
+                x,
                 chart.y if is_log else Axis(chart.y.title),
                 tuple(series),
-                notes=made.notes(panel),
+                notes=(*missing, *made.notes(panel)),
             )
         )
     return on_one_scale(shown)
+
+
+def _missing(levels: Sequence[float], series: Sequence[DataSeries]) -> list[str]:
+    """``no point at 200: …`` of each line that has not all levels."""
+    found = []
+    for one in series:
+        there = {point.x for point in one.points}
+        if absent := [f"{level:g}" for level in levels if level not in there]:
+            why = "not measured, or too few transactions"
+            found.append(f"{one.name}: no point at {', '.join(absent)} ({why})")
+    return found
 
 
 def _points(chart: _Chart, panel: Panel) -> Iterator[tuple[str, tuple[Point, ...]]]:
@@ -186,7 +200,7 @@ def _points(chart: _Chart, panel: Panel) -> Iterator[tuple[str, tuple[Point, ...
 
 def _at(level: float, point: Point, first: float) -> Point:
     low, high = (None if one is None else one / first for one in (point.low, point.high))
-    return Point(level, point.y / first, low, high, point.runs)
+    return replace(point, x=level, y=point.y / first, low=low, high=high)
 
 
 def _ideal(chart: _Chart, series: Sequence[DataSeries]) -> DataSeries:
@@ -212,7 +226,7 @@ def _of(key: Key, divided_by: float) -> Value:
 
 def _point(made: Number, divided_by: float, runs: tuple[int, ...]) -> Point:
     low, high = (None if one is None else one / divided_by for one in (made.low, made.high))
-    return Point(0, made.value / divided_by, low, high, runs)
+    return Point(0, made.value / divided_by, low, high, runs, made.verdict)
 
 
 def _percentile(name: str) -> Value:
@@ -223,7 +237,9 @@ def _percentile(name: str) -> Value:
 
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.each(shown, lambda _: "")(cell).number if cell.measured else None
-        return None if made is None else _point(made, 1e6, cell.run_ids)
+        if made is None:
+            return None
+        return _point(replace(made, verdict=cell.judged.verdict.word), 1e6, cell.run_ids)
 
     return point
 

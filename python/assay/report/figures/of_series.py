@@ -31,7 +31,7 @@ def _lines(table: Table) -> Iterator[Figure]:
             name = ", ".join(cell.shown for cell in row.cells[1 : table.label_columns])
             value = units.comparable(number.value, number.unit)
             lines.setdefault((name, row.is_published), []).append(
-                Point(float(level), value, runs=row.cells[place].runs)
+                Point(float(level), value, runs=row.cells[place].runs, verdict=number.verdict)
             )
         own = [name for name, is_published in lines if not is_published]
         if not any(len(lines[name, False]) > 1 for name in own):
@@ -66,7 +66,7 @@ def _without_sizes(table: Table) -> Iterator[Figure]:
                 ).removesuffix(", published")
                 value = units.comparable(number.value, number.unit)
                 bars["published" if row.is_published else "measured"].append(
-                    Point(named, value, runs=row.cells[place].runs)
+                    Point(named, value, runs=row.cells[place].runs, verdict=number.verdict)
                 )
         if bars["published"] and bars["measured"]:
             yield from figure(

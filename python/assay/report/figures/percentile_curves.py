@@ -46,10 +46,10 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
             f"{test}_percentiles_{place}",
             f"Latency by percentile{f': {panel.title}' if panel.title else ''}",
             Mark.LINES,
-            Axis("share of the transactions that were as fast", Scale.PERCENTILES),
+            Axis("share of transactions", Scale.PERCENTILES),
             Axis(f"latency, {unit}", Scale.LOG),
             tuple(
-                DataSeries(name, tuple(_points(seen[id(cell)], unit)))
+                DataSeries(name, tuple(_points(seen[id(cell)], unit, cell.judged.verdict.word)))
                 for name, (cell, *_) in panel.series
             ),
             notes=(*(said if place == 1 else ()), *made.notes(panel)),
@@ -58,14 +58,14 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
     )
 
 
-def _points(run: DrivenRun, unit: str) -> Iterator[Point]:
+def _points(run: DrivenRun, unit: str, verdict: str) -> Iterator[Point]:
     latency = run.driven.all_ok.latency
     try:
         found = _curve(latency, list(counts(latency)))
     except (ValueError, IndexError, struct.error, zlib.error):
         found = _kept(latency)  # an invented or a damaged histogram
     for spread, value_ns in found:
-        yield Point(spread, value_ns / _NS_PER[unit], runs=(run.run.id,))
+        yield Point(spread, value_ns / _NS_PER[unit], runs=(run.run.id,), verdict=verdict)
 
 
 def _curve(latency: Latency, cells: Sequence[tuple[int, int]]) -> list[tuple[float, int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from dataclasses import replace
 
 from assay.observation import Observation
 from assay.report.cells import cell_runs
@@ -33,6 +34,8 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
         for name, (cell, *_) in panel.series:
             run = seen[id(cell)]
             points, size = _points(run.driven, run.run.id)
+            word = cell.judged.verdict.word
+            points = tuple(replace(point, verdict=word) for point in points)
             series.append(DataSeries(name, points))
         title = f"Throughput over time{f': {panel.title}' if panel.title else ''}"
         notes = cell_runs.of_middle(found) if place == 1 else ()

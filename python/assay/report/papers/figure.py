@@ -107,7 +107,12 @@ def _ratios(table: Table, origin: int, heading: str) -> Iterator[Figure]:
             if number is not None and number.value > 0:
                 title = column.title.split("\n")[-1]
                 bars.setdefault(column.group or title, []).append(
-                    Point(f"{title}, {labels}", number.value, runs=row.cells[place].runs)
+                    Point(
+                        f"{title}, {labels}",
+                        number.value,
+                        runs=row.cells[place].runs,
+                        verdict=number.verdict,
+                    )
                 )
     axis = Axis(paper_points.RATIO, Scale.LOG)
     yield from figure(f"{table.name}_ratios", heading, axis, bars, 1)
@@ -123,7 +128,7 @@ def _add(bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell) -> 
     ):
         value = units.comparable(number.value, number.unit)
         if value > 0:
-            bars[name].append(Point(named, value, runs=runs))
+            bars[name].append(Point(named, value, runs=runs, verdict=number.verdict))
 
 
 def _unit(table: Table, *places: int) -> str:
