@@ -135,3 +135,20 @@ def test_an_interval_holds_the_true_ratio_as_often_as_it_says() -> None:
         interval = order.ratio(list(first), list(other))
         held += not (interval.is_above(1) or interval.is_below(1))
     assert held / 400 >= 0.93
+
+
+def test_a_ratio_and_its_interval_are_of_the_same_means(tmp_path: Path) -> None:
+    here, ssd = (1.0, 4.0, 4.0), (2.0, 2.0, 16.0)  # medians say half, geometric means more
+    both = (invented.HERE, invented.SSD)
+    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: here, SSD: ssd}, both)
+    ratio = one.number
+    assert ratio is not None and ratio.low is not None and ratio.high is not None
+    assert ratio.value == pytest.approx((16 / 64) ** (1 / 3))
+    assert ratio.low * ratio.high == pytest.approx(ratio.value**2)  # in its middle
+
+
+def test_repetitions_that_are_alike_have_no_interval_in_digits(tmp_path: Path) -> None:
+    both = (invented.HERE, invented.SSD)
+    (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: (4.86,) * 3, SSD: (2.0,) * 3}, both)
+    assert one.measured == "x 2.43 (repetitions alike)"
+    assert one.word == "same order"

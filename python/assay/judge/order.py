@@ -1,9 +1,10 @@
 """Takes the values of two or more cells, each measured several times; returns in which order they
 are, as far as the repetitions separate them, and how a value grows.
 
-Ratios are compared by their logarithms: Welch's t-test for the ratio of two cells, a straight line
-through the logarithms of size and value for the exponent of growth. Both give an interval in which
-the true number lies in 95 of 100 cases, if the logarithms are normally distributed.
+Ratios are those of geometric means, compared by their logarithms: Welch's t-test for the ratio of
+two cells, a straight line through the logarithms of size and value for the exponent of growth. Both
+give an interval in which the true number lies in 95 of 100 cases, if the logarithms are normally
+distributed.
 """
 
 from __future__ import annotations
@@ -39,17 +40,18 @@ class Interval:
 
 
 def ratio(values: Sequence[float], divided_by: Sequence[float]) -> Interval:
-    """Of the medians; all values are above 0. With less than two of either, no interval."""
-    found = statistics.median(values) / statistics.median(divided_by)
+    """Of the geometric means, which the interval is of as well; all values are above 0. With less
+    than two of either, no interval."""
+    above, below = ([math.log(value) for value in of] for of in (values, divided_by))
+    middle = statistics.fmean(above) - statistics.fmean(below)
+    found = math.exp(middle)
     if min(len(values), len(divided_by)) < 2:
         return Interval(found)
-    above, below = ([math.log(value) for value in of] for of in (values, divided_by))
     spread, freedom = welch.uncertainty(
         [statistics.variance(of) for of in (above, below)], [len(above), len(below)]
     )
-    middle = statistics.fmean(above) - statistics.fmean(below)
     if spread == 0:
-        return Interval(found, math.exp(middle), math.exp(middle))
+        return Interval(found, found, found)
     wide = _t(freedom) * math.sqrt(spread)
     return Interval(found, math.exp(middle - wide), math.exp(middle + wide))
 

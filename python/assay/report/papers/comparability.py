@@ -12,6 +12,8 @@ from assay.text.reasons import sentence
 
 MODELLED = "on a modelled storage"
 """Beside a judgement: the storage is a model of one."""
+_OF_STORAGE = ("ns", "per_s", "bytes_per_s", "ratio")
+"""Units of what depends on how fast a storage is; sizes and counts do not."""
 NO_VALUE = "it has no such value"
 
 
@@ -64,9 +66,10 @@ def other_durability(cells: Sequence[CellRuns]) -> str:
     return f"unequal durability ({listed})"
 
 
-def modelled(cells: Sequence[CellRuns]) -> str:
-    """`MODELLED`, where a storage of the cells is; else empty."""
-    is_modelled = any(
+def modelled(cells: Sequence[CellRuns], unit: str) -> str:
+    """`MODELLED`, where a storage of the cells is and values of this unit depend on it; else
+    empty."""
+    is_modelled = unit in _OF_STORAGE and any(
         run.deployment and run.deployment.storage and run.deployment.storage.kind == "modelled"
         for cell in cells
         for run in cell.runs

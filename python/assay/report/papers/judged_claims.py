@@ -22,6 +22,8 @@ from assay.report.papers.judgement import ONE_REPETITION, Judgement, Word
 from assay.text import units
 
 _LEAST_SIZES = 3
+ALIKE = "repetitions alike"
+"""In the place of an interval that has no width in the digits that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +47,13 @@ class _Case:
     cells: Sequence[CellRuns] = ()
 
     def judged(
-        self, word: Word, why: str = "", *, measured: str = "", number: Interval | None = None
+        self,
+        word: Word,
+        why: str = "",
+        *,
+        remark: str = "",
+        measured: str = "",
+        number: Interval | None = None,
     ) -> Judged:
         return Judged(
             claim=self.claim,
@@ -54,11 +62,18 @@ class _Case:
             measured=measured,
             word=word,
             why=why,
+            remark=remark,
             number=number,
         )
 
     def not_comparable(self, why: str) -> Judged:
         return self.judged(Word.NOT_COMPARABLE, why)
+
+    @property
+    def modelled(self) -> str:
+        """The remark on its storages."""
+        unit = self.claim.terms[0].quantity.key(self.experiment, self.claim.terms[0].test).unit
+        return comparability.modelled(self.cells, unit)
 
     def values(self) -> list[list[float]]:
         """Of the repetitions of each cell, which is that of a term."""
@@ -99,7 +114,8 @@ def judged_speed_up(
         return judgement.not_comparable(why)
     before, after = of_both
     measured = order.ratio(after, before) if is_more_better else order.ratio(before, after)
-    return judgement.of_speed_up(measured, published, comparability.modelled(cells))
+    unit = quantities[0].key(experiment, cells[0].runs[0].test).unit
+    return judgement.of_speed_up(measured, published, comparability.modelled(cells, unit))
 
 
 def summary(found: Sequence[Judged]) -> str:
@@ -184,14 +200,14 @@ def _order(case: _Case) -> Judged:
         return case.not_comparable(why)
     steps = [order.ratio(after, before) for before, after in itertools.pairwise(of_cells)]
     whole = order.ratio(of_cells[-1], of_cells[0])
-    word, why = Word.SAME_ORDER, comparability.modelled(case.cells)
+    word, why = Word.SAME_ORDER, ""
     pairs = itertools.combinations(of_cells, 2)  # the ends may be apart where neighbours are not
     if any(order.ratio(after, before).is_below(1) for before, after in pairs):
         is_whole = all(step.is_below(1) for step in steps)
         word = Word.REVERSED if is_whole else Word.PARTLY_REVERSED
     elif not all(step.is_above(1) for step in steps):
         word, why = Word.NO_ORDER, "" if whole.is_known else ONE_REPETITION
-    return case.judged(word, why, measured=_shown(whole, "x "), number=whole)
+    return case.judged(word, why, remark=case.modelled, measured=_shown(whole, "x "), number=whole)
 
 
 def _equal(case: _Case) -> Judged:
@@ -204,8 +220,8 @@ def _equal(case: _Case) -> Judged:
         word = Word.DIFFERENT
     elif found.is_above(1 / within) and found.is_below(within):
         word = Word.ABOUT_EQUAL
-    why = comparability.modelled(case.cells) if found.is_known else ONE_REPETITION
-    return case.judged(word, why, measured=_shown(found, "x "), number=found)
+    why = "" if found.is_known else ONE_REPETITION
+    return case.judged(word, why, remark=case.modelled, measured=_shown(found, "x "), number=found)
 
 
 def _growth(case: _Case) -> Judged:
@@ -235,7 +251,7 @@ def _growth(case: _Case) -> Judged:
     levels = f"{claim.growth} {min(sizes):g} to {max(sizes):g}"
     return case.judged(
         word,
-        comparability.modelled(case.cells),
+        remark=case.modelled,
         measured=f"{_shown(found, 'exponent ')}, {levels}",
         number=found,
     )
@@ -298,4 +314,5 @@ def _shown(found: Interval, before: str) -> str:
     middle = f"{before}{units.digits(found.value, 3)}"
     if found.low is None or found.high is None:
         return middle
-    return f"{middle} ({units.digits(found.low, 3)} to {units.digits(found.high, 3)})"
+    low, high = units.digits(found.low, 3), units.digits(found.high, 3)
+    return f"{middle} ({ALIKE})" if low == high else f"{middle} ({low} to {high})"

@@ -34,26 +34,30 @@ class Word(StrEnum):
 class Judgement:
     word: Word
     why: str = ""
-    """The reason or the condition of it; empty: none is needed."""
+    """The reason of it; empty: none is needed."""
+    remark: str = ""
+    """What it was measured on, where that is not the thing itself; it is no reason."""
     number: Interval | None = None
     """The ratio or the exponent that was measured."""
 
     @property
     def sentence(self) -> str:
-        """``not comparable: one storage only``."""
-        return f"{self.word}: {self.why}" if self.why else self.word
+        """``not comparable: one storage only``, ``same order (on a modelled storage)``."""
+        said = f"{self.word}: {self.why}" if self.why else str(self.word)
+        return f"{said} ({self.remark})" if self.remark else said
 
 
 def not_comparable(why: str) -> Judgement:
     return Judgement(word=Word.NOT_COMPARABLE, why=why)
 
 
-def of_speed_up(measured: Interval, published: float, condition: str = "") -> Judgement:
+def of_speed_up(measured: Interval, published: float, remark: str = "") -> Judgement:
     """Whether the published speed-up is on the same side of 1."""
     if not measured.is_known:
-        return Judgement(word=Word.NO_ORDER, why=ONE_REPETITION, number=measured)
+        why = ONE_REPETITION
+        return Judgement(word=Word.NO_ORDER, why=why, remark=remark, number=measured)
     if not (measured.is_above(1) or measured.is_below(1)):
-        return Judgement(word=Word.NO_ORDER, number=measured)
+        return Judgement(word=Word.NO_ORDER, remark=remark, number=measured)
     is_same = measured.is_above(1) == (published > 1)
     word = Word.SAME_ORDER if is_same else Word.REVERSED
-    return Judgement(word=word, why=condition, number=measured)
+    return Judgement(word=word, remark=remark, number=measured)

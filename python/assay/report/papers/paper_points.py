@@ -144,7 +144,18 @@ def compared(
                 name = f"{SPEED_UP} {published.columns[place_of_other + 1]}"
                 title = name if place_of_other else SPEED_UP
                 between = _between(of_levels[0], of_levels[place_of_other + 1], key)
-                yield Point({**levels, VALUE: title}, origin, shown, between)
+                yield Point({**levels, VALUE: title}, origin, _as_judged(shown, between), between)
+
+
+def _as_judged(shown: Cell, between: Interval | None) -> Cell:
+    """The ratio whose interval is judged, in the place of that of the medians."""
+    if between is None or shown.number is None:
+        return shown
+    return replace(
+        shown,
+        shown=units.ratio(between.value),
+        number=replace(shown.number, value=between.value),
+    )
 
 
 def _between(

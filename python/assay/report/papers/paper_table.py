@@ -47,6 +47,11 @@ _NOT_DIVIDED = (
     "other amounts of data"
 )
 
+_OF_MEANS = (
+    "measured speed-up: ratio of the geometric means of the repetitions, by whose interval it is "
+    "judged; times: medians"
+)
+
 
 def section(experiment: ExperimentRecord) -> Section | None:
     """None for an experiment that repeats no paper, or one whose tables have no layout."""
@@ -280,6 +285,8 @@ def _notes(
             is_other = label.partition(" ")[0].casefold() != name.casefold()
             yield f"{name}: measured with {label}{' in its place' if is_other else ''}"
     yield from _other_levels(published, found)
+    if any(point.ratio and point.ratio.is_known for point in ours):
+        yield _OF_MEANS
     if not any(point.origin.startswith(MEASURED) for point in ours):
         yield "nothing was measured that stands in this table"
     if (

@@ -22,8 +22,8 @@ from assay.report.cells.selection import Quantity
 from assay.report.papers import figure as published_figures
 from assay.report.papers import judged_claims, paper_table
 from assay.report.papers.comparability import MODELLED
-from assay.report.papers.judged_claims import Judged
-from assay.report.papers.judgement import not_comparable
+from assay.report.papers.judged_claims import ALIKE, Judged
+from assay.report.papers.judgement import Word, not_comparable
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged, text
 from assay.text import units
 
@@ -360,15 +360,25 @@ def _claims_table(found: Sequence[Judged]) -> Table:
         columns=(Column("of"), Column("published"), Column("measured"), Column("judged")),
         rows=tuple(rows),
         notes=(
+            "x: ratio of the geometric means of the repetitions (tables of results have medians)",
             "in parentheses the interval in which the ratio or exponent lies with 95 % confidence, "
             "from the repetitions; an order is judged where 1 is not in it",
+            *_words(found),
             *_modelled(found),
         ),
     )
 
 
+def _words(found: Sequence[Judged]) -> Iterator[str]:
+    """Of judgements that give no reason of their own."""
+    if any(one.word is Word.NOT_DECIDED and not one.why for one in found):
+        yield "not decided: the interval reaches over the limit"
+    if any(ALIKE in one.measured for one in found):
+        yield f"{ALIKE}: they do not differ in the digits shown"
+
+
 def _modelled(found: Sequence[Judged]) -> tuple[str, ...]:
-    if not any(one.why == MODELLED for one in found):
+    if not any(one.remark == MODELLED for one in found):
         return ()
     return (
         "modelled storage: the times of its requests are those of a model; the order is the one on "

@@ -26,7 +26,8 @@ CLAIMS = [
     _number("measured_low", "from here, with 95 % confidence", "number", "low"),
     _number("measured_high", "to here", "number", "high"),
     _text("judged", "same order, reversed, no order seen, not comparable …", "word"),
-    _text("why", "reason or condition of the judgement"),
+    _text("why", "reason of the judgement"),
+    _text("remark", "what it was measured on, where that is a model: no reason"),
 ]
 
 SCALED = [
