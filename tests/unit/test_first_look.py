@@ -165,6 +165,12 @@ def test_an_unknown_outcome_is_not_called_failed(tmp_path: Path) -> None:
     assert why_failed(found, [], None) == "the outcome of 20 transactions is unknown: other: m"
 
 
+def test_the_last_interval_says_how_much_of_a_second_it_is(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE])
+    rows = build(invented.experiment(tmp_path / "r.sqlite", planned, 2.25)).tidy["tables"]
+    assert [row["length_s"] for row in rows["intervals"]] == [1.0, 1.0, 0.25]
+
+
 def test_a_refused_run_has_its_reason_where_the_verdict_would_be(tmp_path: Path) -> None:
     planned = invented.plan([invented.SQLITE])
     with Store(tmp_path / "r.sqlite") as store:

@@ -100,6 +100,15 @@ def test_no_width_makes_the_page_scroll_sideways(browser: Browser, file: Path, w
     page.close()
 
 
+def test_a_phone_shows_each_number_with_its_verdict_and_why(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file, viewport={"width": 375, "height": 900})
+    row = page.locator("#summary tbody tr").first
+    for place in range(row.locator("td").count()):
+        box = row.locator("td").nth(place).bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= 375
+    page.close()
+
+
 def test_charts_follow_a_dark_page_and_paper_is_light(browser: Browser, file: Path) -> None:
     def colours() -> tuple[str, str]:
         background = "getComputedStyle(document.body).backgroundColor"

@@ -145,7 +145,7 @@ def _numbers(
             throughput += " (uncertain: the machine was busy while it was probed)"
     return (
         ("throughput", throughput),
-        ("latency", _latency(_latencies(measured))),
+        ("latency", _latency(latencies(measured))),
     )
 
 
@@ -184,18 +184,18 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
     return ((MEASURED, "; ".join(shown)),) if cell.measured else ()
 
 
-def _latencies(measured: Iterable[DrivenRun]) -> Times:
+def latencies(measured: Iterable[DrivenRun]) -> Times:
     return [(run.driven.all_ok.latency, run.driven.resolution) for run in measured]
 
 
 def _latency(found: Times, names: Sequence[str] = _PERCENTILES) -> str:
     """``p50 9.79 µs  p95 20 µs …  max 2 ms``; without those of too few samples."""
-    shown = {name: _one(found, name) for name in (*names, "max")}
+    shown = {name: shown_percentile(found, name) for name in (*names, "max")}
     said = [f"{name} {text}" for name, text in shown.items() if "n<" not in text]
     return "  ".join(one.replace(" ", TOGETHER) for one in said)
 
 
-def _one(found: Times, name: str) -> str:
+def shown_percentile(found: Times, name: str) -> str:
     """The median of a percentile over the repetitions, or the greatest maximum; in the unit in
     which it is best read."""
     values_ns = [percentiles.value_of(times, name) for times, _ in found]
@@ -259,8 +259,8 @@ def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
     rates = [one.driven.throughput_per_s for one in measured]
     known = [rate for rate in rates if rate is not None]
     tps = units.digits(spread(known).median) if known else ABSENT
-    times = _latencies(measured)
-    of_two = (_one(times, name) if times else ABSENT for name in ("p50", "p99"))
+    times = latencies(measured)
+    of_two = (shown_percentile(times, name) if times else ABSENT for name in ("p50", "p99"))
     return (tps, *of_two, counted(cell, "failed"))
 
 

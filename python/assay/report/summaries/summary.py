@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, percentiles
+from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.sections import check_counts
 from assay.report.sections.results import percentile
@@ -37,7 +37,6 @@ def _table(found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSumma
     times = [
         run.driven.all_ok.latency for cell in found for run in cell.runs if run.driven is not None
     ]
-    unit = percentiles.unit_of(times)
     is_driven = bool(times)
     has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
     outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
@@ -49,13 +48,13 @@ def _table(found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSumma
             *([Column("test")] if has_tests else []),
             Column("cell"),
             *([Column("TPS", is_number=True)] if is_driven else [Column("measured")]),
-            *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES if is_driven),
+            *(Column(name, is_number=True) for name in _PERCENTILES if is_driven),
             *(Column(name, is_number=True) for name in outcomes),
             Column("verdict"),
             Column("why"),
         ),
         rows=tuple(
-            _row(cell, one, unit, outcomes, has_tests=has_tests)
+            _row(cell, one, outcomes, has_tests=has_tests)
             for cell, one in zip(found, summaries, strict=True)
         ),
         notes=(
@@ -69,25 +68,16 @@ def _table(found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSumma
 def _row(
     cell: CellRuns,
     summary: cell_summary.CellSummary,
-    unit: str,
     outcomes: Sequence[str],
     *,
     has_tests: bool,
 ) -> Row:
-    def in_unit(made: Number) -> str:
-        return units.time(made.value, unit, resolution_ns=made.resolution or 0)
-
     tps = aggregates.number(cell, aggregates.THROUGHPUT)
     numbers: list[Cell] = []
     if outcomes:
         numbers = [
             absent("-") if tps is None else Cell(units.digits(tps.value), tps),
-            *(
-                aggregates.each(percentile(name, unit), in_unit)(cell)
-                if tps is not None
-                else absent("-")
-                for name in _PERCENTILES
-            ),
+            *(_percentile(cell, name) if tps is not None else absent("-") for name in _PERCENTILES),
             *(_counted(cell, outcome) for outcome in outcomes),
         ]
     else:
@@ -100,6 +90,15 @@ def _row(
         text(summary.verdict.reason),
     )
     return Row(row)
+
+
+def _percentile(cell: CellRuns, name: str) -> Cell:
+    """In the unit in which it is best read, as on a terminal."""
+    times = cell_summary.latencies(cell_runs.measured_runs(cell))
+    made = aggregates.each(percentile(name, "ms"), lambda _: "")(cell)
+    return (
+        made if made.is_absent else replace(made, shown=cell_summary.shown_percentile(times, name))
+    )
 
 
 def _counted(cell: CellRuns, outcome: str) -> Cell:

@@ -81,8 +81,17 @@ STATEMENTS = _of_part(
     ]
 )
 
+
+def _length_s(part: Part) -> float:
+    left_s: float = part.run.driven.elapsed_ns / 1e9 - part.part.second if part.run.driven else 1.0
+    return round(min(1.0, max(0.0, left_s)), 9)
+
+
 INTERVALS = [
     *_of_part([_number("second", "of the measurement, from 0")]),
+    TidyColumn(
+        "length_s", "number", "of the interval: the last one may be a part of a second", _length_s
+    ),
     *of(lambda part: part.part, [_group("of clients; empty: the only one")]),
     *of(
         lambda part: part.part,
