@@ -217,6 +217,9 @@ def _one_or_more(shape: Schema, may_be_empty: bool = False) -> Schema:
     return {"anyOf": [shape, listed]}
 
 
+_ARTICLES = {False: "A", True: "An"}
+
+
 def schema_of(kind: str) -> Schema:
     """The JSON Schema of that kind of file."""
     top = noted(kind)
@@ -225,7 +228,7 @@ def schema_of(kind: str) -> Schema:
         _options_of_kinds(found["properties"]["storage"]["additionalProperties"])
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": f"A {kind} file of Assay",
+        "title": f"{_ARTICLES[kind[0] in 'aeiou']} {kind} file of Assay",
         **found,
     }
 

@@ -78,7 +78,7 @@ def test_space_is_that_of_the_rows_until_the_data_were_loaded_once(
     words = ["tpcb.select-only", "--on", "sqlite", "--transactions", "5"]
     _, before = planned(capfd, *words, "--storage", "tmpfs")
     assert re.search(r"sqlite \d\S* MB \(text of its rows, without indexes\)", before)
-    assert "copies of data" in before
+    assert "copies of data" in before and "as much space again" in before
     assert run_program(["run", *words, "--no-probe"]) == 0
     capfd.readouterr()
     _, measured = planned(capfd, *words, "--storage", "tmpfs", "--clients", "3")

@@ -107,7 +107,7 @@ def command(
     ]
     found = [
         {
-            "position": run.position,
+            "position": run.position + 1,  # as `assay run` counts them
             "repetition": run.repetition,
             "test": workload.full_name(run.cell.test),
             "system": run.cell.system.label,
@@ -168,9 +168,12 @@ def _repeated(experiment: Experiment) -> Iterator[str]:
         until.append(f"its mean is known within ±{percent(experiment.precision)} (95 %)")
     if experiment.budget_s is not None:
         until.append(f"{duration(experiment.budget_s)} have passed (the first one in any case)")
+    if least == most:
+        yield f"{counted(least, 'repetition')} of each cell"
+        return
     yield (
-        f"{least} to {most} repetitions of each cell, until {' or '.join(until)}; listed and "
-        f"counted: {least}"
+        f"{least} to {most} repetitions of each cell, until {' or '.join(until)}; the list and the "
+        f"sums have the first {least}"
     )
 
 
@@ -263,8 +266,10 @@ def _space(sizes: Sequence[DataSize], datasets: Path | None) -> Iterator[str]:
             )
         are_copied = are_copied or len(crowded) < len(found)
     if are_copied:
-        where = f", in {datasets}" if datasets else f", and leave {size(RESERVE_BYTES)} free"
-        yield f"copies of data that a test changes take as much again{where}"
+        where = (
+            f" in {datasets}" if datasets else f"; {size(RESERVE_BYTES)} of each storage stay free"
+        )
+        yield f"copies of data that a test changes take as much space again{where}"
 
 
 def _is_too_small(one: DataSize) -> bool:
