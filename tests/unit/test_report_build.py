@@ -10,6 +10,7 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.judge import Verdict
 from assay.observation import read_observed
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
@@ -292,8 +293,52 @@ def test_a_declared_time_has_its_unit_and_a_truth_is_yes_or_no(path: Path) -> No
         ],
     }
     found = table(build(fields_experiment(path, observation, declared)), "limit")
-    assert shown(found) == [["postgresql", "1", "1500", "yes", "4"]]
+    assert shown(found) == [["postgresql", "1 [1]", "1500", "yes", "4"]]
     assert [column.heading for column in found.columns][-3:] == ["time, ms", "equal", "rows"]
+
+
+def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limits_them(
+    path: Path,
+) -> None:
+    planned = invented.plan([invented.SQLITE], test="limit", clients=(1,), repetitions=3)
+    declared = {
+        "title": "Update",
+        "note": "time: with its commit",
+        "fields": [
+            {"key": "elapsed_ns", "title": "time", "unit": "ms"},
+            {"key": "changed_files", "title": "files"},
+            {"key": "equals_fresh_load", "title": "equal"},
+        ],
+    }
+    with Store(path) as store:
+        workload = {**invented.WORKLOAD, "report": {"limit": declared}}
+        store.begin_experiment(
+            planned.experiment, planned, invented.MACHINE, workload=workload, build={}
+        )
+        for run, ms, files in zip(planned.runs, (100, 300, 200), (7, 8, 9), strict=True):
+            store.begin_run(run)
+            observation = {
+                "kind": "update",
+                "changed_files": files,
+                "vanished_files": 0,
+                "deleted_rows": 2,
+                "inserted_rows": 3,
+                "elapsed_ns": ms * 1_000_000,
+                "equals_fresh_load": True,
+                "tables": {},
+            }
+            store.observed(read_observed(observation))
+            store.checked([])
+            store.end_run("done", verdict=Verdict("valid", ""))
+        experiment = store.latest()
+    report = build(experiment)
+    (row,) = report.summary.tables[0].rows
+    assert "medians: time 200.0 ms; files 8; equal yes" in [cell.shown for cell in row.cells]
+    notes = table(report, "limit").notes
+    assert notes == (
+        "time: with its commit",
+        "[1] the cell is indicative: repetitions differ by 100 %",
+    )
 
 
 def test_published_numbers_of_other_conditions_are_not_shown_beside(path: Path) -> None:

@@ -58,6 +58,7 @@ class Client:
         self._session: contextlib.ExitStack = contextlib.ExitStack()
         self._opened: Session | None = None
         self._took_ns: list[int] = []
+        self._counted_since_ns = 0
         self._last_error = ""
         self.number = 0
         """Of the last transaction that was acknowledged."""
@@ -65,8 +66,9 @@ class Client:
         self._thread.start()
 
     def forget(self) -> None:
-        """What was answered up to now does not count."""
-        self.wait_for_answer()
+        """What was answered up to now does not count, nor does the time before of what is under
+        way."""
+        self._counted_since_ns = time.monotonic_ns()
         self._took_ns = []
 
     def wait_for_answer(self) -> None:
@@ -102,6 +104,7 @@ class Client:
                 began_ns = time.monotonic_ns()
                 while not self._ending.is_set() and not self._is_answered():
                     time.sleep(_PAUSE_S)
+                began_ns = max(began_ns, self._counted_since_ns)
                 self._took_ns.append(time.monotonic_ns() - began_ns)
                 time.sleep(_PAUSE_S)
             self._close()
@@ -154,6 +157,7 @@ class Meanwhile:
 
     def forget(self) -> None:
         """From here on it counts."""
+        self.wait_for_answers()
         for client in self._both:
             client.forget()
 

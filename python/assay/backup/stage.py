@@ -40,6 +40,7 @@ def observe(
     source = table_digests(pooled.deployment, dialect, tables)
     meanwhile.create(pooled.deployment, dialect, dialect)
     try:
+        _flush(pooled.directory.root)  # what the load left unwritten is no part of the backup
         with Meanwhile(lambda: pooled.deployment.address, dialect, dialect) as clients:
             clients.forget()
             before = clients.writer.number
@@ -77,5 +78,5 @@ def observe(
 
 def _flush(folder: Path) -> None:
     """A backup that is still in memory is none. Of the whole file system: its journal has the
-    names."""
+    names. Once before the backup too, so that each repetition begins alike."""
     subprocess.run([tool("sync"), "--file-system", str(folder)], check=False)

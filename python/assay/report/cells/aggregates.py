@@ -139,6 +139,22 @@ def median_cell(cells: Sequence[Cell], written: Callable[[Number], str]) -> Cell
     return Cell(written(made), made, note=note)
 
 
+def over_repetitions(key: Key, time_unit: str = "s") -> Aggregate:
+    """Of the repetitions that were measured: the median where each has a number, else each of
+    their texts once."""
+
+    def shown(cell: CellRuns) -> Cell:
+        runs = key.runs(cell)
+        cells = [_own(run, key, time_unit) for run in runs]
+        made = number(cell, key)
+        if made is None or not all(one.number for one in cells):
+            texts = dict.fromkeys(one.shown for one in cells)
+            return Cell(" and ".join(texts)) if texts else cell.absent
+        return _shown(made, time_unit, with_range=False)
+
+    return shown
+
+
 def ratio(number: Number | None, divided_by: Number | None) -> Cell | None:
     """With the widest range that the repetitions of both allow, and the worse verdict."""
     if number is None or divided_by is None:

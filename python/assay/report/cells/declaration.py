@@ -25,6 +25,7 @@ A test without a section here is shown cell by cell (`assay.report.sections.resu
     fields = [ { key = "changed_files", title = "changed files" },
                { key = "elapsed_ns", title = "time", unit = "s" } ]
     along  = "days"             # what the titles of the fields count, if they are numbers: a chart
+    note   = "time: with its commit"   # below the table
 
 ``key`` is a path (``default.refused_at``); its ending is the unit: ``_ns``, ``_bytes``, ``_per_s``.
 """
@@ -67,6 +68,8 @@ class Declaration:
     """Empty: the table is by factors."""
     along: str = ""
     """What the titles of the fields count; empty: they are names."""
+    note: str = ""
+    """What its numbers include, where their titles do not say it."""
 
     @property
     def heading(self) -> str:
@@ -95,6 +98,7 @@ def read(section: Section, test: str) -> Declaration:
         has_scalability=section.boolean("scalability", False),
         fields=tuple(map(_field, section.sections("fields"))),
         along=section.text("along", ""),
+        note=section.text("note", ""),
     )
     section.done()
     factors = [declaration.blocks, declaration.rows, declaration.columns]

@@ -127,14 +127,28 @@ def _fields_table(
         for place, field in enumerate(declared.fields)
     ]
     runs = [run for cell in found for run in cell.each()]
+    rows = []
+    for row in pivot_rows(runs, labels, columns):
+        made = table_row(row, labels)
+        (cell,) = {id(one): one for one in row.cells if one is not None}.values()
+        last = len(labels) - 1
+        marked = replace(made.cells[last], note=_of_its_cell(cell))
+        rows.append(replace(made, cells=(*made.cells[:last], marked, *made.cells[last + 1 :])))
     return Table(
         name=test,
         label_columns=len(labels),
         title=declared.heading,
         columns=(*(Column(name) for name in labels), *value_columns(columns)),
-        rows=tuple(table_row(row, labels) for row in pivot_rows(runs, labels, columns)),
-        notes=notes.points(published),
+        rows=tuple(rows),
+        notes=(*([declared.note] if declared.note else []), *notes.points(published)),
     )
+
+
+def _of_its_cell(cell: CellRuns) -> str:
+    """What limits a cell of which this run by itself is valid; empty: nothing, or the run does."""
+    word, reason = cell.judged.verdict
+    is_own = cell.runs[0].judged.word != "valid"
+    return "" if word != "indicative" or is_own else f"the cell is {word}: {reason}"
 
 
 def _factors_table(
@@ -180,6 +194,7 @@ def _factors_table(
         rows=tuple(rows),
         notes=(
             notes.explanation(declared, found),
+            *([declared.note] if declared.note else []),
             *notes.failures(found),
             *notes.beside(published, found),
         ),

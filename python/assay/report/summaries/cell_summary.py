@@ -174,14 +174,15 @@ def _seconds(value_ns: float) -> str:
 
 
 def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:
-    """The values of a test without transactions, from its last run."""
+    """The values of a test without transactions, each the median of the repetitions by itself."""
     shown = []
     for field in fields:
         key = aggregates.at(field.key)
-        found = aggregates.only(key, field.unit)(list(cell.each())[-1])
+        found = aggregates.over_repetitions(key, field.unit)(cell)
         unit = f" {field.unit}" if key.unit == "ns" and found.number else ""
         shown.append(f"{field.title} {found.shown}{unit}")
-    return ((MEASURED, "; ".join(shown)),) if cell.measured else ()
+    medians = "medians: " if len(cell.measured) > 1 else ""
+    return ((MEASURED, medians + "; ".join(shown)),) if cell.measured else ()
 
 
 def latencies(measured: Iterable[DrivenRun]) -> Times:
