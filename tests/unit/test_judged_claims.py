@@ -152,3 +152,15 @@ def test_repetitions_that_are_alike_have_no_interval_in_digits(tmp_path: Path) -
     (one,) = found(tmp_path, DISK_IS_SLOWER, {HERE: (4.86,) * 3, SSD: (2.0,) * 3}, both)
     assert one.measured == "x 2.43 (repetitions alike)"
     assert one.word == "same order"
+
+
+def test_memory_of_the_clients_process_is_not_judged_as_that_of_the_system(tmp_path: Path) -> None:
+    claim = {
+        "text": "memory grows", "source": "s", "test": "parallel", "key": "samples.resident_bytes",
+        "growth": "clients", "exponent": 1,
+    }  # fmt: skip
+    bound = {**claim, "growth": None, "exponent": None, "at_most": 1}
+    for one in (claim, {name: given for name, given in bound.items() if given is not None}):
+        (judgement,) = found(tmp_path, one, 2.0, [invented.HERE], clients=(1, 10, 100))
+        assert judgement.word == "not comparable"
+        assert "client's process" in judgement.why

@@ -5,10 +5,11 @@ a pivot with a column per task, and the published rows between the measured ones
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, cell_runs, durability, field_path, notes
+from assay.report.cells import aggregates, cell_runs, client_process, durability, field_path, notes
 from assay.report.cells.cell_runs import CACHE, DURABILITY, TEST, CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
 from assay.report.cells.published import HARDWARE, Published, printed_cell
@@ -66,10 +67,16 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
 
 
 def _column(column: SeriesColumn) -> PivotColumn:
-    key = aggregates.at(column.key)
+    median = aggregates.median(aggregates.at(column.key), column.unit)
+
+    def shown(cell: CellRuns) -> Cell:
+        made = median(cell)
+        notes = (client_process.note(cell, (column.key,)) if made.number else "", made.note)
+        return replace(made, note="; ".join(filter(None, notes)))
+
     return PivotColumn(
         column.title,
-        aggregates.median(key, column.unit),
+        shown,
         {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
         column.unit if field_path.unit(column.key) == "ns" else "",
     )

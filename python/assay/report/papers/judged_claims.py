@@ -13,7 +13,7 @@ from assay.experiment import Scalar
 from assay.judge import order
 from assay.judge.order import Interval
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.cells import cell_runs, field_path, selection
+from assay.report.cells import cell_runs, client_process, field_path, selection
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.selection import Quantity
 from assay.report.papers import claims, comparability, judgement
@@ -164,7 +164,17 @@ def _why_not(case: _Case) -> str:
     keys = [term.quantity.key(case.experiment, term.test) for term in case.claim.terms]
     of_cells = itertools.chain(keys, itertools.repeat(keys[0]))  # growth has one for all cells
     reasons = map(comparability.why_not, case.cells, of_cells)
-    return next(filter(None, reasons), "") or comparability.other_durability(case.cells)
+    return (
+        next(filter(None, reasons), "")
+        or _of_client(case.claim, case.cells)
+        or comparability.other_durability(case.cells)
+    )
+
+
+def _of_client(claim: Claim, cells: Sequence[CellRuns]) -> str:
+    """Why a value of the system's processes is none of the system's."""
+    keys = [key for term in claim.terms for key in term.quantity.keys]
+    return next(filter(None, (client_process.why_not(cell, keys) for cell in cells)), "")
 
 
 def _groups(
@@ -265,6 +275,9 @@ def _bounds(
     for label in cell_runs.levels(found, "system"):
         cells = [cell for cell in found if cell.factors["system"] == label]
         case = _Case(experiment, claim, str(label), cells)
+        if why := _of_client(claim, cells):
+            yield case.not_comparable(why)
+            continue
         runs = [run for cell in cells for run in cell.measured]
         read = [(key.value(run), _limit(claim, run)) for run in runs]
         known = [

@@ -14,7 +14,7 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs, declaration, published, selection, series
+from assay.report.cells import cell_runs, client_process, declaration, published, selection, series
 from assay.report.cells.aggregates import number
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.published import NOT_FACTORS, Published
@@ -141,7 +141,7 @@ def _table(
     beside: Published,
     columns: Sequence[_Column],
     found: Sequence[CellRuns],
-    scaled: Mapping[str, set[str]],
+    scaled: Mapping[str, Mapping[str, str]],
 ) -> Table | None:
     """The paper's rows, each with ours below it; rows that were not measured are only named."""
     factors = [
@@ -177,7 +177,10 @@ def _table(
         label_columns=len(titles),
         columns=(
             *titles,
-            *(Column(one.title, is_number=True, unit=one.unit) for one in columns),
+            *(
+                Column(_heading(one, set(factors), scaled), is_number=True, unit=one.unit)
+                for one in columns
+            ),
             *extra_titles,
         ),
         rows=tuple(rows),
@@ -189,6 +192,13 @@ def _table(
     )
 
 
+def _heading(column: _Column, factors: set[str], scaled: Mapping[str, Mapping[str, str]]) -> str:
+    """The title in the paper, and above it what ours has less of."""
+    of_test = scaled.get(column.test, {})
+    less = ", ".join(f"{name} {level}" for name, level in of_test.items() if name not in factors)
+    return f"{less} here\n{column.title}" if less else column.title
+
+
 def _ours(
     experiment: ExperimentRecord,
     printed: Mapping[str, Any],
@@ -196,7 +206,7 @@ def _ours(
     columns: Sequence[_Column],
     found: Sequence[CellRuns],
     factors: Sequence[str],
-    scaled: Mapping[str, set[str]],
+    scaled: Mapping[str, Mapping[str, str]],
 ) -> Iterator[Row]:
     """A row of measured values for each of our systems that this row is about, and the ratios."""
     wanted = {name: printed[name] for name in factors if name in printed}
@@ -217,22 +227,28 @@ def _ours(
         ]
         labels = [_label(printed.get(factor)) for factor in factors]
         values = [
-            replace(judged(units.digits(one.value), one), runs=cell.run_ids if cell else ())
-            if one is not None
-            else _none(cell)
-            for one, cell in zip(numbers, chosen, strict=True)
+            _shown(one, cell, column) if one is not None and cell is not None else _none(cell)
+            for one, cell, column in zip(numbers, chosen, columns, strict=True)
         ]
         extra = []
         if has_speed_up:
             extra = list(_speed_up(experiment, printed, columns, chosen))
         yield Row((text(label), *labels, text("measured"), *values, *extra))
         ratios = [
-            _ratio(one, value, column, set(factors), scaled)
-            for one, value, column in zip(numbers, printed["values"], columns, strict=False)
+            _ratio(one, value, cell, column, set(factors), scaled)
+            for one, value, cell, column in zip(
+                numbers, printed["values"], chosen, columns, strict=False
+            )
         ]
         if any(cell.number for cell in ratios):
             blank = [text("")] * len(extra)
             yield Row((text(label), *labels, text("measured ÷ published"), *ratios, *blank))
+
+
+def _shown(number: Number, cell: CellRuns, column: _Column) -> Cell:
+    shown = judged(units.digits(number.value), number)
+    notes = (client_process.note(cell, column.quantity.keys), shown.note)
+    return replace(shown, runs=cell.run_ids, note="; ".join(filter(None, notes)))
 
 
 def _none(cell: CellRuns | None) -> Cell:
@@ -248,13 +264,16 @@ def _none(cell: CellRuns | None) -> Cell:
 def _ratio(
     ours: Number | None,
     printed: float | str,
+    cell: CellRuns | None,
     column: _Column,
     factors: set[str],
-    scaled: Mapping[str, set[str]],
+    scaled: Mapping[str, Mapping[str, str]],
 ) -> Cell:
-    if ours is None or isinstance(printed, str) or not printed:
+    if ours is None or cell is None or isinstance(printed, str) or not printed:
         return absent("")
-    if scaled.get(column.test, set()) - factors:
+    if client_process.is_client(cell, column.quantity.keys):
+        return absent("other process")
+    if scaled.get(column.test, {}).keys() - factors:
         return absent("scaled")
     ratio = ours.value / printed
     return Cell(units.digits(ratio, 3), Number(ratio, "ratio"))
@@ -321,12 +340,12 @@ def _notes(
             yield f"published for {name} = {there[0]}, measured with {listed}"
 
 
-def _scaled(experiment: ExperimentRecord) -> dict[str, set[str]]:
-    """By test: what is smaller than in the paper's own size."""
-    found: dict[str, set[str]] = {}
+def _scaled(experiment: ExperimentRecord) -> dict[str, dict[str, str]]:
+    """By test: what is smaller than in the paper's own size, and its levels here."""
+    found: dict[str, dict[str, str]] = {}
     for one in experiment.experiment.get("scaled", ()):
         if one["name"] not in _NOT_SIZES:
-            found.setdefault(one["test"], set()).add(one["name"])
+            found.setdefault(one["test"], {})[one["name"]] = one["quick"]
     return found
 
 
