@@ -189,3 +189,13 @@ def test_a_point_whose_verdict_is_not_valid_has_a_mark_a_legend_and_a_word() -> 
     assert draw.svg(lines).count(colours.PAGE) == 1  # one hole
     for figure in (bars, lines):
         assert description(figure).endswith("Points: 1 of 3 invalid.")
+
+
+def test_a_level_that_is_true_or_false_is_yes_or_no(tmp_path: Path) -> None:
+    planned = invented.plan((invented.SQLITE,), clients=(1, 2))
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 1.0)
+    runs = [replace(run, parameters={"reclaim": run.clients == 2}) for run in record.runs]
+    found = cell_runs.cells(record, runs)
+    assert [cell.name.rpartition(", ")[2] for cell in found] == ["reclaim no", "reclaim yes"]
+    shown = [cell_runs.label_cells(cell, ["reclaim"])[0].shown for cell in found]
+    assert shown == ["no", "yes"]

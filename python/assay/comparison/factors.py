@@ -199,4 +199,4 @@ def _word(name: str, level: Scalar) -> str:
         return str(level)
     if name == "clients":
         return units.counted(int(level), "client")
-    return f"{name} {level:g}" if isinstance(level, float) else f"{name} {level}"
+    return f"{name} {level:g}" if isinstance(level, float) else f"{name} {units.level(level)}"

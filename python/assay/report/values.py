@@ -15,6 +15,7 @@ from assay.experiment import Scalar
 from assay.report.figure import Figure
 from assay.report.histograms import TimedHistogram
 from assay.report.run_details import RunDetail
+from assay.text import units
 
 MEASURED, SPEED_UP = "measured", "speed-up"
 PUBLISHED, PUBLISHED_SPEED_UP = "published", "published speed-up"
@@ -85,7 +86,8 @@ class Row:
     @property
     def block_title(self) -> str:
         return ", ".join(
-            f"{name} = {level}" if name else f"{level}" for name, level in self.block.items()
+            f"{name} = {units.level(level)}" if name else units.level(level)
+            for name, level in self.block.items()
         )
 
     @property

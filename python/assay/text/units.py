@@ -54,6 +54,11 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
+def level(value: object) -> str:
+    """A level of a factor as text: ``yes``, ``no``, ``8``."""
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
 def duration(value_s: float) -> str:
     """As a person says it: ``42 s``, ``12 min``, ``3.5 h``."""
     if value_s < 120:

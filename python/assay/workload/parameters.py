@@ -49,7 +49,8 @@ class Parameter:
         elif self.type == "bool":
             if word.lower() not in _BOOLEANS:
                 raise ArgumentError(
-                    f"{self.name}: expected true or false, found {shown(word)}", hint=self.help
+                    f"{self.name}: expected yes or no (true or false), found {shown(word)}",
+                    hint=self.help,
                 )
             found = _BOOLEANS[word.lower()]
         self.check(found)
@@ -84,7 +85,7 @@ class Parameter:
 
 
 _TYPES: Mapping[str, type] = {"int": int, "float": float, "text": str, "bool": bool}
-_BOOLEANS = {"true": True, "false": False}
+_BOOLEANS = {"yes": True, "true": True, "no": False, "false": False}
 PARAMETER_TYPES = tuple(_TYPES)
 
 

@@ -165,7 +165,7 @@ def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
 
 def label(level: Scalar) -> Cell:
     """A level as a cell."""
-    return Cell(f"{level:g}" if isinstance(level, float) else str(level), level=level)
+    return Cell(f"{level:g}" if isinstance(level, float) else units.level(level), level=level)
 
 
 def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Column, ...]:
@@ -259,7 +259,7 @@ def level_name(factor: str, level: Scalar) -> str:
         return f"{level} clients"
     if factor.startswith(OF_GROUP):
         return f"{factor.removeprefix(OF_GROUP)} {level}"
-    return f"{factor} {level}"
+    return f"{factor} {units.level(level)}"
 
 
 def _always_and_varying(found: Sequence[Mapping[str, Scalar]], always: Iterable[str]) -> list[str]:

@@ -117,7 +117,9 @@ def _speed_ups(table: Table) -> tuple[Figure, ...]:
 def category(table: Table, row: Row) -> str:
     """The labels of a row, and those of its block."""
     labels = [cell.shown for cell in row.cells[: table.label_columns] if cell.shown]
-    return ", ".join([*labels, *(f"{name} {level}" for name, level in row.block.items())])
+    return ", ".join(
+        [*labels, *(f"{name} {units.level(level)}" for name, level in row.block.items())]
+    )
 
 
 def figure(

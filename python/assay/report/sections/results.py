@@ -164,7 +164,7 @@ def _factors_table(
     unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
     columns = [
         PivotColumn(
-            str(level),
+            units.level(level),
             aggregates.median(key, declared.unit, with_range=True),
             {declared.columns: level},
             unit,
