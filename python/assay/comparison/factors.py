@@ -104,7 +104,7 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
 def levels_of(runs: Iterable[RunRecord], factor: str) -> list[str]:
     """In the order of the runs."""
     found = (levels(run, factor).get(factor) for run in runs)
-    return list(dict.fromkeys(str(level) for level in found if level is not None))
+    return list(dict.fromkeys(units.level(level) for level in found if level is not None))
 
 
 def known_factors(runs: Iterable[RunRecord]) -> list[str]:

@@ -10,12 +10,16 @@ from assay.comparison import factors
 from assay.comparison.values import Side
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord
+from assay.text import units
 
 
 def side(name: str, title: str, experiments: Sequence[ExperimentRecord]) -> Side:
     """All runs of these experiments."""
     runs = tuple((place, run) for place, one in enumerate(experiments) for run in one.runs)
     return Side(name, title, tuple(experiments), runs)
+
+
+_TRUTH = {"true": "yes", "false": "no"}
 
 
 def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
@@ -71,6 +75,8 @@ def _levels(one: Side, factor: str) -> list[str]:
 def _chosen(word: str, found: Sequence[str], factor: str) -> str:
     if word in found:
         return word
+    if (other := _TRUTH.get(word.lower())) in found:
+        return str(other)
     begun = [level for level in found if level.split(" ")[0] == word]
     if len(begun) == 1:
         return begun[0]
@@ -89,6 +95,6 @@ def _at(one: Side, factor: str, level: str) -> Side:
     runs = tuple(
         (place, run)
         for place, run in one.runs
-        if str(factors.levels(run, factor).get(factor)) == level
+        if units.level(factors.levels(run, factor).get(factor)) == level
     )
     return replace(one, title=f"{factor} {level}, {one.title}", runs=runs)
