@@ -274,7 +274,7 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
             CLOSED,
             {"outcomes": {**OUTCOMES, "scheduled": 40, "ok": 0, "failed": 40, "skipped": 0}},
             Kind.ERRORS,
-            "40 of 40 (100 %)",
+            "40 failed of 40 (100 %)",
         ),
         (CLOSED, {"elapsed_s": 3.0}, Kind.SHORT_MEASUREMENT, "3 s"),
         (COUNTED, {"elapsed_s": 0.0008}, Kind.SHORT_MEASUREMENT, "800 µs"),
