@@ -6,14 +6,16 @@ import io
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import invented_records as invented
 import pytest
 
+from assay import comparison
 from assay.durability.values import Durability, not_measured
-from assay.experiment import StorageChoice, SystemChoice
+from assay.experiment import StorageChoice, StoragePrice, SystemChoice
 from assay.judge import judge_run
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord, Store
@@ -142,6 +144,33 @@ def test_in_memory_nothing_is_durable(tmp_path: Path) -> None:
     ((title, _),) = results(report)
     assert title == "D3 (flushed before every answer), none on tmpfs"
     assert any(note.startswith("tmpfs: memory") for note in report.sections[0].tables[0].notes)
+
+
+def test_memory_is_named_beside_ratios_and_prices_and_where_it_is_compared(tmp_path: Path) -> None:
+    """Also where no durability was measured: then none is said to be the same."""
+    planned = invented.plan([invented.SQLITE], storages=[LOOP, TMPFS])
+    prices = {one: StoragePrice(1.0, "EUR") for one in ("loop", "tmpfs")}
+    planned = replace(planned, experiment=replace(planned.experiment, prices=prices))
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned)
+        for run in planned.runs:
+            name = run.cell.storage_name
+            there = StorageFacts(name, "here", "/x", "ext4" if name == "loop" else "tmpfs")
+            invented.write_run(store, run, 10 * invented.S, site={"storage": there})
+        store.end_experiment()
+        made = store.latest()
+    report = build(made)
+    for name in ("parallel_storage_ratios", "parallel_prices"):
+        said = " ".join(table(report, name).notes)
+        assert "same" not in said
+        assert "durability was not measured on loop" in said
+        assert "tmpfs: memory, where all is lost with the power" in said
+    found = comparison.compare(comparison.side("A", "", [made]), None, between="storage")
+    (cell,) = found.cells
+    assert any(note.startswith("B: memory, where all is lost") for note in cell.notes)
+    assert ("storage", "kept when the power fails", "not measured", "nothing (memory)") in [
+        tuple(one) for one in cell.differences
+    ]
 
 
 def on_two_storages(path: Path, found: list[Durability], report: Any) -> ExperimentRecord:

@@ -121,7 +121,7 @@ def _of_runs(
     if between not in a_runs[0].parameters:
         found += _one("data", "input of the data", *_each(a_runs, b_runs, _input))
         found += _one("data", "rows", *_each(a_runs, b_runs, _rows))
-    return [*found, *_durability(a_runs, b_runs)]
+    return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
 
 
 def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Difference, ...]:
@@ -188,6 +188,25 @@ def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Differen
     if all(measured) and not is_one_system:
         return []
     return _one("durability", "durability by settings", *_each(a, b, _lowered))
+
+
+def in_memory(runs: Sequence[RunRecord]) -> bool:
+    """Whether commits of these runs are lost with the power, whatever else was measured."""
+    return any(
+        run.may_commit and run.deployment and durability.is_in_memory(run.deployment)
+        for run in runs
+    )
+
+
+def _kept(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
+    """Where one side alone is in memory."""
+    if in_memory(a) == in_memory(b):
+        return []
+    found = (
+        "nothing (memory)" if in_memory(runs) else level or durability.NOT_MEASURED
+        for runs, level in zip((a, b), _each(a, b, _level), strict=True)
+    )
+    return _one("storage", "kept when the power fails", *found)
 
 
 def _level(run: RunRecord) -> str:

@@ -17,6 +17,7 @@ from assay.comparison.unequal_cells import unequal_cells
 from assay.comparison.values import ComparedCell, Comparison, Difference, Side
 from assay.comparison.verdicts import is_zero, with_verdicts
 from assay.errors import ArgumentError
+from assay.judge.durability import MEMORY
 from assay.text import units
 
 
@@ -128,6 +129,9 @@ def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[st
         if 0 < (measured := len(one.measured)) < len(one.runs):
             left_out = len(one.runs) - measured
             yield f"{left_out} of {len(one.runs)} runs of {one.side.name} were not measured"
+    for one, other in ((a, b), (b, a)):
+        if differences.in_memory(one.measured) and not differences.in_memory(other.measured):
+            yield f"{one.side.name}: {MEMORY}, unlike {other.side.name}"
     if matched is None:
         return
     if alone := len(a.measured) + len(b.measured) - 2 * len(matched):

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from assay.provision.deployment import IN_MEMORY
 from assay.provision.deployment_facts import DeploymentFacts
 
 HIGHEST = "D3"
 NOT_MEASURED = "not measured"
+MEMORY = "memory, where all is lost with the power"
 
 
 def lowered(deployment: DeploymentFacts) -> Iterator[str]:
@@ -28,6 +30,11 @@ def lowered(deployment: DeploymentFacts) -> Iterator[str]:
     is_lower = found is not None and found.durability_class not in (None, HIGHEST)
     if is_lower and not deployment.durability_lowered_by:
         yield f"on {deployment.storage.name}{measured}, and no setting that explains it is known"
+
+
+def is_in_memory(deployment: DeploymentFacts) -> bool:
+    """Whatever was measured elsewhere, its storage keeps nothing."""
+    return deployment.storage.file_system in IN_MEMORY
 
 
 def level(deployment: DeploymentFacts) -> str | None:

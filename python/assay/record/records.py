@@ -239,6 +239,11 @@ class RunRecord(RunSummary):
         return self.facts.dataset
 
     @property
+    def may_commit(self) -> bool:
+        """Whether what it measured may have committed something: queries need no durability."""
+        return self.evidence.is_measured and (self.driven is None or self.driven.commits != 0)
+
+    @property
     def evidence(self) -> Evidence:
         """The values by which the run is judged."""
         nearest = self.calibration

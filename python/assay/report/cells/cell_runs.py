@@ -121,7 +121,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     compared_by = durability.compared_by(
         (one.system_label, one.storage, one.deployment)
         for one in experiment.runs
-        if one.deployment and any(map(_may_commit, runs))
+        if one.deployment and any(run.may_commit for run in runs)
     )
     all_factors = [dict(factors) for factors in by_factors]
     is_cache_asked = any(run.cache != AS_IS for run in runs)
@@ -195,11 +195,6 @@ def _factors(run: RunRecord, groups: Iterable[str], of_machine: Sequence[str]) -
         CLIENT_PROGRAM: run.client_program,
         **run.parameters,
     }
-
-
-def _may_commit(run: RunRecord) -> bool:
-    """Whether what it measured may have committed something: queries need no durability."""
-    return run.evidence.is_measured and (run.driven is None or run.driven.commits != 0)
 
 
 def _offered_rate(run: RunRecord) -> dict[str, Scalar]:

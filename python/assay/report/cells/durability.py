@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from assay.durability.values import MEANINGS
-from assay.judge.durability import HIGHEST, NOT_MEASURED, fix, level
-from assay.provision.deployment import IN_MEMORY
+from assay.judge.durability import HIGHEST, MEMORY, NOT_MEASURED, fix, is_in_memory, level
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import DURABILITY, CellRuns
 from assay.report.values import Column, Row, Table, text
@@ -85,7 +84,8 @@ def each_level(
     named even so."""
     there = levels(found)
     if not there:
-        return (made(found),)
+        one = made(found)
+        return (replace(one, notes=(*one.notes, *_beside_memory(found))),)
     return tuple(
         _of_level(one, place, [cell for cell in found if cell.durability == one], made)
         for place, one in enumerate(there)
@@ -139,13 +139,39 @@ def _not_measured(cells: Sequence[CellRuns], of_level: str) -> tuple[str, ...]:
         *([f"durability was not measured on {', '.join(storages)}"] if storages else []),
         *(
             [
-                f"{', '.join(memory)}: memory, where all is lost with the power; beside the others "
-                "because the system flushes there as often"
+                f"{', '.join(memory)}: {MEMORY}; beside the others because the system flushes "
+                "there as often"
             ]
             if memory
             else []
         ),
     )
+
+
+def of_same_level(found: Iterable[CellRuns]) -> str:
+    """Which cells are divided by one another; empty where no level is known."""
+    return ", among those of the same measured durability" if levels(found) else ""
+
+
+def of_divided(found: Sequence[CellRuns]) -> tuple[str, ...]:
+    """What is known of the storages of cells that are divided by one another, beyond their level:
+    on which it was not measured, and which keep nothing."""
+    storages = dict.fromkeys(
+        cell.runs[0].storage
+        for cell in found
+        if shown(cell) == "-" and any(run.may_commit for run in cell.runs)
+    )
+    unknown = [f"durability was not measured on {', '.join(storages)}"] if storages else []
+    return (*unknown, *_beside_memory(found))
+
+
+def _beside_memory(found: Sequence[CellRuns]) -> tuple[str, ...]:
+    """The storages that keep nothing, beside others that may."""
+    committing = [cell for cell in found if any(run.may_commit for run in cell.runs)]
+    memory = _in_memory(committing)
+    if not memory or all(map(_is_in_memory, committing)):
+        return ()
+    return (f"{', '.join(memory)}: {MEMORY}, so its commits are not as durable as the others'",)
 
 
 def _except_in_memory(cells: Sequence[CellRuns]) -> str:
@@ -159,9 +185,7 @@ def _in_memory(cells: Sequence[CellRuns]) -> list[str]:
 
 
 def _is_in_memory(cell: CellRuns) -> bool:
-    return any(
-        run.deployment and run.deployment.storage.file_system in IN_MEMORY for run in cell.runs
-    )
+    return any(run.deployment and is_in_memory(run.deployment) for run in cell.runs)
 
 
 def _named(level: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from assay.experiment import StoragePrice
 from assay.judge.steadiness import why_not_steady
-from assay.report.cells import aggregates, cell_runs
+from assay.report.cells import aggregates, cell_runs, durability
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
@@ -59,9 +59,10 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
         ),
         rows=tuple(rows),
         notes=(
-            f"speed-up: by {of_what}, and price ratio: compared with the first storage of the same "
-            "durability that has a price; speed-up ÷ price: above 1 the storage gives more for the "
-            "money; a GB has 1,000,000,000 bytes",
+            f"speed-up: by {of_what}, and price ratio: compared with the first storage that has a "
+            f"price{durability.of_same_level(priced)}; speed-up ÷ price: above 1 the storage gives "
+            "more for the money; a GB has 1,000,000,000 bytes",
+            *durability.of_divided(priced),
         ),
     )  # fmt: skip
     return Section("Price", (), (table,))

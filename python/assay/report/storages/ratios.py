@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from assay.judge.steadiness import why_not_steady
-from assay.report.cells import aggregates, cell_runs
+from assay.report.cells import aggregates, cell_runs, durability
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
 from assay.report.values import Cell, Column, Row, Section, Table, absent, text
@@ -49,8 +49,9 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
             for first, other in pairs
         ),
         notes=(
-            "the first: of the same durability, as they were asked for"
-            + ("; min-max: as far as the repetitions allow" if has_range else ""),
+            f"the first: as they were asked for{durability.of_same_level(found)}"
+            + ("; min-max: the least and greatest that the repetitions allow" if has_range else ""),
+            *durability.of_divided([one for pair in pairs for one in pair]),
         ),
     )
     return Section("Storages compared", (), (table,))
