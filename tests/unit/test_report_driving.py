@@ -282,7 +282,7 @@ def kinds(record: ExperimentRecord) -> dict[str, str]:
             CLOSED,
             {"outcomes": {**OUTCOMES, "failed": 3, "ok": 1947}},
             Kind.ERRORS,
-            "3 of 2000 (0.15 %)",
+            "3 failed of 2000 (0.15 %)",
         ),
     ],
 )
