@@ -330,9 +330,15 @@ def test_a_condition_that_is_none_is_refused(text: str, hint: str) -> None:
 
 
 def test_a_run_is_not_compared_with_itself(folder: Path) -> None:
+    """The hint names a factor that has two levels."""
     a = measured(folder / "a")
-    with pytest.raises(ArgumentError, match="found run 1 of A in both"):
+    with pytest.raises(ArgumentError, match="found run 1 of A in both") as raised:
         compared(a, a)
+    assert raised.value.hint == "name two experiments"
+    several = measured(folder / "b", clients=(8, 16))
+    with pytest.raises(ArgumentError, match="of A in both") as raised:
+        compared(several, several)
+    assert raised.value.hint and raised.value.hint.endswith("--between clients")
 
 
 def test_a_level_that_is_not_there_is_refused(folder: Path) -> None:
@@ -348,6 +354,20 @@ def test_a_level_that_is_not_there_is_refused(folder: Path) -> None:
             comparison.compare(one, None, between=between)
     made = comparison.compare(one, None, between="clients=1,4")
     assert [cell.name for cell in made.cells] == ["postgresql, here"]
+
+
+def test_levels_are_found_and_shown_as_people_write_them(folder: Path) -> None:
+    found = measured(folder / "a", clients=(1, 2, 4))
+    rates: dict[int, float | bool] = {1: 800.0, 2: 0.25, 4: True}
+    runs = (replace(run, parameters={"rate": rates[run.clients]}, clients=8) for run in found.runs)
+    one = comparison.side("A", "", [replace(found, runs=tuple(runs))])
+    for words in ("800,0.25", "800.0,.250", "800,true"):
+        made = comparison.compare(one, None, between=f"rate={words}")
+        assert made.a.title.startswith("rate 800,")
+        assert made.b.title.startswith(("rate 0.25,", "rate yes,"))
+    with pytest.raises(ArgumentError) as raised:
+        comparison.compare(one, None, between="rate=nan,800")
+    assert raised.value.hint == "known: 800, 0.25, yes"
 
 
 def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
@@ -371,8 +391,77 @@ def test_the_document_is_of_its_schema_in_every_case(folder: Path) -> None:
 
 def test_a_short_report_is_short(folder: Path) -> None:
     text = shown(compared(measured(folder / "a"), measured(folder / "b", SLOW)))
-    assert len(text.splitlines()) <= 17
+    assert len(text.splitlines()) <= 18
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_verdicts_of_many_cells_stand_first_in_the_order_of_the_report(folder: Path) -> None:
+    clients = (16, 8, 2, 4)
+    a = measured(folder / "a", clients=clients)
+    few = replace(a, runs=tuple(run for run in a.runs if run.clients != 2 or run.repetition == 1))
+    made = compared(few, measured(folder / "b", SLOW, clients=clients))
+    (ratios, *_) = report.build(made).sections
+    verdicts, *rest = ratios.tables
+    assert [(row.cells[0].shown, row.cells[2].shown) for row in verdicts.rows] == [
+        ("postgresql, here, 16 clients", "slower"),
+        ("postgresql, here, 8 clients", "slower"),
+        ("postgresql, here, 2 clients", "one run of A: no interval"),
+        ("postgresql, here, 4 clients", "slower"),
+    ]
+    assert all(table.is_detail for table in rest)
+    text = " ".join(shown(made).split())
+    assert "3 cells not interleaved" in text and "1 cell with one run on a side" in text
+
+
+def test_what_a_and_b_are_is_said(folder: Path) -> None:
+    text = shown(compared(measured(folder / "a"), measured(folder / "b", SLOW)))
+    assert "A, B: geometric means of the repetitions (assay report has medians)" in text
+
+
+@pytest.mark.parametrize("width", [20, 80])
+def test_an_interval_that_says_nothing_is_said_in_words(
+    folder: Path, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    made = on_storages(folder / "a", (1.0, 3.0), (0.9, 0.4))
+    text = shown(made)
+    assert "unbounded [1]" in text and "0.000" not in text
+    assert "[1] two repetitions are too few for an interval" in " ".join(text.split())
+    (judged,) = conditions.judge(made, [conditions.condition("throughput_per_s > 1.1x")])
+    assert "(unbounded), which may be noise" in judged.reason
+
+
+def test_a_detectable_difference_beyond_100_percent_is_a_factor(folder: Path) -> None:
+    text = shown(on_storages(folder / "a", (1.0, 1.2), (0.9, 0.95)))
+    assert "factor " in text and "from 100 % on" in " ".join(text.split())
+
+
+def test_outcomes_and_answers_that_are_not_right_are_conditions(folder: Path) -> None:
+    a = measured(folder / "a")
+    assert answers(compared(a, measured(folder / "b")), "checks_wrong > 0", "unknown > 0") == [
+        Answer.NOT_MET, Answer.NOT_MET,
+    ]  # fmt: skip
+    found = invented.checks()
+    wrong = measured(
+        folder / "c", checks=[{**found[0], "ok": False}, *found[1:]], verdict=("invalid", "wrong")
+    )
+    assert answers(compared(a, wrong), "checks_wrong > 0") == [Answer.MET]
+    b = measured(folder / "d")
+    assert b.runs[0].driven
+    outcomes = {**b.runs[0].driven.document["outcomes"], "unknown": 2}
+    runs = (invented.changed(run, "observation", outcomes=outcomes) for run in b.runs)
+    lost = replace(b, runs=tuple(runs))
+    assert answers(compared(a, lost), "unknown > 0") == [Answer.MET]
+    unchecked = replace(b, runs=tuple(replace(run, checks=()) for run in b.runs))
+    assert answers(compared(a, unchecked), "checks_wrong > 0") == [Answer.UNKNOWN]
+
+
+def test_means_have_no_rests_of_rounding(folder: Path) -> None:
+    made = compared(measured(folder / "a"), measured(folder / "b", SLOW))
+    for row in comparison_document.rows(made):
+        for value in (row["a"], row["b"]):
+            assert value is None or len(repr(value)) <= 15, row
+            assert row["unit"] != "count" or value is None or value == int(value)
 
 
 def test_a_condition_that_is_repeated_counts_once(folder: Path) -> None:

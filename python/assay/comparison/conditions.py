@@ -165,7 +165,7 @@ def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
     if value is None:
         reason = cell.b_does_not_count or f"B has no {name}"
         return Judged(condition, cell.name, Answer.UNKNOWN, reason, None)
-    shown = f"{name} of B is {_number(value)}"
+    shown = f"{name} of B is {_number(value, condition.metric)}"
     if condition.is_met_by(value):
         return Judged(condition, cell.name, Answer.MET, shown, value)
     if cell.b_does_not_count:
@@ -185,7 +185,9 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidenc
         shown = f"{shown}; {one.verdict}"
     else:
         low, high = interval
-        shown = f"{shown} ({units.digits(low)} to {units.digits(high)})"
+        is_unbounded = one.estimate.is_unbounded(confidence)
+        found = "unbounded" if is_unbounded else f"{units.digits(low)} to {units.digits(high)}"
+        shown = f"{shown} ({found})"
         if is_met and not condition.is_beyond_noise(low, high):
             is_met = False
             shown = f"{shown}, which may be noise"
@@ -193,5 +195,7 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidenc
     return Judged(condition, cell.name, answer, shown, ratio)
 
 
-def _number(value: float) -> str:
-    return f"{value:.0f}" if abs(value) >= 1000 or value == int(value) else units.digits(value)
+def _number(value: float, metric: Metric) -> str:
+    if metric.unit == "count" or abs(value) >= 1000 or value == int(value):
+        return units.mean_count(value)
+    return units.digits(value)

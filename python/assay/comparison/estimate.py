@@ -29,6 +29,10 @@ CONFIDENCE = 1 - LEVEL
 """Of intervals, so that one which excludes 1 and a verdict say the same."""
 POWER = 0.8
 """The probability with which the detectable difference is found."""
+_FARTHEST = 1000
+"""Times the ratio: a bound that is farther away is none."""
+_MOST_DIGITS = 12
+"""A mean of logarithms has rests of rounding behind them."""
 LeastDeviation = Callable[[float], float]
 """Value → the standard deviation that its logarithm has at least."""
 
@@ -66,6 +70,11 @@ class Estimate:
             return None
         half = self.standard_error * _t_quantile(self.degrees_of_freedom, (1 + confidence) / 2)
         return _exp(self.log_ratio - half), _exp(self.log_ratio + half)
+
+    def is_unbounded(self, confidence: float = CONFIDENCE) -> bool:
+        """Whether its interval says nothing: it goes from next to nothing to any number."""
+        interval = self.interval(confidence)
+        return interval is not None and interval[1] > _FARTHEST * self.ratio
 
     @property
     def p_value(self) -> float | None:
@@ -155,8 +164,11 @@ def _mean_square(values: Sequence[float], least_deviation: LeastDeviation) -> fl
 
 def center(values: Sequence[float]) -> float:
     """The geometric mean; where a value is 0, the arithmetic one."""
+    if len(set(values)) == 1:
+        return values[0]
     positive = all(value > 0 for value in values)
-    return statistics.geometric_mean(values) if positive else statistics.fmean(values)
+    found = statistics.geometric_mean(values) if positive else statistics.fmean(values)
+    return float(f"{found:.{_MOST_DIGITS}g}")
 
 
 def _t_quantile(degrees_of_freedom: float, probability: float) -> float:

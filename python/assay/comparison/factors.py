@@ -101,10 +101,28 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
     return cell
 
 
+def level_of(run: RunRecord, factor: str) -> str | None:
+    """As text; None: the run has none."""
+    level = levels(run, factor).get(factor)
+    return None if level is None else _level_text(level)
+
+
 def levels_of(runs: Iterable[RunRecord], factor: str) -> list[str]:
     """In the order of the runs."""
-    found = (levels(run, factor).get(factor) for run in runs)
-    return list(dict.fromkeys(units.level(level) for level in found if level is not None))
+    found = (level_of(run, factor) for run in runs)
+    return list(dict.fromkeys(level for level in found if level is not None))
+
+
+def example_of_two_levels(runs: Iterable[RunRecord]) -> str:
+    """What ``--between`` may be given for these runs; empty: each factor has one level."""
+    runs = list(runs)
+    found = {factor: levels_of(runs, factor) for factor in known_factors(runs)}
+    several = [factor for factor in found if len(found[factor]) > 1]
+    if not several:
+        return ""
+    factor = min(several, key=lambda one: len(found[one]))
+    first, second, *more = found[factor]
+    return f"--between '{factor}={first},{second}'" if more else f"--between {factor}"
 
 
 def known_factors(runs: Iterable[RunRecord]) -> list[str]:
@@ -199,4 +217,9 @@ def _word(name: str, level: Scalar) -> str:
         return str(level)
     if name == "clients":
         return units.counted(int(level), "client")
-    return f"{name} {level:g}" if isinstance(level, float) else f"{name} {units.level(level)}"
+    return f"{name} {_level_text(level)}"
+
+
+def _level_text(level: Scalar) -> str:
+    """As it is written where it is asked for: ``800`` also where a rate is kept as 800.0."""
+    return f"{level:.12g}" if isinstance(level, float) else units.level(level)

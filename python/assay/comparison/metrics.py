@@ -106,6 +106,12 @@ def _backup(read: Callable[[BackupReport], float]) -> Callable[[RunRecord], floa
     return lambda run: read(run.observation) if isinstance(run.observation, BackupReport) else None
 
 
+def _checks_wrong(run: RunRecord) -> float | None:
+    """None where no answer was compared with a right one."""
+    judged = [check["ok"] for check in run.checks if check["ok"] is not None]
+    return float(judged.count(False)) if judged else None
+
+
 def _cpu_ns(run: RunRecord) -> float | None:
     """Of the server for each transaction that ended."""
     if run.driven is None or run.driven.server_cost is None:
@@ -191,10 +197,12 @@ METRICS: Mapping[str, Metric] = {
             _backup(lambda one: one.writes.longest_ns), _WAIT,
         ),
         Metric("backup_restore_ns", "ns", "of restoring it", _backup(lambda one: one.restore_ns)),
+        Metric("checks_wrong", "count", "answers that are not right", _checks_wrong, _COUNT),
         *(
             Metric(name, "count", meaning, _outcome(name), _COUNT)
             for name, meaning in (
                 ("failed", "transactions that ended with an error"),
+                ("unknown", "transactions that may have committed, or not"),
                 ("late", "transactions beyond the latency limit"),
                 ("skipped", "transactions that could not start in time"),
                 ("retries", "further attempts"),

@@ -3,23 +3,21 @@ two levels of a factor."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assay.comparison import factors
 from assay.comparison.values import Side
 from assay.errors import ArgumentError
-from assay.record import ExperimentRecord
-from assay.text import units
+from assay.record import ExperimentRecord, RunRecord
+
+_TRUTH = {"true": "yes", "false": "no"}
 
 
 def side(name: str, title: str, experiments: Sequence[ExperimentRecord]) -> Side:
     """All runs of these experiments."""
     runs = tuple((place, run) for place, one in enumerate(experiments) for run in one.runs)
     return Side(name, title, tuple(experiments), runs)
-
-
-_TRUTH = {"true": "yes", "false": "no"}
 
 
 def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
@@ -64,8 +62,19 @@ def insist_on_other_runs(a: Side, b: Side) -> None:
     if shared := [run for identity, run in ours.items() if identity in theirs]:
         raise ArgumentError(
             f"expected other runs in B than in A, found run {shared[0].id} of A in both",
-            hint="name two experiments, or compare two levels of one: --between storage",
+            hint=_how_to_name_two(run for one in (a, b) for _, run in one.runs),
         )
+
+
+def one_side(a: Side) -> ArgumentError:
+    """Where there is neither a second side nor a factor."""
+    hint = _how_to_name_two(run for _, run in a.runs)
+    return ArgumentError("expected two sides, found one", hint=hint)
+
+
+def _how_to_name_two(runs: Iterable[RunRecord]) -> str:
+    example = factors.example_of_two_levels(runs)
+    return f"name two experiments{example and f', or two levels of a factor: {example}'}"
 
 
 def _levels(one: Side, factor: str) -> list[str]:
@@ -77,12 +86,22 @@ def _chosen(word: str, found: Sequence[str], factor: str) -> str:
         return word
     if (other := _TRUTH.get(word.lower())) in found:
         return str(other)
+    if equal := [level for level in found if _number(level) == _number(word) is not None]:
+        return equal[0]
     begun = [level for level in found if level.split(" ")[0] == word]
     if len(begun) == 1:
         return begun[0]
     raise ArgumentError(
         f"there is no level {word!r} of {factor} in these runs", hint=f"known: {', '.join(found)}"
     )
+
+
+def _number(word: str) -> float | None:
+    """``800`` and ``800.0`` are one level."""
+    try:
+        return float(word)
+    except ValueError:
+        return None
 
 
 def _two_of(factor: str, found: Sequence[str]) -> str:
@@ -92,9 +111,5 @@ def _two_of(factor: str, found: Sequence[str]) -> str:
 
 
 def _at(one: Side, factor: str, level: str) -> Side:
-    runs = tuple(
-        (place, run)
-        for place, run in one.runs
-        if units.level(factors.levels(run, factor).get(factor)) == level
-    )
+    runs = tuple((place, run) for place, run in one.runs if factors.level_of(run, factor) == level)
     return replace(one, title=f"{factor} {level}, {one.title}", runs=runs)

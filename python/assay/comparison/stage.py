@@ -4,6 +4,7 @@ and verdicts, and what differs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,6 @@ from assay.comparison.side_cells import SideCell, side_cells
 from assay.comparison.unequal_cells import unequal_cells
 from assay.comparison.values import ComparedCell, Comparison, Difference, Side
 from assay.comparison.verdicts import is_zero, with_verdicts
-from assay.errors import ArgumentError
 from assay.judge.durability import MEMORY
 from assay.text import units
 
@@ -45,10 +45,7 @@ def compare(
     in place of that of each test. ``despite``: differences that are passed over
     (`assay.comparison.differences.DESPITE`). Raises `ArgumentError`."""
     if b is None and not between:
-        raise ArgumentError(
-            "expected two sides, found one",
-            hint="name two experiments, or a factor of one: --between storage",
-        )
+        raise sides.one_side(a)
     factor = ""
     if between:
         a, b, factor = sides.at_levels(a, b, between)
@@ -93,6 +90,7 @@ def _cell(name: str, a: SideCell, b: SideCell, asked: _Asked) -> ComparedCell:
         fingerprint=a.first.cell_fingerprint,
         workload=a.first.workload,
         test=a.first.test_name,
+        full_test_name=a.first.full_test_name,
         factors=factors.levels(a.first, asked.between),
         a_runs=tuple(run.id for run in a.runs),
         b_runs=tuple(run.id for run in b.runs),
@@ -143,6 +141,8 @@ def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[st
         )
 
 
-def designs(comparison: Comparison) -> set[Design]:
-    """Of the primary metrics that have a ratio."""
-    return {cell.primary.estimate.design for cell in comparison.cells if cell.primary.estimate}
+def designs(comparison: Comparison) -> Counter[Design]:
+    """Of the primary metrics that have a ratio: design → number of cells."""
+    return Counter(
+        cell.primary.estimate.design for cell in comparison.cells if cell.primary.estimate
+    )

@@ -88,6 +88,8 @@ class ComparedCell:
     """Of A's cell."""
     workload: str
     test: str
+    full_test_name: str
+    """With its workload, as names of cells begin where there are several tests."""
     factors: Mapping[str, str | int | float | bool]
     a_runs: tuple[int, ...]
     """Their numbers, in the record of A."""

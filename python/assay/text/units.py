@@ -49,6 +49,11 @@ def size(value_bytes: float) -> str:
     return f"{value_bytes:.0f} B"
 
 
+def mean_count(value: float) -> str:
+    """A mean of whole numbers: ``534``; a small one has places, so that a little is not nothing."""
+    return f"{value:.0f}" if value >= 10 or value == int(value) else digits(value, 3)
+
+
 def counted(number: int, singular: str, plural: str | None = None) -> str:
     """``1 client``, ``8 clients``; ``plural`` is needed where it is not the singular with an s."""
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"

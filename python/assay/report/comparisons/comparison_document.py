@@ -66,8 +66,14 @@ class RatioDocument:
     is_primary: Annotated[
         bool, msgspec.Meta(description="the verdict on the cell rests on this metric")
     ]
-    a: Annotated[float | None, msgspec.Meta(description="geometric mean; null: none")]
-    b: float | None
+    a: Annotated[
+        float | None,
+        msgspec.Meta(
+            description="geometric mean of a_values (the arithmetic one where one of them is 0; a "
+            "report has their median); null: none"
+        ),
+    ]
+    b: Annotated[float | None, msgspec.Meta(description="the same of b_values")]
     a_values: list[float]
     b_values: list[float]
     a_runs: Annotated[list[int], msgspec.Meta(description="numbers of runs in the record of A")]
@@ -101,7 +107,8 @@ class RatioDocument:
         float | None,
         msgspec.Meta(
             description="the smallest true difference, as a share of A, that is found in 4 of 5 "
-            "such comparisons; null: no interval"
+            "such comparisons; from 1 on better read as a factor (1 more than it); null: no "
+            "interval"
         ),
     ]
     direction: Literal["better", "worse", "none", "unknown"]

@@ -14,7 +14,7 @@ from assay.comparison.change_points import LEAST_VALUES
 from assay.comparison.estimate import CONFIDENCE, Estimate
 from assay.comparison.trend import Point, Trend
 from assay.report import footnotes
-from assay.report.comparisons.comparison import ratio_text, value_cell
+from assay.report.comparisons.ratio_cells import interval_cell, ratio_text, value_cell
 from assay.report.figures import of_trend
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document
@@ -115,7 +115,6 @@ def _section(one: Trend) -> Section:
 def _cells(one: Trend, place: int) -> Iterator[Cell]:
     point = one.points[place]
     previous = point.to_previous
-    interval = previous.interval() if previous else None
     yield text(point.experiment)
     yield text(_local_time(point.begun_unix_ns))
     reasons = "; ".join(sorted(point.runs_reasons))
@@ -126,7 +125,11 @@ def _cells(one: Trend, place: int) -> Iterator[Cell]:
     yield text(len(point.values))
     for found in (point.to_first, previous):
         yield absent("") if found is None else text(ratio_text(found.ratio))
-    yield absent("") if interval is None else text(" to ".join(map(ratio_text, interval)))
+    if previous is None or previous.interval() is None:
+        yield absent("")
+    else:
+        repetitions = min(len(point.values), len(one.points[place - 1].values))
+        yield interval_cell(previous, repetitions)
     yield text(_change(one, place))
 
 

@@ -217,7 +217,7 @@ def _print_upright(console: Console, table: Table, layout: _Layout) -> None:
         console.print()
         if not place:
             console.print(Text(table.title))
-        _print_with_blocks(console, shown, blocks)
+        _print_with_blocks(console, shown, blocks, max(console.width, layout.width(columns)))
 
 
 def _rooms(layout: _Layout, table: Table, columns: Sequence[int], width: int) -> dict[int, int]:
@@ -280,15 +280,18 @@ def lines_of(text: str, room: int) -> Iterator[str]:
     yield line
 
 
-def _print_with_blocks(console: Console, shown: RichTable, blocks: Mapping[str, str]) -> None:
+def _print_with_blocks(
+    console: Console, shown: RichTable, blocks: Mapping[str, str], width: int
+) -> None:
     """The title of a block stands across all columns, which it must not widen: in the table it is a
-    character (mark → title)."""
-    for line in console.render_lines(shown, pad=False):
+    character (mark → title). A number that is wider than the line is written whole: cut, it would
+    be another number."""
+    for line in console.render_lines(shown, console.options.update(width=width), pad=False):
         text = "".join(segment.text for segment in line).strip()
         if text in blocks:
             console.print(Text(blocks[text], "italic"))
         else:
-            console.print(Segments([*line, Segment.line()]), end="")
+            console.print(Segments([*line, Segment.line()]), end="", crop=False)
 
 
 def _at_the_bottom(heading: str, lines: int) -> str:

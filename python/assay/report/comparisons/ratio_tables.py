@@ -1,0 +1,198 @@
+"""Takes a comparison; returns its tables of ratios: of few cells one with all that a verdict rests
+on; of many the verdicts alone, and what they rest on as a detail. All metrics are a detail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assay.comparison.estimate import CONFIDENCE
+from assay.comparison.values import Compared, ComparedCell, Comparison, Machines
+from assay.report import footnotes
+from assay.report.cells import factor_order
+from assay.report.comparisons import ratio_cells
+from assay.report.values import Cell, Column, Row, Table, absent, text
+from assay.text import units
+
+_FEW = 3
+"""So many cells have one table."""
+
+Shown = Sequence[tuple[ComparedCell, Compared]]
+
+
+def tables(comparison: Comparison) -> Iterator[Table]:
+    cells = _in_order(comparison)
+    primary = [(cell, cell.primary) for cell in cells]
+    if len(cells) > _FEW:
+        yield _verdicts(comparison, primary)
+        yield _ratios(comparison, primary, is_detail=True)
+    else:
+        yield _ratios(comparison, primary)
+    yield _metrics(comparison, [(cell, one) for cell in cells for one in cell.metrics])
+
+
+def _in_order(comparison: Comparison) -> list[ComparedCell]:
+    """As a report of A has them."""
+    places: dict[int, int] = {}
+    for experiment in comparison.a.experiments:
+        for run in factor_order.in_order(experiment):
+            places.setdefault(run.id, len(places))
+    last = len(places)
+    return sorted(
+        comparison.cells,
+        key=lambda cell: min((places.get(run, last) for run in cell.a_runs), default=last),
+    )
+
+
+def _verdicts(comparison: Comparison, shown: Shown) -> Table:
+    """The short one."""
+    rows = [
+        Row(
+            (
+                _name(shown, cell),
+                ratio_cells.ratio_cell(one.estimate),
+                _verdict(comparison, cell, one),
+            ),
+            _block(shown, cell, one),
+        )
+        for cell, one in shown
+    ]
+    columns = (Column("cell"), Column("B/A", is_number=True), Column("verdict"))
+    notes = (*_notes_of_cells(comparison), *_several(shown))
+    title = f"{_one_metric(shown)}ratios of B to A"
+    return footnotes.numbered(Table("verdicts", title, columns, tuple(rows), notes))
+
+
+def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) -> Table:
+    """``is_detail``: the verdicts stand in a table before this one, with the notes on them."""
+    rows = [
+        Row(
+            (
+                _name(shown, cell),
+                *_numbers(one),
+                *([] if is_detail else [_verdict(comparison, cell, one)]),
+            ),
+            _block(shown, cell, one),
+        )
+        for cell, one in shown
+    ]
+    notes = (
+        *([] if is_detail else _notes_of_cells(comparison)),
+        *_meaning(shown),
+        *_several(shown, "; interval and detectable difference are those of one alone, so an "
+        "interval may exclude 1 by chance"),
+    )  # fmt: skip
+    title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
+    columns = (Column("cell"), *_number_columns(), *([] if is_detail else [Column("verdict")]))
+    found = Table("ratios", title, columns, tuple(rows), notes, is_detail=is_detail)
+    return footnotes.numbered(found)
+
+
+def _metrics(comparison: Comparison, shown: Shown) -> Table:
+    rows = [
+        Row(
+            (
+                text(one.metric.name),
+                *_numbers(one),
+                *_statistics(one),
+                _verdict(comparison, cell, one),
+            ),
+            {"": cell.name} if len(comparison.cells) > 1 else {},
+        )
+        for cell, one in shown
+    ]
+    columns = (
+        Column("metric"),
+        *_number_columns(),
+        Column("effect", is_number=True),
+        Column("adjusted p", is_number=True),
+        Column("verdict"),
+    )
+    title = f"all metrics, ratios of B to A with {units.share(CONFIDENCE)} intervals"
+    return footnotes.numbered(Table("metrics", title, columns, tuple(rows), is_detail=True))
+
+
+def _number_columns() -> list[Column]:
+    names = ("A", "B", "B/A", "interval", "detectable", "runs")
+    return [Column(name, is_number=True) for name in names]
+
+
+def _numbers(one: Compared) -> Iterator[Cell]:
+    for value in (one.a, one.b):
+        yield absent("none") if value is None else ratio_cells.value_cell(value, one.metric)
+    yield ratio_cells.ratio_cell(one.estimate)
+    repetitions = min(len(one.a_values), len(one.b_values))
+    yield ratio_cells.interval_cell(one.estimate, repetitions)
+    yield ratio_cells.detectable_cell(one.estimate)
+    yield text(f"{len(one.a_values)}+{len(one.b_values)}")
+
+
+def _statistics(one: Compared) -> Iterator[Cell]:
+    size, p = one.estimate and one.estimate.effect_size, one.adjusted_p
+    yield absent("none") if size is None else text(f"{size:.1f}")
+    yield absent("none") if p is None else text("<0.001" if p < 0.001 else f"{p:.3f}")
+
+
+def _verdict(comparison: Comparison, cell: ComparedCell, one: Compared) -> Cell:
+    """With what limits it as a footnote."""
+    reasons = "; ".join(cell.runs_reasons)
+    limits = [
+        *([f"indicative: {reasons}"] if cell.runs_verdict == "indicative" else []),
+        *(["not the same machine"] if comparison.same_machine is Machines.OTHER else []),
+        *(["machines not known"] if comparison.same_machine is Machines.UNKNOWN else []),
+    ]
+    return replace(text(one.verdict), note="; ".join(limits))
+
+
+def _metric_names(shown: Shown) -> set[str]:
+    return {one.metric.name for _, one in shown}
+
+
+def _one_metric(shown: Shown) -> str:
+    """The beginning of a title; of several metrics each stands above its rows."""
+    names = _metric_names(shown)
+    return f"{names.pop()}, " if len(names) == 1 else ""
+
+
+def _name(shown: Shown, cell: ComparedCell) -> Cell:
+    """Without the test, where that stands above its rows."""
+    return text(
+        cell.name.removeprefix(f"{cell.full_test_name}, ") if _has_blocks(shown) else cell.name
+    )
+
+
+def _has_blocks(shown: Shown) -> bool:
+    return len(_metric_names(shown)) > 1 or len({cell.full_test_name for cell, _ in shown}) > 1
+
+
+def _block(shown: Shown, cell: ComparedCell, one: Compared) -> dict[str, str]:
+    """The test and its metric, of several; above its rows, so that neither takes a column."""
+    return {"": f"{cell.full_test_name}: {one.metric.name}"} if _has_blocks(shown) else {}
+
+
+def _notes_of_cells(comparison: Comparison) -> list[str]:
+    """Those of all cells first."""
+    cells = comparison.cells
+    of_all = [note for note in cells[0].notes if all(note in cell.notes for cell in cells)]
+    own = [f"{cell.name}: {note}" for cell in cells for note in cell.notes if note not in of_all]
+    return [*of_all, *own]
+
+
+def _meaning(shown: Shown) -> Iterator[str]:
+    """What the columns are."""
+    if any(len(values) > 1 for _, one in shown for values in (one.a_values, one.b_values)):
+        yield "A, B: geometric means of the repetitions (assay report has medians)"
+    estimates = [one.estimate for _, one in shown if one.adjusted_p is not None]
+    least = [one.detectable_difference for one in estimates if one and not one.is_unbounded()]
+    if any(one is not None for one in least):
+        note = "detectable: smallest true difference that 4 of 5 such comparisons find"
+        if any(one is not None and ratio_cells.is_factor(one) for one in least):
+            note += "; from 100 % on, the factor between A and B"
+        yield note
+
+
+def _several(shown: Shown, of_one: str = "") -> Iterator[str]:
+    """``of_one``: what does not allow for their number."""
+    count = sum(one.adjusted_p is not None for _, one in shown)
+    if count > 1:
+        yield f"verdicts allow for {count} comparisons{of_one}"
