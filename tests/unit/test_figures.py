@@ -19,7 +19,7 @@ from assay.page.figures import description
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
-from assay.report.figures import by_level, percentile_curves
+from assay.report.figures import bars, by_level, percentile_curves
 from assay.report.figures.panels import MOST_PANELS, MOST_SERIES, panels
 from assay.report.values import Report
 
@@ -199,3 +199,15 @@ def test_a_level_that_is_true_or_false_is_yes_or_no(tmp_path: Path) -> None:
     assert [cell.name.rpartition(", ")[2] for cell in found] == ["reclaim no", "reclaim yes"]
     shown = [cell_runs.label_cells(cell, ["reclaim"])[0].shown for cell in found]
     assert shown == ["no", "yes"]
+
+
+def test_points_stand_on_a_logarithmic_axis_where_a_length_would_mean_nothing() -> None:
+    pair = {"published": [Point("a", 18.0)], "measured": [Point("a", 20.0)]}
+    (on_log,) = bars.figure("n", "t", Axis("s", Scale.LOG), pair, references=("published",))
+    (on_line,) = bars.figure("n", "t", Axis("s"), pair)
+    assert (on_log.mark, on_line.mark) == (Mark.POINTS, Mark.BARS)
+    assert description(on_log).startswith("Points: s (logarithmic)")
+    layers = specification(on_log)["layer"]
+    assert not any(layer["mark"]["type"] == "bar" for layer in layers)
+    domain = layers[0]["encoding"]["x"]["scale"]["domain"]
+    assert domain[1] / domain[0] >= 10, "a difference of 11 % fills the chart"

@@ -10,7 +10,7 @@ import invented_records as invented
 
 from assay.report.papers import figure as published_figures
 from assay.report.papers import paper_table
-from assay.report.values import Cell, Column, Number, Row, Table
+from assay.report.values import Cell, Column, Number, Row, Table, absent
 
 PUBLISHED: dict[str, Any] = {
     "source": "the paper",
@@ -77,3 +77,29 @@ def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
         ("published", "size on disk, SQLite, 8 clients", 2000),
         ("measured", "size on disk, SQLite, 8 clients", 3),
     ]
+    assert not list(published_figures.of_paper(table, "N. N., Table 2", is_scaled=True))
+
+
+def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
+    def row(*cells: Cell, is_published: bool = False) -> Row:
+        return Row(cells, is_published=is_published)
+
+    def time(value_s: float) -> Cell:
+        return Cell(str(value_s), Number(value_s, "s"))
+
+    theirs, ours = (Cell("old 1.0"), Cell("published")), (Cell("sqlite"), Cell("measured"))
+    ratio = (Cell("sqlite"), Cell("measured ÷ published"))
+    table = Table(
+        "t",
+        "Times",
+        (Column("system"), Column(""), Column("load"), Column("update")),
+        (
+            row(*theirs, time(4), time(18), is_published=True),
+            row(*ours, time(8), time(1)),
+            row(*ratio, Cell("2", Number(2, "ratio")), absent("scaled")),
+        ),
+        label_columns=2,
+    )
+    (load,) = published_figures.of_pairs(table)
+    assert load.title == "Published and measured: load"
+    assert [one.name for one in load.series] == ["published (old 1.0)", "measured"]

@@ -19,6 +19,8 @@ _PALE = 0.3
 """How much of its colour a bar has whose verdict is not valid."""
 _SUBTITLE_LENGTH = 84
 _MOST_TICKS = 8
+_LEAST_SPAN = 10.0
+"""Of a logarithmic axis of values."""
 _MOST_MARKS = 16
 """On a line; a longer one has a mark at every second, third … point."""
 _LABEL_WIDTH = 190
@@ -32,10 +34,10 @@ def specification(figure: Figure, *, with_title: bool = True) -> Spec:
     """``with_title``: for a file of its own; on a page a caption has it."""
     import altair as alt
 
-    layers = _bars(alt, figure) if figure.mark is Mark.BARS else _lines(alt, figure)
+    layers = _by_category(alt, figure) if figure.has_categories else _lines(alt, figure)
     chart = alt.layer(*layers, data={"values": _values(figure)})
     sizes: Spec = {"width": _WIDTH, "autosize": {"type": "fit-x", "contains": "padding"}}
-    if figure.mark is not Mark.BARS:
+    if not figure.has_categories:
         sizes["height"] = _HEIGHT
     chart = chart.properties(**sizes, **({"title": _title(figure)} if with_title else {}))
     made: Spec = chart.configure(**_style(_step(figure))).to_dict()
@@ -143,7 +145,7 @@ def _holes(base: Any, figure: Figure, x: Any, y: Any) -> list[Any]:
     return layers
 
 
-def _bars(alt: Any, figure: Figure) -> list[Any]:
+def _by_category(alt: Any, figure: Figure) -> list[Any]:
     names = [one.name for one in figure.series]
     legend = alt.Legend(title=None) if len(names) > 1 else None
     colour = alt.Color("series:N", sort=None, legend=legend).scale(
@@ -165,24 +167,12 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
     base = alt.Chart().encode(y=y, color=colour, **across)
     position = _position(alt, figure.y, figure.y_values, is_x=True, is_bar=True, base=figure.base)
     x = alt.X("y:Q", **position)
-    start = {"x2": alt.datum(figure.base)} if figure.base is not None else {}
-    layers = [
-        base.mark_bar(height={"band": 0.85})
-        .transform_filter("!datum.isLimited")
-        .encode(x=x, **start)
-    ]
-    if any(point.is_limited for point in figure.points):
-        outline = alt.Stroke("series:N", sort=None, legend=None).scale(
-            domain=names, range=_by_series(figure.series, colours.SERIES, colours.REFERENCE)
-        )
-        layers.append(
-            base.mark_bar(height={"band": 0.85}, fillOpacity=_PALE, strokeWidth=1)
-            .transform_filter("datum.isLimited")
-            .encode(x=x, stroke=outline, **start)
-        )
-    if figure.base == 1 and min(figure.y_values) < 1:
-        layers.append(
-            alt.Chart().mark_rule(color=colours.TEXT, strokeWidth=1).encode(x=alt.datum(1.0))
+    is_bars = figure.mark is Mark.BARS
+    layers = _bars(alt, base, figure, x) if is_bars else _points(alt, base, figure, x)
+    if figure.base == 1:
+        layers.insert(
+            0,
+            alt.Chart().mark_rule(color=colours.TEXT, strokeWidth=1).encode(x=alt.datum(1.0)),
         )
     if figure.has_ranges:
         layers.append(
@@ -191,13 +181,47 @@ def _bars(alt: Any, figure: Figure) -> list[Any]:
             )
         )
     for is_beyond in (True, False):
-        text = base.mark_text(align="left" if is_beyond else "right", dx=5 if is_beyond else -5)
+        room = 5 if figure.mark is Mark.BARS else 8
+        text = base.mark_text(
+            align="left" if is_beyond else "right", dx=room if is_beyond else -room
+        )
         layers.append(
             text.transform_filter(f"datum.isBeyond == {str(is_beyond).lower()}").encode(
                 x="high:Q" if is_beyond else "low:Q",
                 text="shown:N",
                 color=alt.value(colours.TEXT),
             )
+        )
+    return layers
+
+
+def _bars(alt: Any, base: Any, figure: Figure, x: Any) -> list[Any]:
+    layers = [base.mark_bar(height={"band": 0.85}).transform_filter("!datum.isLimited").encode(x=x)]
+    if any(point.is_limited for point in figure.points):
+        outline = alt.Stroke("series:N", sort=None, legend=None).scale(
+            domain=[one.name for one in figure.series],
+            range=_by_series(figure.series, colours.SERIES, colours.REFERENCE),
+        )
+        layers.append(
+            base.mark_bar(height={"band": 0.85}, fillOpacity=_PALE, strokeWidth=1)
+            .transform_filter("datum.isLimited")
+            .encode(x=x, stroke=outline)
+        )
+    return layers
+
+
+def _points(alt: Any, base: Any, figure: Figure, x: Any) -> list[Any]:
+    """Hollow where the verdict is not valid."""
+    shape = alt.Shape("series:N", sort=None, legend=None).scale(
+        domain=[one.name for one in figure.series],
+        range=_by_series(figure.series, colours.MARKS, colours.REFERENCE_MARK),
+    )
+    layers = [base.mark_point(filled=True, size=55, opacity=1).encode(x=x, shape=shape)]
+    if any(point.is_limited for point in figure.points):
+        layers.append(
+            base.mark_point(filled=True, size=16, opacity=1, shape="circle")
+            .transform_filter("datum.isLimited")
+            .encode(x=x, color=alt.value(colours.PAGE))
         )
     return layers
 
@@ -220,6 +244,8 @@ def _position(
     """Scale and axis, whose ticks on a logarithmic scale are round numbers or the levels."""
     found = sorted({*values, *([] if base is None else [base]), *(axis.span or ())})
     is_log = axis.scale is not Scale.LINEAR and found[0] > 0
+    if is_log and (is_bar or not is_x):
+        found = _a_decade(found)
     ticks = _ticks(found, is_percentile=axis.scale is Scale.PERCENTILES) if is_log else None
     low, high = found[0], found[-1]
     # Room for the numbers beside the bars that reach farthest to either side.
@@ -249,6 +275,15 @@ def _position(
         return {"scale": alt.Scale(zero=False, nice=False, domain=domain), "axis": shown}
     domain = [min(0.0, low), high * (1.18 if is_bar else 1.02) or 1.0]
     return {"scale": alt.Scale(domain=domain, nice=not is_bar), "axis": shown}
+
+
+def _a_decade(values: list[float]) -> list[float]:
+    """With ends a factor of ten apart at least: a small difference must not fill the chart."""
+    low, high = values[0], values[-1]
+    if high / low >= _LEAST_SPAN:
+        return values
+    wider = math.sqrt(_LEAST_SPAN / (high / low))
+    return [low / wider, *values, high * wider]
 
 
 def _ticks(values: Sequence[float], *, is_percentile: bool) -> list[float]:

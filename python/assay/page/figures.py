@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from assay.charts.draw import svg_for_page
 from assay.page.links import Links, escaped
 from assay.page.tables import table_html
-from assay.report.figure import LIMITED, DataSeries, Figure, Mark, Scale
+from assay.report.figure import LIMITED, DataSeries, Figure, Scale
 from assay.report.values import Cell, Column, Number, Row, Table
 from assay.text import units
 
@@ -31,7 +31,7 @@ def figure_html(figure: Figure, links: Links) -> str:
 
 def description(figure: Figure) -> str:
     """What a person who does not see it is to know: kind, axes, and where each series leads."""
-    kind = "Bars" if figure.mark is Mark.BARS else "Lines"
+    kind = figure.mark.name.capitalize()
     axes = f"{figure.y.heading} by {figure.x.heading}" if figure.x.title else figure.y.heading
     return f"{kind}: {axes}. {'; '.join(map(_course, figure.series))}.{_limited(figure)}"
 
@@ -63,7 +63,7 @@ def _table(figure: Figure) -> Table:
         (
             Column("series"),
             Column(
-                "%" if is_share else figure.x.title or "of", is_number=figure.mark is not Mark.BARS
+                "%" if is_share else figure.x.title or "of", is_number=not figure.has_categories
             ),
             Column(figure.y.title, is_number=True),
             *([Column("range")] if figure.has_ranges else []),

@@ -22,6 +22,8 @@ class Mark(Enum):
 
     LINES = auto()
     BARS = auto()
+    POINTS = auto()
+    """One in each category: on a logarithmic scale the length of a bar would mean nothing."""
 
 
 class Scale(Enum):
@@ -90,7 +92,7 @@ class Figure:
     y: Axis
     series: tuple[DataSeries, ...]
     base: float | None = None
-    """Where bars begin on a logarithmic scale: 1 for ratios."""
+    """A value to compare with: 1 for ratios."""
     notes: tuple[str, ...] = ()
     source: str = ""
     """Experiment, test and date; for a file of its own."""
@@ -99,10 +101,16 @@ class Figure:
     def legend(self) -> str:
         """What the marks of points mean whose verdict is not valid; empty where all are."""
         there = [word for word in LIMITED if any(one.verdict == word for one in self.points)]
-        if self.mark is Mark.BARS:
-            return "; ".join(f"pale with {LIMITED[word]}: {word}" for word in there)
+        if self.has_categories:
+            look = "pale" if self.mark is Mark.BARS else "hollow"
+            return "; ".join(f"{look} with {LIMITED[word]}: {word}" for word in there)
         shapes = {"indicative": "hollow", "invalid": "hollow with x"}
         return "; ".join(f"{shapes[word]} points: {word}" for word in there)
+
+    @property
+    def has_categories(self) -> bool:
+        """Whether names, not numbers, stand along its x axis."""
+        return self.mark is not Mark.LINES
 
     @property
     def points(self) -> list[Point]:

@@ -1,5 +1,5 @@
-"""Takes the cells of a test, or the tables of its results; returns bars: throughput of systems and
-storages, speed-ups, storages by their probe.
+"""Takes the cells of a test, or the tables of its results; returns bars, or points on a logarithmic
+axis: throughput of systems and storages, speed-ups, storages by their probe.
 """
 
 from __future__ import annotations
@@ -129,18 +129,19 @@ def figure(
     bars: Mapping[str, Sequence[Point]],
     base: float | None = None,
     references: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> tuple[Figure, ...]:
-    """Empty without two bars to compare."""
+    """Empty without two to compare. On a logarithmic axis points stand in the place of bars."""
+    is_log = axis.scale is Scale.LOG
     if sum(map(len, bars.values())) < 2:
         return ()
     kept = tuple(_kept(bars, references))
     left_out = sum(map(len, bars.values())) - sum(len(one.points) for one in kept)
-    notes = (f"{units.counted(left_out, 'bar')} left out; the table has all",) if left_out else ()
-    if axis.scale is Scale.LOG and base is None:
-        least = min(point.y for one in kept for point in one.points)
-        base = 10.0 ** (len(str(int(least))) - 1) if least >= 1 else least / 2
-        base = base / 2 if least < 1.2 * base else base  # so that the shortest bar is seen
-    return (Figure(name, title, Mark.BARS, Axis(""), axis, kept, base, notes),)
+    if left_out:
+        word = "point" if is_log else "bar"
+        notes = (*notes, f"{units.counted(left_out, word)} left out; the table has all")
+    mark = Mark.POINTS if is_log else Mark.BARS
+    return (Figure(name, title, mark, Axis(""), axis, kept, base, tuple(notes)),)
 
 
 def _kept(bars: Mapping[str, Sequence[Point]], references: Sequence[str]) -> Iterator[DataSeries]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, selection
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
@@ -12,6 +13,8 @@ from assay.text.reasons import sentence
 
 MODELLED = "on a modelled storage"
 """Beside a judgement: the storage is a model of one."""
+_NOT_SIZES = ("repetitions",)
+"""What may be scaled down and leaves each number as it is."""
 _OF_STORAGE = ("ns", "per_s", "bytes_per_s", "ratio")
 """Units of what depends on how fast a storage is; sizes and counts do not."""
 NO_VALUE = "it has no such value"
@@ -64,6 +67,15 @@ def other_durability(cells: Sequence[CellRuns]) -> str:
         return ""
     listed = ", ".join(f"{name} {level}" for name, level in durabilities.items())
     return f"unequal durability ({listed})"
+
+
+def scaled(experiment: ExperimentRecord) -> dict[str, dict[str, str]]:
+    """By test: what is smaller than in the paper's own size, and its levels here."""
+    found: dict[str, dict[str, str]] = {}
+    for one in experiment.experiment.get("scaled", ()):
+        if one["name"] not in _NOT_SIZES:
+            found.setdefault(one["test"], {})[one["name"]] = one["quick"]
+    return found
 
 
 def modelled(cells: Sequence[CellRuns], unit: str) -> str:

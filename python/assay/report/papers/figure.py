@@ -1,9 +1,11 @@
-"""Takes tables with published numbers; returns bars of the published and the measured ones, and of
-the ratios where the paper printed ratios: times of other machines stand beside ours, not divided.
+"""Takes tables with published numbers; returns points of the published and the measured ones, and
+of the ratios where the paper printed ratios: times of other machines stand beside ours, not
+divided. Numbers of a test that was scaled down do not stand beside published ones.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -18,6 +20,7 @@ _OURS, _THEIRS = "measured", "published"
 _RATIO_UNITS = ("ratio", "", "scalability in %")
 _BESIDE = "published and measured"
 _TITLE = _BESIDE.capitalize()
+_OTHER_MACHINES = "the published numbers are of other machines"
 
 
 def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
@@ -36,13 +39,13 @@ def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
         yield from _charts(f"{table.name}_published", _TITLE, bars, _unit(table, *theirs))
 
 
-def of_paper(table: Table, source: str) -> Iterator[Figure]:
+def of_paper(table: Table, source: str, *, is_scaled: bool = False) -> Iterator[Figure]:
     """Of a table in the paper's own shape, whose last label says where a row's numbers are from: a
-    chart for each group of its columns, and each unit."""
+    chart for each group of its columns, and each unit. ``is_scaled``: of ratios alone."""
     origin = table.label_columns - 1
     places = range(table.label_columns, len(table.columns))
     found = groupby(places, key=lambda place: (table.columns[place].group, _unit(table, place)))
-    for number, ((group, unit), alike) in enumerate(found, 1):
+    for number, ((group, unit), alike) in enumerate([] if is_scaled else found, 1):
         bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
         for place in alike:
             for row in table.rows:
@@ -63,25 +66,50 @@ def of_paper(table: Table, source: str) -> Iterator[Figure]:
                         named += row.cells[origin].shown.removeprefix(paper_points.MEASURED)
                     _add(bars, named, row.cells[place], beside)
         title = f"{source}: {_BESIDE}{f', {group}' if group else ''}"
-        yield from _charts(f"{table.name}_published_{number}", title, bars, unit)
+        name = f"{table.name}_published_{number}"
+        yield from _charts(name, title, bars, unit, notes=(_OTHER_MACHINES,))
     yield from _ratios(table, origin, f"{source}: {paper_points.RATIO}")
 
 
 def of_pairs(table: Table) -> Iterator[Figure]:
-    """Of a table in which each published row stands above the measured ones that belong to it."""
+    """Of a table in which each published row stands above the measured ones that belong to it, and
+    each of these above its ratios: the pairs that have one."""
     origin = table.label_columns - 1
     for place in range(table.label_columns, len(table.columns)):
-        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
-        beside: Row | None = None
-        for row in table.rows:
-            beside = row if row.is_published else beside
-            if beside is not None and row.cells[origin].shown == paper_points.MEASURED:
-                named = ", ".join(_labels(table, row, origin))
-                _add(bars, named, row.cells[place], beside.cells[place])
+        found = list(_pairs(table, origin, place))
+        pairs = [(theirs, ours) for theirs, ours, refused in found if not refused]
+        systems = {theirs.cells[0].shown for theirs, _ in pairs}
+        is_one = len(systems) == 1
+        of_theirs = f"{_THEIRS} ({', '.join(systems)})" if is_one else _THEIRS
+        points: dict[str, list[Point]] = {of_theirs: [], _OURS: []}
+        for theirs, ours in pairs:
+            named = ", ".join(_labels(table, ours, origin))
+            if not is_one and theirs.cells[0].shown.casefold() != ours.cells[0].shown.casefold():
+                named += f"; {_THEIRS}: {theirs.cells[0].shown}"
+            _add(points, named, ours.cells[place], theirs.cells[place], of_theirs)
+        refused = Counter(why for *_, why in found if why)
+        said = ", ".join(f"{why} ({number})" for why, number in refused.items())
+        notes = (f"left out, as the table has no ratio of them: {said}",) if said else ()
         title = table.columns[place].title.split("\n")[-1]
-        unit = _unit(table, place)
-        yield from _charts(f"{table.name}_{place}", f"{_TITLE}: {title}", bars, unit)
+        unit, name = _unit(table, place), f"{table.name}_{place}"
+        yield from _charts(name, f"{_TITLE}: {title}", points, unit, of_theirs, notes)
     yield from _ratios(table, origin, "Measured ÷ published")
+
+
+def _pairs(table: Table, origin: int, place: int) -> Iterator[tuple[Row, Row, str]]:
+    """The published and the measured row with a number in this column, and why there is no ratio of
+    the two."""
+    beside: Row | None = None
+    for row, after in zip(table.rows, [*table.rows[1:], None], strict=True):
+        beside = row if row.is_published else beside
+        if beside is None or row.cells[origin].shown != paper_points.MEASURED:
+            continue
+        if row.cells[place].number is None or beside.cells[place].number is None:
+            continue
+        has_ratio = after is not None and after.cells[origin].shown == paper_points.RATIO
+        ratio = after.cells[place] if after is not None and has_ratio else None
+        why = "" if ratio and ratio.number else (ratio and ratio.shown) or "not divided"
+        yield beside, row, why
 
 
 def _labels(table: Table, row: Row, before: int) -> list[str]:
@@ -118,12 +146,14 @@ def _ratios(table: Table, origin: int, heading: str) -> Iterator[Figure]:
     yield from figure(f"{table.name}_ratios", heading, axis, bars, 1)
 
 
-def _add(bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell) -> None:
+def _add(
+    bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell, of_theirs: str = _THEIRS
+) -> None:
     """Of times and sizes; ratios have charts of their own."""
     if ours.number is None or theirs.number is None or ours.number.unit in _RATIO_UNITS:
         return
     for name, number, runs in (
-        (_THEIRS, theirs.number, ()),
+        (of_theirs, theirs.number, ()),
         (_OURS, ours.number, ours.runs),
     ):
         value = units.comparable(number.value, number.unit)
@@ -138,8 +168,15 @@ def _unit(table: Table, *places: int) -> str:
     return units.comparable_unit(of_all)
 
 
-def _charts(name: str, title: str, bars: dict[str, list[Point]], unit: str) -> Iterator[Figure]:
-    """As many as it takes to show all bars."""
+def _charts(
+    name: str,
+    title: str,
+    bars: dict[str, list[Point]],
+    unit: str,
+    of_theirs: str = _THEIRS,
+    notes: Sequence[str] = (),
+) -> Iterator[Figure]:
+    """As many as it takes to show all points."""
     categories = list(dict.fromkeys(point.x for points in bars.values() for point in points))
     most = MOST_BARS // 2
     for at in range(0, len(categories), most):
@@ -152,5 +189,6 @@ def _charts(name: str, title: str, bars: dict[str, list[Point]], unit: str) -> I
             title,
             Axis(unit, Scale.LOG),
             part,
-            references=(_THEIRS,),
+            references=(of_theirs,),
+            notes=notes,
         )

@@ -14,6 +14,7 @@ from assay.report.cells.cell_runs import CACHE, DURABILITY, TEST, CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
 from assay.report.cells.published import HARDWARE, Published, printed_cell
 from assay.report.cells.series import Series, SeriesColumn
+from assay.report.papers import comparability
 from assay.report.values import Cell, Column, Row, Table
 
 
@@ -35,7 +36,8 @@ def table(
         shared = [factor for factor in shared if factor != CACHE]
     apart = [DURABILITY] if len(durability.levels(every)) > 1 else []
     labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
-    columns = [_column(column) for column in series.columns]
+    scaled = comparability.scaled(experiment)
+    columns = [_column(column, labels, scaled.get(column.test, {})) for column in series.columns]
     ours = pivot_rows(every, labels, columns, [series.rows, *apart])
     rows: list[Row] = []
     for level in cell_runs.levels(every, series.rows):
@@ -66,7 +68,9 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
     return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
 
 
-def _column(column: SeriesColumn) -> PivotColumn:
+def _column(column: SeriesColumn, labels: Sequence[str], scaled: Mapping[str, str]) -> PivotColumn:
+    """``scaled``: what the test has less of than its paper, which the title says."""
+    less = [f"{name} {level}" for name, level in scaled.items() if name not in labels]
     median = aggregates.median(aggregates.at(column.key), column.unit)
 
     def shown(cell: CellRuns) -> Cell:
@@ -75,7 +79,7 @@ def _column(column: SeriesColumn) -> PivotColumn:
         return replace(made, note="; ".join(filter(None, notes)))
 
     return PivotColumn(
-        column.title,
+        f"{column.title} ({', '.join(less)})" if less else column.title,
         shown,
         {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
         column.unit if field_path.unit(column.key) == "ns" else "",

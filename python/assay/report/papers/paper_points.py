@@ -232,4 +232,5 @@ def ratio(ours: Cell, theirs: Cell) -> Cell:
     if ours.number is None or theirs.number is None or not theirs.number.value:
         return absent("")
     value = ours.number.value / theirs.number.value
-    return Cell(units.ratio(value), Number(value, "ratio"))
+    verdict, reason = ours.number.verdict, ours.number.reason
+    return Cell(units.ratio(value), Number(value, "ratio", verdict=verdict, reason=reason))

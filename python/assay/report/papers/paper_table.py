@@ -25,8 +25,8 @@ from assay.report.cells.cell_runs import CACHE, CellRuns
 from assay.report.cells.declaration import Declaration
 from assay.report.cells.published import HARDWARE, Layout, Published
 from assay.report.cells.series import SeriesColumn
+from assay.report.papers import comparability, judgement, paper_points
 from assay.report.papers import figure as published_figures
-from assay.report.papers import judgement, paper_points
 from assay.report.papers.paper_points import (
     JUDGED,
     MEASURED,
@@ -64,9 +64,25 @@ def section(experiment: ExperimentRecord) -> Section | None:
     figures = tuple(
         figure
         for one in tables
-        for figure in published_figures.of_paper(one, sources[one.name.removesuffix(_SUFFIX)])
+        for figure in published_figures.of_paper(
+            one,
+            sources[one.name.removesuffix(_SUFFIX)],
+            is_scaled=_is_scaled(experiment, one.name.removesuffix(_SUFFIX)),
+        )
     )
     return Section(_TITLE, (), tuple(tables), figures)
+
+
+def _is_scaled(experiment: ExperimentRecord, name: str) -> bool:
+    """Whether a test of that table is smaller here in something that the table does not vary."""
+    printed = publications.of_record(experiment.workload, name)
+    layout = printed.layout if printed else None
+    placed = {*layout.rows, *layout.columns} if layout else set()
+    placed |= {printed.column_factor} if printed and printed.column_factor else set()
+    joined = [one for one in series.of_record(experiment.workload) if one.name == name]
+    tests = {column.test for one in joined for column in one.columns} or {name}
+    scaled = comparability.scaled(experiment)
+    return any(scaled.get(test, {}).keys() - placed for test in tests)
 
 
 def shown(found: Section | None) -> set[str]:

@@ -19,8 +19,8 @@ from assay.report.cells.aggregates import number
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.published import NOT_FACTORS, Published
 from assay.report.cells.selection import Quantity
+from assay.report.papers import comparability, judged_claims, paper_table
 from assay.report.papers import figure as published_figures
-from assay.report.papers import judged_claims, paper_table
 from assay.report.papers.comparability import MODELLED
 from assay.report.papers.judged_claims import ALIKE, Judged
 from assay.report.papers.judgement import Word, not_comparable
@@ -33,8 +33,6 @@ _PER: Mapping[str, float] = {
     "min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "MB": 1e6, "GB": 1e9
 }  # fmt: skip
 """How many of the unit in the record are one of the paper's."""
-_NOT_SIZES = ("repetitions",)
-"""What may be scaled down and leaves each number as it is."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
         return None
     found = selection.all_cells(experiment)
     tests = {cell.runs[0].test for cell in found}
-    scaled = _scaled(experiment)
+    scaled = comparability.scaled(experiment)
     tables = [
         table
         for name, (beside, columns) in _published(experiment).items()
@@ -240,7 +238,7 @@ def _ours(
                 numbers, printed["values"], chosen, columns, strict=False
             )
         ]
-        if any(cell.number for cell in ratios):
+        if any(cell.shown for cell in ratios):
             blank = [text("")] * len(extra)
             yield Row((text(label), *labels, text("measured ÷ published"), *ratios, *blank))
 
@@ -276,7 +274,8 @@ def _ratio(
     if scaled.get(column.test, {}).keys() - factors:
         return absent("scaled")
     ratio = ours.value / printed
-    return Cell(units.digits(ratio, 3), Number(ratio, "ratio"))
+    made = Number(ratio, "ratio", verdict=ours.verdict, reason=ours.reason)
+    return Cell(units.digits(ratio, 3), made)
 
 
 def _speed_up(
@@ -338,15 +337,6 @@ def _notes(
         if name not in factors and there and here - set(there):
             listed = ", ".join(map(str, sorted(here, key=str)))
             yield f"published for {name} = {there[0]}, measured with {listed}"
-
-
-def _scaled(experiment: ExperimentRecord) -> dict[str, dict[str, str]]:
-    """By test: what is smaller than in the paper's own size, and its levels here."""
-    found: dict[str, dict[str, str]] = {}
-    for one in experiment.experiment.get("scaled", ()):
-        if one["name"] not in _NOT_SIZES:
-            found.setdefault(one["test"], {})[one["name"]] = one["quick"]
-    return found
 
 
 def _scaled_table(experiment: ExperimentRecord) -> Table | None:
