@@ -27,6 +27,13 @@ class Request:
     """Whether a new experiment begins in any case."""
     only: Patterns = ()
 
+    @property
+    def kept_command(self) -> Mapping[str, Any] | None:
+        """For the record: with ``--only``, so that what continues a part can be named."""
+        if self.command is None or not self.only:
+            return self.command
+        return {**self.command, "only": [",".join(patterns) for patterns in self.only]}
+
 
 @dataclass(frozen=True)
 class Begun:
@@ -49,8 +56,8 @@ def begin(
     Raises `ArgumentError` where another process is at work on the file's experiment.
     """
     runs = chosen(plan, request.only)
-    if request.command is not None and not request.is_new:
-        found = store.continue_experiment(plan.experiment, plan, runs, request.command, facts)
+    if request.kept_command is not None and not request.is_new:
+        found = store.continue_experiment(plan.experiment, plan, runs, request.kept_command, facts)
         if found is not None:
             return _continued(found, plan, runs, progress)
     experiment_id = store.begin_experiment(
@@ -59,7 +66,7 @@ def begin(
         facts["machine"],
         workload=facts["workload"],
         build=facts["build"],
-        command=request.command,
+        command=request.kept_command,
         content=facts["content"],
     )
     return Begun(experiment_id, runs)

@@ -84,6 +84,22 @@ def test_the_same_file_goes_on_and_a_finished_one_begins_anew(
     assert (second["experiment"]["runs_ended"], second["experiment"]["continued_by"]) == (4, None)
 
 
+def test_an_interrupted_part_is_continued_by_its_own_command(folder: Path, assay: Assay) -> None:
+    with started(folder, "run", "e.toml", "--only", "null") as running:
+        wait_for_state(folder, "driving")
+        running.send_signal(signal.SIGINT)
+        running.communicate(timeout=60)
+    header = assay("report", "--format", "markdown").out
+    assert f"`cd {folder} && assay run e.toml --only null` continues it" in header
+    assay("report", "--format", "html", "--output", "page.html")
+    assert "1 interrupted" in (folder / "page.html").read_text()
+    part = assay("run", "e.toml", "--only", "null")
+    assert part.experiment.id == 1
+    assert [run.state for run in part.runs] == ["done", "planned"] * 2
+    header = assay("report", "--format", "markdown").out
+    assert f"`cd {folder} && assay run e.toml` continues it" in header
+
+
 def test_a_changed_script_and_new_begin_anew(folder: Path, assay: Assay) -> None:
     run_until_second(folder, signal.SIGKILL)
     (folder / "one.sql").write_text("SELECT 2;\n")

@@ -9,11 +9,11 @@ from typing import Any
 import invented_records as invented
 import pytest
 
-from assay.judge import judge_run
+from assay.judge import Verdict, judge_run
 from assay.judge.samples import samples_needed
 from assay.judge.settings import mean_the_same
 from assay.judge.spread import spread
-from assay.judge.verdict import of_number
+from assay.judge.verdict import of_number, worst
 from assay.provision.deployment_facts import RecordedDelay
 from assay.record import RunRecord
 
@@ -174,6 +174,13 @@ def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunReco
     assert word([1.0], 1) == ("indicative", "one repetition")
     assert word([1.0, 1.1], 3) == ("indicative", "2 of 3 repetitions ended")
     assert word([1.0, 1.0, 1.5], 3) == ("indicative", "repetitions differ by 50 %")
+
+
+def test_of_two_cells_the_greater_spread_is_said() -> None:
+    found = [
+        Verdict("indicative", f"short; repetitions differ by {share} %") for share in (64, 177, 54)
+    ]
+    assert worst(found) == ("indicative", "short; repetitions differ by 177 %")
 
 
 def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:

@@ -30,6 +30,7 @@ class Verdict(NamedTuple):
     """The reasons, the most direct first; empty for ``valid``."""
 
 
+_DIFFER = "repetitions differ by "
 VALID = Verdict("valid")
 NONE = Verdict("")
 
@@ -95,7 +96,7 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
     elif measured == 1:
         reasons.append("one repetition")
     if spread.relative > kinds.NOISE_LIMIT:
-        reasons.append(f"repetitions differ by {units.share(spread.relative)}")
+        reasons.append(f"{_DIFFER}{units.share(spread.relative)}")
     return worst([*verdicts, _indicative(reasons)])
 
 
@@ -106,7 +107,15 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     given = [verdict.reason for verdict in found if verdict.word == word and verdict.reason]
     if word == "indicative":  # phrases of this program, which have no "; " of their own
         given = [reason for joined in given for reason in joined.split("; ")]
+        given = _with_greatest_spread(given)
     return Verdict(word, "; ".join(dict.fromkeys(given)))
+
+
+def _with_greatest_spread(reasons: Sequence[str]) -> list[str]:
+    """Of two cells, by how much the repetitions differ is said once."""
+    spreads = [one for one in reasons if one.startswith(_DIFFER)]
+    greatest = max(spreads, key=lambda one: float(one[len(_DIFFER) :].split()[0]), default="")
+    return [one for one in reasons if one not in spreads or one == greatest]
 
 
 def _indicative(reasons: Sequence[str]) -> Verdict:

@@ -116,7 +116,8 @@ def find(
 def _unfinished(connection: sqlite3.Connection, command: Mapping[str, Any]) -> int | None:
     """The number of the last experiment of this command, unless it is finished."""
     row = connection.execute(
-        "SELECT id, ended_unix_ns FROM experiments WHERE command = ? ORDER BY id DESC LIMIT 1",
+        f"SELECT id, ended_unix_ns FROM experiments WHERE {reading.SAME_COMMAND} "
+        "ORDER BY id DESC LIMIT 1",
         (json_text(command),),
     ).fetchone()
     if row is None:
@@ -188,7 +189,10 @@ def go_on(
         process_started=process.started_ticks,
         boot_id=process.boot_id,
     )
-    connection.execute("UPDATE experiments SET ended_unix_ns = NULL WHERE id = ?", (experiment_id,))
+    connection.execute(
+        "UPDATE experiments SET ended_unix_ns = NULL, command = ? WHERE id = ?",
+        (json_text(command), experiment_id),
+    )
     return Continued(
         experiment_id,
         position,

@@ -36,6 +36,9 @@ _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
 _LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
 
+SAME_COMMAND = "json_remove(command, '$.only') = json_remove(?, '$.only')"
+"""Of `experiments`: ``--only`` says which runs a process executes, and is no part of what is
+asked."""
 _RUNS = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
        clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,
@@ -182,7 +185,7 @@ def _continued_by(connection: sqlite3.Connection, path: Path, experiment: dict[s
     if experiment["command"] is None:
         return ""
     (last_id,) = connection.execute(
-        "SELECT max(id) FROM experiments WHERE command = ?", (experiment["command"],)
+        f"SELECT max(id) FROM experiments WHERE {SAME_COMMAND}", (experiment["command"],)
     ).fetchone()
     if last_id != experiment["id"]:
         return ""

@@ -114,7 +114,7 @@ class Store(Questions):
                     exit_status=error.exit_code if isinstance(error, AssayError) else None,
                 )
             if self._experiment_id is not None:
-                self.end_experiment()
+                self._end_experiment("ended_unix_ns = ?")
         finally:
             (self._reader or self._write()).close()
 
@@ -379,11 +379,14 @@ class Store(Questions):
         self._write().runs_spared(found)
 
     def end_experiment(self) -> None:
-        """No more runs of this experiment will begin."""
+        """No more runs of this experiment will begin; those of ``--only`` have ended."""
+        self._end_experiment("ended_unix_ns = ?, command = json_remove(command, '$.only')")
+
+    def _end_experiment(self, changes: str) -> None:
         values = (time.time_ns(), self._experiment_id)
 
         def change(connection: sqlite3.Connection) -> None:
-            connection.execute("UPDATE experiments SET ended_unix_ns = ? WHERE id = ?", values)
+            connection.execute(f"UPDATE experiments SET {changes} WHERE id = ?", values)
 
         self._write().change(change)
         self._experiment_id = None

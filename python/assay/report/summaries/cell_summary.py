@@ -80,6 +80,8 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     reads = device.reads_of_all(measured)
     refused = [run.reason for run in cell.runs if run.state == "refused"]
     verdict = Verdict("refused", refused[0]) if refused else cell.judged.verdict
+    if {run.state for run in cell.runs} <= {"interrupted", "planned"} and verdict.word:
+        verdict = Verdict("interrupted", verdict.reason)
     declared = declaration.of_record(experiment.workload, cell.runs[0].test)
     has_fields = bool(declared and declared.fields)
     elapsed = aggregates.number(cell, aggregates.ELAPSED)
@@ -266,6 +268,10 @@ def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
 
 
 def counted(cell: CellRuns, outcome: str) -> str:
-    """Transactions of all runs that ended so."""
-    driven = [run.driven.outcomes for run in cell.runs if run.driven is not None]
+    """Transactions of all runs that ended so; not of one that was cut short."""
+    driven = [
+        run.driven.outcomes
+        for run in cell.runs
+        if run.driven is not None and run.state != "interrupted"
+    ]
     return str(sum(getattr(one, outcome) for one in driven)) if driven else ABSENT

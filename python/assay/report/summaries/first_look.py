@@ -39,7 +39,7 @@ _MOST_OF_A_VERDICT = 6
 _LEAST_OF_A_VERDICT = 2
 _LEAST_CELLS = 2
 _MOST_OF_THE_RECORD = 2
-_ORDER = ("", *WORDS[:1], "refused", *WORDS[1:])
+_ORDER = ("", *WORDS[:1], "interrupted", "refused", *WORDS[1:])
 _LIMITING = {kind.id for kind in Kind if kind.value.limits}
 
 
