@@ -101,3 +101,15 @@ def test_raw_rows_beyond_the_limit_are_counted(
     found = re.search(r"<p>(\d+) raw rows left out", page)
     assert found and int(found[1]) > 100
     assert "--format json</code> has all" in page
+
+
+def test_the_contents_fold_the_parts_of_several_tests(report: Report, page: str) -> None:
+    assert "<nav" in page
+    assert "part</summary>" not in page and "parts</summary>" not in page  # of one test: in a line
+    head, *rest = report.sections
+    part = next(one for one in rest if one.part_of)
+    two = [replace(head, title="Test a"), replace(part, part_of="a", title="Latency")]
+    two += [replace(head, title="Test b"), replace(part, part_of="b", title="Latency")]
+    shown = written(replace(report, sections=tuple(two)))
+    contents = shown[shown.index("<nav") : shown.index("</nav>")]
+    assert contents.count("<summary>1 part</summary>") == 2

@@ -78,10 +78,25 @@ def _names(sections: Sequence[Section]) -> list[str]:
 
 
 def _contents(sections: Sequence[Section], names: Sequence[str], *, with_runs: bool) -> str:
-    items = ['<li><a href="#summary">Summary</a></li>']
+    """The parts of a test stand in the line; of several tests, folded behind each, since they are
+    called alike."""
+    wholes: list[tuple[str, list[str]]] = []
     for section, name in zip(sections, names, strict=True):
-        part = ' class="part"' if section.part_of else ""
-        items.append(f'<li{part}><a href="#{name}">{escaped(section.title)}</a></li>')
+        link = f'<a href="#{name}">{escaped(section.title)}</a>'
+        if section.part_of and wholes:
+            wholes[-1][1].append(f'<li class="part">{link}</li>')
+        else:
+            wholes.append((link, []))
+    is_folded = sum(bool(parts) for _, parts in wholes) > 1
+    items = ['<li><a href="#summary">Summary</a></li>']
+    for link, parts in wholes:
+        listed = "".join(parts)
+        folded = (
+            f"<details><summary>{units.counted(len(parts), 'part')}</summary><ul>{listed}</ul>"
+            "</details>"
+        )
+        is_apart = is_folded and parts
+        items.append(f"<li>{link} {folded}</li>" if is_apart else f"<li>{link}</li>{listed}")
     if with_runs:
         items.append('<li><a href="#runs">Runs</a></li>')
     return f'<nav aria-label="Sections"><ul>{"".join(items)}</ul></nav>\n'
