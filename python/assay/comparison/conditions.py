@@ -163,7 +163,9 @@ def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
     one = _of_metric(condition.metric, cell)
     value = 0.0 if name in cell.zero_counts else one.b if one else None
     if value is None:
-        reason = cell.b_does_not_count or f"B has no {name}"
+        is_count = condition.metric.unit == "count"
+        lacking = f"{name} of B was not counted" if is_count else f"B has no {name}"
+        reason = cell.b_does_not_count or lacking
         return Judged(condition, cell.name, Answer.UNKNOWN, reason, None)
     shown = f"{name} of B is {_number(value, condition.metric)}"
     if condition.is_met_by(value):
@@ -186,7 +188,9 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidenc
     else:
         low, high = interval
         is_unbounded = one.estimate.is_unbounded(confidence)
-        found = "unbounded" if is_unbounded else f"{units.digits(low)} to {units.digits(high)}"
+        found = (
+            "interval unbounded" if is_unbounded else f"{units.digits(low)} to {units.digits(high)}"
+        )
         shown = f"{shown} ({found})"
         if is_met and not condition.is_beyond_noise(low, high):
             is_met = False

@@ -37,7 +37,7 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
         if len(chosen) != 2:
             raise ArgumentError(
                 f"expected two levels of {factor}, found {len(found)}: {', '.join(found)}",
-                hint=_two_of(factor, found),
+                hint=_two_of(factor, found, both),
             )
         left, right = chosen
         return _at(a, factor, left), _at(replace(a, name="B"), factor, right), factor
@@ -104,9 +104,11 @@ def _number(word: str) -> float | None:
         return None
 
 
-def _two_of(factor: str, found: Sequence[str]) -> str:
+def _two_of(factor: str, found: Sequence[str], runs: Iterable[RunRecord]) -> str:
     if len(found) < 2:
-        return f"its levels are compared; vary {factor} in the experiment"
+        other = factors.example_of_two_levels(runs)
+        another = f", or compare levels of another factor: {other}" if other else ""
+        return f"vary {factor} in the experiment{another}"
     return f"name two of them: --between '{factor}={found[0]},{found[1]}'"
 
 
