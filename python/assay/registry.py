@@ -281,6 +281,8 @@ def workload_folder(name: str) -> Path:
             "expected a workload, found a URL or a connection string",
             hint="a server belongs after --on, as scheme://USER@HOST:PORT/DATABASE",
         )
+    if name in experiments():
+        raise ArgumentError(f"{name} is an experiment file, no workload", hint=f"{name}.toml")
     raise unknown("workload", name, workloads())
 
 

@@ -58,6 +58,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         ("show latest --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
         ("list runs --records :memory:", "--records: expected a file, found ':memory:'"),
         (f"plan {'x' * 300}", f"unknown workload '{'x' * 300}'"),
+        ("plan beebe-2011", "beebe-2011.toml"),
         (f"plan tpcb --feed {'x' * 300}", "cannot be read"),
         (
             "list nothing",

@@ -13,6 +13,7 @@ import pytest
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment, StorageChoice, SystemChoice
 from assay.experiment.command import command_of, patterns
+from assay.experiment.quick import described
 from assay.experiment.words import Words, experiment
 from assay.plan import only, plan
 from assay.plan.content import content_of
@@ -134,6 +135,9 @@ def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
     changed = {one.name: (one.full, one.quick) for one in quick.scaled}
     assert changed["scale"] == ("10, 100", "1")
     assert changed["duration_s"] == ("60", "2")
+    assert described((one.name, one.full, one.quick) for one in quick.scaled).startswith(
+        "scale 10, 100 → 1; "
+    )
     given, _ = experiment(Words(str(file), quick=True, set=("scale=5",), duration=7))
     assert (given.parameters["scale"], given.driving["duration_s"]) == ((5,), 7)
 

@@ -18,7 +18,7 @@ from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options
 from assay.data_size import DataSize, data_sizes, size_bytes_of
 from assay.errors import SystemMissing, SystemUnderTestError, YouError
-from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice
+from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice, quick
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.files import paths
@@ -135,6 +135,9 @@ def command(
     left_out = [one for one in _ONLY_IF_SAID if not any(row[one] for row in found)]
     shown = tuple(one for one in COLUMNS if one not in left_out)
     rows.write(found, shown if form == "table" else COLUMNS, form, sys.stdout)
+    if experiment.is_quick and experiment.scaled:
+        changes = [(one.name, one.full, one.quick) for one in experiment.scaled]
+        say(f"--quick: {quick.described(changes)}")
     for system in experiment.systems:
         if elsewhere := _from_elsewhere(system):
             say(f"{system.label}: {system.url_without_password}; {elsewhere}")

@@ -4,7 +4,7 @@ says; and what differs between both."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,8 @@ from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
 
 _NOT_LIMITED = "none"
+_MOST = 6
+"""Changes that are named in one sentence."""
 
 
 def version_of(
@@ -91,6 +93,15 @@ def scaled(
             if before.get(what) != now.get(what):
                 found.append(Scaled(name, what, before.get(what, ""), now.get(what, "")))
     return tuple(found)
+
+
+def described(changes: Iterable[tuple[str, str, str]]) -> str:
+    """``scale 1, 2 → 1; duration_s 30 → 0.5``: (name, full, quick) of each change, the same of
+    several tests once, those of parameters first."""
+    found = list(dict.fromkeys(changes))
+    shown = [f"{name} {full or 'none'} → {here or 'none'}" for name, full, here in found[:_MOST]]
+    more = len(found) - len(shown)
+    return "; ".join([*shown, *([f"and {more} more"] if more else [])])
 
 
 def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
-from assay.experiment import Driving
+from assay.experiment import Driving, quick
 from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
 from assay.record import ExperimentRecord, RunRecord
@@ -15,6 +15,8 @@ from assay.report.sections import headroom, profiles
 from assay.report.values import Column, Row, Section, Table, text
 from assay.text import units
 from assay.text.sizes import size_word
+
+_QUICK = "parameters have the quick values of the workload or of its file"
 
 
 def facts(experiment: ExperimentRecord) -> dict[str, str]:
@@ -42,7 +44,11 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
     ):
         found[name] = "; ".join(_continuation(one, waiting) for one in went_on)
     if experiment.experiment.get("is_quick"):
-        found["version"] = "quick: parameters have the quick values of the workload or of its file"
+        changes = [
+            (one["name"], one["full"], one["quick"])
+            for one in experiment.experiment.get("scaled", ())
+        ]
+        found["version"] = f"quick: {quick.described(changes) or _QUICK}"
     if experiment.reproduces:
         found["reproduces"] = experiment.reproduces
     return {name: value for name, value in found.items() if value}
