@@ -277,6 +277,29 @@ def test_a_run_without_transactions_is_counted_beside_the_errors_of_others(tmp_p
     )
 
 
+def test_a_test_without_transactions_has_its_numbers_beside_others(tmp_path: Path) -> None:
+    record = invented.experiment(
+        tmp_path / "records.sqlite", invented.plan([invented.SQLITE], clients=(1, 8)), 2.0
+    )
+    limit = {
+        "kind": "limit",
+        "upto": 256,
+        "default": {"limit": 100, "opened": 97, "refused_at": 98, "error": None},
+        "raised": {"limit": 1000, "opened": 256, "refused_at": None, "error": None},
+    }
+    declared = {"title": "Limit", "fields": [{"key": "default.limit", "title": "default limit"}]}
+    first, second = record.runs
+    both = (first, replace(second, test="limit", observation=invented.observed(limit)))
+    workload = {**record.workload, "report": {"limit": declared}}
+    record = replace(record, workload=workload, runs=both)
+    lines = look(record)
+    assert any("limit: sqlite" in line and "default limit 100" in line for line in lines)
+    assert not any(line.startswith("-  ") for line in lines), "it was measured"
+    driven, measured = build(record).summary.tables
+    assert [column.title for column in driven.columns][2] == "TPS"
+    assert measured.rows[0].cells[2].shown == "default limit 100"
+
+
 def test_warnings_without_room_are_named(tmp_path: Path) -> None:
     warnings = [
         (name, "detail " * 20)

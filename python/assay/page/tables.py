@@ -16,8 +16,8 @@ _MOST_FOOTNOTES = 4
 _PLAIN_NUMBER = re.compile(r"-?\d+(\.\d+)?$")
 _LONG_TEXT = 45
 """Characters of a text that may be wrapped."""
-_SUMMARY = "summary"
-"""The table whose rows are cards on a phone: number, verdict and why are seen together."""
+_SUMMARIES = ("summary", "summary_measured")
+"""The tables whose rows are cards on a phone: number, verdict and why are seen together."""
 _VERDICTS = (*WORDS, "refused")
 
 
@@ -29,7 +29,7 @@ def table_html(table: Table, links: Links) -> str:
         )
         for column in table.columns
     )
-    cards = " cards" if table.name == _SUMMARY else ""
+    cards = " cards" if table.name in _SUMMARIES else ""
     bodies = "".join(_body(table, block, rows, links) for block, rows in _blocks(table.rows))
     return (
         f'<div class="box" role="region" aria-label="{title}" tabindex="0">'
@@ -84,7 +84,7 @@ def _row(table: Table, row: Row, links: Links) -> str:
         if is_label:
             cells.append(f'<th scope="row"{_number_class(column)}>{shown}</th>')
         else:
-            named = f' data-label="{escaped(column.heading)}"' if table.name == _SUMMARY else ""
+            named = f' data-label="{escaped(column.heading)}"' if table.name in _SUMMARIES else ""
             cells.append(f"<td{_class(column, cell)}{named}{_sort_value(cell)}>{shown}</td>")
     published = ' class="published"' if row.is_published else ""
     return f"<tr{published}>{''.join(cells)}</tr>"

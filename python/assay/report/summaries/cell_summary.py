@@ -74,6 +74,11 @@ class CellSummary:
     def has_transactions(self) -> bool:
         return any(run.driven is not None for run in self.runs)
 
+    @property
+    def has_measured_alone(self) -> bool:
+        """Whether its numbers are none of transactions."""
+        return not self.has_transactions and any(name == MEASURED for name, _ in self.numbers)
+
 
 def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     measured = cell_runs.measured_runs(cell)

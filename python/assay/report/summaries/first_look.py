@@ -22,7 +22,7 @@ from assay.report.forms.for_people import for_people
 from assay.report.forms.table import WIDTH
 from assay.report.sections import check_counts, conditions, precision
 from assay.report.summaries import cell_summary, cell_table
-from assay.report.summaries.cell_summary import MEASURED, CellSummary
+from assay.report.summaries.cell_summary import CellSummary
 from assay.report.values import Report, WarningNote
 from assay.text import display_width, units
 from assay.text.cut import cut, cut_within
@@ -142,19 +142,22 @@ def _several(found: Sequence[CellSummary], width: int, room: int, is_narrow: boo
 
 
 def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
-    """A table of transactions; where a test has none, a paragraph for each cell with what it
-    measures instead."""
-    measured = [text for cell in cells for name, text in cell.numbers if name == MEASURED]
-    if not measured or any(cell.has_transactions for cell in cells):
+    """A table of those with transactions; a paragraph for each of a test that has none, with what
+    it measures instead."""
+    if not any(cell.has_measured_alone for cell in cells):
         return [
             *cell_table.lines(cells, width, is_narrow),
             *_line(*cell_summary.signs(cells), width),
         ]
-    lines = []
+    driven = [cell for cell in cells if cell.has_transactions]
+    lines = _cells(driven, width, is_narrow) if driven else []
     for cell in cells:
+        if cell.has_transactions:
+            continue
+        named = f"{cell.test}: {cell.name}" if driven else cell.name
         text = "; ".join(text for _, text in cell.numbers) or cell.verdict.word or "not measured"
         wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_on_hyphens=False)
-        lines += display_width.wrapped(wrapper, f"{visible(cell.name)}: {text}")
+        lines += display_width.wrapped(wrapper, f"{visible(named)}: {text}")
     return lines
 
 

@@ -4,7 +4,7 @@ each cell, how far it may be trusted, and why not further."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from assay.record import ExperimentRecord
@@ -22,18 +22,37 @@ _PERCENTILES = ("p50", "p99")
 def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
     summaries = [cell_summary.of_cell(experiment, cell) for cell in found]
     runs = [run for cell in found for run in cell.runs]
-    verdicts = Counter(one.verdict.word or "without a number" for one in summaries)
+    without = {True: "without a verdict", False: "without a number"}
+    verdicts = Counter(one.verdict.word or without[bool(one.numbers)] for one in summaries)
     counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
     lines = [f"{units.counted(len(found), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
     if errors := cell_summary.errors(runs):
         lines.append(f"errors: {errors}")
     if checks := check_counts.words(runs):
         lines.append(f"checks: {checks}")
-    return Section("Summary", tuple(lines), (_table(found, summaries),) if found else ())
+    return Section("Summary", tuple(lines), tuple(_tables(found, summaries)))
 
 
-def _table(found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary]) -> Table:
+def _tables(
+    found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSummary]
+) -> Iterator[Table]:
+    """Cells of tests without transactions have one of their own, beside others."""
     has_tests = len({one.test for one in summaries}) > 1
+    both = list(zip(found, summaries, strict=True))
+    apart = [one for one in both if one[1].has_measured_alone]
+    others = [one for one in both if one not in apart]
+    for name, part in (("summary", others), ("summary_measured" if others else "summary", apart)):
+        if part:
+            yield _table(name, *zip(*part, strict=True), has_tests=has_tests)
+
+
+def _table(
+    name: str,
+    found: Sequence[CellRuns],
+    summaries: Sequence[cell_summary.CellSummary],
+    *,
+    has_tests: bool,
+) -> Table:
     times = [
         run.driven.all_ok.latency for cell in found for run in cell.runs if run.driven is not None
     ]
@@ -41,8 +60,8 @@ def _table(found: Sequence[CellRuns], summaries: Sequence[cell_summary.CellSumma
     has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
     outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
     return Table(
-        name="summary",
-        title="Each cell",
+        name=name,
+        title="Each cell" if name == "summary" else "Each cell of tests without transactions",
         label_columns=1 + has_tests,
         columns=(
             *([Column("test")] if has_tests else []),
