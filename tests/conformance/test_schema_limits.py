@@ -52,7 +52,8 @@ def of_width(length: int) -> Table:
 
 
 def of_name(length: int) -> Table:
-    return Table("t", (Column("c" * length, "int"),))
+    """Two columns that differ in their last character: a system that cuts names refuses them."""
+    return Table("t", tuple(Column("c" * (length - 1) + last, "int") for last in "ab"))
 
 
 @pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])
