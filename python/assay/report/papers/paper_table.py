@@ -19,7 +19,7 @@ from dataclasses import replace
 from assay.experiment import Scalar
 from assay.judge.order import Interval
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, cell_runs, declaration, series
+from assay.report.cells import aggregates, cell_runs, client_process, declaration, series
 from assay.report.cells import published as publications
 from assay.report.cells.cell_runs import CACHE, CellRuns
 from assay.report.cells.declaration import Declaration
@@ -106,7 +106,19 @@ def _of_series(experiment: ExperimentRecord) -> Iterator[Table]:
             units = [unit if unit in TIME_UNITS else "s" for unit in printed.units]
             columns = list(map(_value_column, declared.columns, units))
             points = paper_points.measured(printed, found, columns, names)
-            yield table(declared.name, declared.title, printed, list(points), names, found)
+            made = table(declared.name, declared.title, printed, list(points), names, found)
+            said = _of_clients(declared.columns, found, names)
+            yield replace(made, notes=(*made.notes, *said))
+
+
+def _of_clients(
+    columns: Sequence[SeriesColumn], found: Sequence[CellRuns], names: Mapping[str, str]
+) -> list[str]:
+    """Systems whose processes are the client's own."""
+    keys = [column.key for column in columns]
+    cells = [cell for cell in found if cell.measured and client_process.is_client(cell, keys)]
+    labels = dict.fromkeys(names[str(cell.factors["system"])] for cell in cells)
+    return [f"{name}: sampled of the client's process, in which it works" for name in labels]
 
 
 def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
