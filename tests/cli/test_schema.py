@@ -52,7 +52,9 @@ def _files() -> Iterator[tuple[str, Path, Callable[[], object]]]:
 
 
 def test_every_shipped_file_is_valid() -> None:
-    for kind, file, _ in _files():
+    files = list(_files())
+    assert {kind for kind, *_ in files} == {"workload", "experiment"}
+    for kind, file, _ in files:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
         errors = [error.message for error in _validator(kind).iter_errors(data)]
         assert errors == [], file

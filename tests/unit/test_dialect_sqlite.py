@@ -81,3 +81,7 @@ def test_every_neutral_type_has_a_spelling() -> None:
     (statement,) = SQLITE.create_table(Table("all_types", columns), {})
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(statement)
+        made = [row[2] for row in connection.execute("PRAGMA table_info(all_types)")]
+    assert " ".join(made) == (
+        "INTEGER INTEGER DECIMAL(9,2) REAL DOUBLE CHAR(3) VARCHAR(9) TEXT TEXT TEXT BOOLEAN BLOB"
+    )

@@ -13,6 +13,7 @@ from assay.report import check_declarations
 from assay.report.cells import declaration, published
 from assay.text import units
 from assay.workload import reader
+from assay.workload.answers import PUBLISHED_FILE, published_names
 
 
 def read(folder: Path, text: str) -> declaration.Declaration:
@@ -84,6 +85,19 @@ def test_sizes_are_decimal() -> None:
     assert shown == ["0 B", "999 B", "1.5 kB", "695 MB", "3.5 GB", "1 GB"]
 
 
+PUBLISHED = {
+    "bibsql": ["sequential", "parallel", "processes", "sizes"],
+    "e831": ["table"],
+    "glidemon": ["table", "response", "tasks", "load", "count", "aggregate"],
+    "ssd": ["insert", "select-narrow", "select-wide"],
+    "tpcb": [],
+}
+"""Workload → its tests and series with published values."""
+
+
 @pytest.mark.parametrize("name", registry.workloads())
 def test_what_our_own_workloads_declare_and_publish_can_be_read(name: str) -> None:
-    check_declarations(reader.read(name))
+    workload = reader.read(name)
+    check_declarations(workload)
+    file = workload.folder / PUBLISHED_FILE
+    assert (published_names(toml_file.read(file)) if file.is_file() else []) == PUBLISHED[name]

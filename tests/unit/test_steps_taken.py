@@ -217,9 +217,8 @@ def test_counts_of_groups_make_different_cells(tmp_path: Path) -> None:
 def test_a_queue_is_shared_by_all_clients(tmp_path: Path) -> None:
     declared = 'scripts = ["write.sql"]\nqueue = 90\nclients = [4]\n'
     runs = ran(folder_of(tmp_path, declared), "null", "sqlite").runs
-    for run in runs:
-        assert run.driven is not None
-        assert (run.state, run.driven.outcomes.ok) == ("done", 90)
+    found = [(run.state, run.driven.outcomes.ok) for run in runs if run.driven is not None]
+    assert found == [("done", 90), ("done", 90)]
 
 
 def test_a_script_of_a_step_that_does_not_compile_is_reported_before_anything_is_started(
