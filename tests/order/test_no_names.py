@@ -1,4 +1,5 @@
-"""A database's name is in its own folder and nowhere else in the program."""
+"""A database's name is in its own folder and nowhere else in the program. Workload and experiment
+files are what is run, and may name systems; the code among them may not."""
 
 from __future__ import annotations
 
@@ -14,6 +15,11 @@ EXAMPLE = re.compile(r"^\s*(\$ )?(assay|bibsql|bibtosql) ")
 RECORD_FILE = re.compile(r"assay-records\.sqlite|https://www\.postgresql\.org/docs/\S*")
 OWN_STORE = re.compile(r"assay-records\.sqlite|\bsqlite3\b|sqlite_master|sqlite_errorcode|SQLite")
 """The record is an SQLite file: there SQLite is not a system under test."""
+
+PROGRAM = {".py", ".pyi", ".rs", ".sql", ".js", ".css"}
+DESCRIPTIONS = {".toml", ".json", ".md"}
+RUN = {"workloads", "experiments"}
+"""Folders of what is run."""
 
 SHARED_DIALECT_FILES = {"__init__", "protocol", "standard"}
 
@@ -35,14 +41,16 @@ def is_home(path: Path) -> bool:
         (shelf == "systems" and depth > 4)
         or (shelf == "dialects" and depth == 4 and path.stem not in SHARED_DIALECT_FILES)
         or (shelf == "workloads" and "overrides" in parts)
+        or (shelf in RUN and path.suffix in DESCRIPTIONS)
+        or path.name.endswith(".schema.json")  # generated from the registry
     )
 
 
 def test_no_database_is_named_outside_its_folder() -> None:
     pattern = names()
     wrong = []
-    for path in sorted([*(ROOT / "python").rglob("*"), *(ROOT / "crates").rglob("*.rs")]):
-        if path.suffix not in {".py", ".pyi", ".rs", ".sql"} or is_home(path):
+    for path in sorted([*(ROOT / "python").rglob("*"), *(ROOT / "crates").rglob("*")]):
+        if path.suffix not in PROGRAM | DESCRIPTIONS or is_home(path):
             continue
         is_record = path.is_relative_to(ROOT / "python" / "assay" / "record")
         ours = OWN_STORE if is_record else RECORD_FILE
