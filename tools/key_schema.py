@@ -413,8 +413,8 @@ def _helps(kind: str) -> dict[str, str]:
     the option that says the same, or what is written below the field of a step."""
     helps = _of_fields() if kind == "workload" else {}
     options = {str(one.name): one for one in run_command.params}
-    for name, option in OPTIONS.items():
-        if option.key is not None and (said := getattr(options.get(name), "help", None)):
+    for option in OPTIONS.values():
+        if option.key is not None and (said := getattr(options.get(option.argument), "help", None)):
             sentence = re.sub(r" \[default: .*\]$", "", " ".join(said.split()))
             # A workload has the keys of [drive] in its tests and steps.
             of_drive = option.key.removeprefix("drive.")

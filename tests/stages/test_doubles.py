@@ -122,7 +122,7 @@ class _KillsTheLastNode(Silent):
 def test_a_run_ends_when_any_process_of_its_system_has_died(tmp_path: Path) -> None:
     """Also where no client has a session with that process."""
     asked, _ = experiment(
-        Words(str(doubles.WORKLOAD), on=("three-nodes",), clients="1", duration=120.0)
+        Words(str(doubles.WORKLOAD), on=("three-nodes",), clients="1", duration_s=120.0)
     )
     result = lab.run(asked, records=tmp_path / "r.sqlite", progress=_KillsTheLastNode())
     assert result.exit_code == SystemDied.exit_code

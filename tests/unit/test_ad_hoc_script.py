@@ -42,7 +42,7 @@ def test_every_set_is_a_variable_of_the_type_it_is_written_in(script: Path) -> N
 def test_it_runs_for_ten_seconds_by_default(script: Path) -> None:
     for words, stop in (
         ({}, {"duration_s": 10.0}),
-        ({"duration": 2.0}, {"duration_s": 2.0}),
+        ({"duration_s": 2.0}, {"duration_s": 2.0}),
         ({"transactions": 5}, {"transactions": 5}),
     ):
         (run,) = plan(*asked(script, **words)).runs

@@ -87,7 +87,7 @@ def test_a_test_may_say_in_which_states_it_is_run(tmp_path: Path) -> None:
 
 def test_a_measurement_with_cold_caches_begins_with_the_first_transaction() -> None:
     """Ramp-up and warm-up would warm them. Where no other state is asked for they are refused."""
-    words = Words("tpcb.select-only", on=("sqlite",), cache="cold,warm", ramp_up=1.0)
+    words = Words("tpcb.select-only", on=("sqlite",), cache="cold,warm", ramp_up_s=1.0)
     planned, workload = experiment(words)
     cold, warm = plan(planned, workload).runs
     (first,) = drives(workload, cold)
@@ -97,8 +97,8 @@ def test_a_measurement_with_cold_caches_begins_with_the_first_transaction() -> N
     with pytest.raises(
         ArgumentError, match=r"--warm-up does not apply to tpcb\.select-only: .* cold"
     ):
-        asked(cache="cold", warm_up=5.0)
-    assert asked(cache="cold", warm_up=0.0).driving["warm_up_s"] == 0
+        asked(cache="cold", warm_up_s=5.0)
+    assert asked(cache="cold", warm_up_s=0.0).driving["warm_up_s"] == 0
 
 
 def test_the_warm_up_of_a_step_is_left_out_as_well(tmp_path: Path) -> None:

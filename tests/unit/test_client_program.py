@@ -44,7 +44,7 @@ def test_each_program_is_a_cell_of_its_own_with_the_same_work() -> None:
         ({"on": ("postgresql://u@h/d",)}, "is not started by Assay: its own client is not"),
         ({"memory": "1GB"}, "its memory is limited in Assay's process"),
         ({"protocol": "prepared", "threads": 2}, "with protocol = prepared, threads = 2"),
-        ({"duration": 3.0}, "with duration_s = 3"),
+        ({"duration_s": 3.0}, "with duration_s = 3"),
         ({"think_time": "constant:1s"}, "with think_time = constant:1s"),
         ({"isolation": "serializable"}, "with isolation = serializable"),
     ],

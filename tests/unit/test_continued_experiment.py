@@ -84,12 +84,15 @@ def killed(path: Path) -> Iterator[Store]:
 
 def test_the_command_that_continues_it_is_spelled_as_it_is_typed() -> None:
     words = Words(
-        "sub/e.toml", on=("postgresql://me:secret@db/shop",), duration=30.0, quick=True,
-        only=("null",),
+        "sub/e.toml", on=("postgresql://me:secret@db/shop",), duration_s=30.0, quick=True,
+        latency_limit_s=0.07, only=("null",),
     )  # fmt: skip
     command = command_of(words)
     assert command is not None
-    typed = "assay run sub/e.toml --on 'postgresql://me:***@db/shop' --duration 30 --quick"
+    typed = (
+        "assay run sub/e.toml --on 'postgresql://me:***@db/shop' --duration 30 --latency-limit 70 "
+        "--quick"
+    )
     for records, more in (
         ("r", ""),
         ("sub/other", " --records sub/other"),

@@ -86,7 +86,7 @@ def test_a_test_declares_how_its_clients_are_driven(workload: Workload) -> None:
 def test_parameters_become_numbers_and_the_command_line_overrides(tmp_path: Path) -> None:
     (as_it_is,) = cells(folder_of(tmp_path))
     assert (as_it_is.driving.duration_s, as_it_is.driving.think_time) == (4.0, "exponential:1s")
-    levels = cells(tmp_path, set=("seconds=1,8",), warm_up=0.5, think_time="none", retries=0)
+    levels = cells(tmp_path, set=("seconds=1,8",), warm_up_s=0.5, think_time="none", retries=0)
     assert [one.driving.duration_s for one in levels] == [1.0, 8.0]
     assert {(one.driving.warm_up_s, one.driving.think_time) for one in levels} == {(0.5, None)}
     assert {one.driving.retries for one in levels} == {0}
@@ -95,16 +95,16 @@ def test_parameters_become_numbers_and_the_command_line_overrides(tmp_path: Path
 def test_a_given_limit_replaces_all_limits_of_the_test(tmp_path: Path) -> None:
     (cell,) = cells(folder_of(tmp_path), transactions=7)
     assert cell.driving.stop == {"transactions": 7}
-    (cell,) = cells(tmp_path, transactions=7, duration=3.0)
+    (cell,) = cells(tmp_path, transactions=7, duration_s=3.0)
     assert cell.driving.stop == {"transactions": 7, "duration_s": 3.0}
 
 
 def test_each_offered_rate_is_a_cell_of_an_open_loop(tmp_path: Path) -> None:
-    found = cells(folder_of(tmp_path), offered_rate="100,250.5", think_time="none")
+    found = cells(folder_of(tmp_path), offered_rate_per_s="100,250.5", think_time="none")
     assert [one.driving.offered_rate_per_s for one in found] == [100.0, 250.5]
     assert {one.driving.arrival for one in found} == {"constant"}
     assert len({one.fingerprint for one in found}) == 2
-    (poisson,) = cells(tmp_path, offered_rate="9", arrival="poisson", think_time="none")
+    (poisson,) = cells(tmp_path, offered_rate_per_s="9", arrival="poisson", think_time="none")
     assert poisson.driving.arrival == "poisson"
 
 
@@ -112,10 +112,10 @@ def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
     folder_of(tmp_path)
     changes: list[dict[str, Any]] = [
         {},
-        {"warm_up": 3.0},
-        {"ramp_up": 1.0},
-        {"duration": 5.0},
-        {"latency_limit": 20.0},
+        {"warm_up_s": 3.0},
+        {"ramp_up_s": 1.0},
+        {"duration_s": 5.0},
+        {"latency_limit_s": 0.02},
         {"retries": 1},
         {"isolation": "read committed"},
         {"connection": "per transaction"},
@@ -133,11 +133,15 @@ def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
     ("words", "message", "hint"),
     [
         ({"arrival": "poisson", "think_time": "none"}, "no rate is given", "--offered-rate 1000"),
-        ({"offered_rate": "100"}, "think_time has no effect in an open", "--think-time none"),
-        ({"offered_rate": "100", "arrival": "closed"}, "no effect in a closed loop", "--arrival"),
-        ({"offered_rate": "ten"}, "found 'ten'", "--offered-rate 1000,2000"),
+        ({"offered_rate_per_s": "100"}, "think_time has no effect in an open", "--think-time none"),
         (
-            {"offered_rate": "0"},
+            {"offered_rate_per_s": "100", "arrival": "closed"},
+            "no effect in a closed loop",
+            "--arrival",
+        ),
+        ({"offered_rate_per_s": "ten"}, "found 'ten'", "--offered-rate 1000,2000"),
+        (
+            {"offered_rate_per_s": "0"},
             "transactions per second from 0.000001 to 10,000,000, found '0'",
             "--offered-rate 1000,2000",
         ),

@@ -119,7 +119,7 @@ def test_client_counts_are_numbers() -> None:
         ({"set": ("sqlite.threads=1,1",)}, "--on: sqlite threads=1 is given twice", "once"),
         ({"set": ("replicas=1,1",)}, "replicas: 1 is given twice", "--repetitions"),
         ({"clients": "1,2,1"}, "clients: 1 is given twice", "--repetitions"),
-        ({"offered_rate": "5,5.0"}, "--offered-rate: 5 is given twice", "once"),
+        ({"offered_rate_per_s": "5,5.0"}, "--offered-rate: 5 is given twice", "once"),
         ({"storage": ("here,here",)}, "--storage: here is given twice", "once"),
         ({"storage": ("her",)}, "unknown storage 'her'", "did you mean 'here'?"),
         ({"storage": ("tmpfs[size=1G",)}, "tmpfs[size=1G: the bracket is not closed", "1G]"),

@@ -84,7 +84,7 @@ def test_every_option_of_a_run_is_an_argument_and_a_key_by_the_one_list() -> Non
         if word.startswith("--") and word != "--bib"
     }
     assert spelled == OPTIONS.keys()
-    in_a_file = {one.field for one in OPTIONS.values() if one.key is not None}
+    in_a_file = {one.word for one in OPTIONS.values() if one.key is not None}
     assert in_a_file == SAMPLES.keys() | set(FLAGS)
     keys = {one.key.rpartition(".")[2] for one in OPTIONS.values() if one.key is not None}
     guide = (Path(__file__).parents[2] / "docs/guides/experiment-files.md").read_text()
@@ -106,15 +106,15 @@ def test_a_hint_means_the_same_in_all_three_places(
     monkeypatch.setattr(running, "_result", lambda words, *_: taken.append(words))
     workload = "bibsql" if field in ("input", "encoding", "keep_going") else "tpcb"
     assay.run(workload, **eval(f"dict({in_python})"))
-    asked = getattr(taken[0], field)
-    assert _plain(asked) == _plain(getattr(words, field))
+    asked = getattr(taken[0], name.argument)
+    assert _plain(asked) == _plain(getattr(words, name.argument))
 
     system = "postgresql" if field in ("memory", "cpus", "rtt") else "null"
     equals = "" if "=" in in_a_file else " = true"
     systems = "" if field == "on" else f'systems = "{system}"\n'
     Path("e.toml").write_text(f'workload = "{workload}"\n{systems}{in_a_file}{equals}\n')
     read, _ = experiment_file.read(Path("e.toml"))
-    given = {"on": (system,), field: getattr(words, field)}
+    given = {"on": (system,), name.argument: getattr(words, name.argument)}
     expected, _ = experiment(Words(workload, **given))  # type: ignore[arg-type]
     differ = [one.name for one in fields(read) if vars(read)[one.name] != vars(expected)[one.name]]
     assert differ in ([], ["input_paths"], ["feed"], ["scripts"])  # these have a folder in a file

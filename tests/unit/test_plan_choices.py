@@ -138,7 +138,7 @@ def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
     assert described((one.name, one.full, one.quick) for one in quick.scaled).startswith(
         "scale 10, 100 → 1; "
     )
-    given, _ = experiment(Words(str(file), quick=True, set=("scale=5",), duration=7))
+    given, _ = experiment(Words(str(file), quick=True, set=("scale=5",), duration_s=7))
     assert (given.parameters["scale"], given.driving["duration_s"]) == ((5,), 7)
 
 
@@ -147,7 +147,7 @@ def test_tests_have_quick_clients_and_driving_of_their_own(tmp_path: Path) -> No
     file.write_text(FILE.partition("[quick]")[0])
     for words, durations in (
         (Words(str(file), quick=True), {2}),
-        (Words(str(file), quick=True, duration=7), {7}),
+        (Words(str(file), quick=True, duration_s=7), {7}),
         (Words("tpcb", quick=True), {2}),
     ):
         asked, workload = experiment(words)

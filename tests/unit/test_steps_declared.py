@@ -132,7 +132,7 @@ def test_an_experiment_file_counts_clients_by_group(tmp_path: Path) -> None:
         ({"clients": "writers=8,writers=9"}, "group writers is given twice"),
         ({"clients": "writers=0"}, "--clients: group writers: expected a whole number"),
         ({"clients": "writers=8,8"}, "--clients: group writers: 8 is given twice"),
-        ({"offered_rate": "8"}, "--offered-rate does not apply"),
+        ({"offered_rate_per_s": "8"}, "--offered-rate does not apply"),
         ({"think_time": "constant:1s"}, "--think-time does not apply"),
         ({"transactions": 8}, "--transactions does not apply"),
     ],
@@ -145,7 +145,7 @@ def test_keys_of_groups_are_refused_for_the_step(
 
 
 def test_the_measured_interval_is_common_to_all_groups(tmp_path: Path) -> None:
-    words = Words(str(folder_of(tmp_path, GROUPS)), on=("null",), duration=7, warm_up=2)
+    words = Words(str(folder_of(tmp_path, GROUPS)), on=("null",), duration_s=7, warm_up_s=2)
     asked, workload = experiment(words)
     (run,) = plan(asked, workload).runs
     (drive,) = drives(workload, run)

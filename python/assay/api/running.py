@@ -109,7 +109,6 @@ def run(
     """
     asked.refuse_unknown(unknown, run.__annotations__.keys() - {"return", "unknown"})
     number = asked.number
-    latency_limit_s = number("latency_limit_s", latency_limit_s, quantities.LATENCY_LIMIT_S)
     words = command_line.Words(
         target=_target(workload, script),
         on=asked.names("on", on),
@@ -122,14 +121,14 @@ def run(
         cpus=asked.limits("cpus", cpus),
         rtt=asked.numbers("rtt", rtt),
         clients=asked.clients(clients),
-        duration=number("duration_s", duration_s, quantities.DURATION_S),
+        duration_s=number("duration_s", duration_s, quantities.DURATION_S),
         transactions=number("transactions", transactions, quantities.TRANSACTIONS),
-        warm_up=number("warm_up_s", warm_up_s, quantities.WAIT_S),
-        ramp_up=number("ramp_up_s", ramp_up_s, quantities.WAIT_S),
-        drain=number("drain_s", drain_s, quantities.WAIT_S),
+        warm_up_s=number("warm_up_s", warm_up_s, quantities.WAIT_S),
+        ramp_up_s=number("ramp_up_s", ramp_up_s, quantities.WAIT_S),
+        drain_s=number("drain_s", drain_s, quantities.WAIT_S),
         arrival=asked.choice("arrival", arrival, ARRIVALS),
-        offered_rate=asked.numbers("offered_rate_per_s", offered_rate_per_s),
-        latency_limit=None if latency_limit_s is None else float(latency_limit_s) * 1000,
+        offered_rate_per_s=asked.numbers("offered_rate_per_s", offered_rate_per_s),
+        latency_limit_s=number("latency_limit_s", latency_limit_s, quantities.LATENCY_LIMIT_S),
         think_time=asked.text("think_time", think_time),
         keying_time=asked.text("keying_time", keying_time),
         retries=number("retries", retries, quantities.RETRIES),
@@ -142,7 +141,7 @@ def run(
         allow_shell=asked.flag("allow_shell", allow_shell),
         repetitions=number("repetitions", repetitions, quantities.REPETITIONS),
         precision=number("precision", precision, quantities.PRECISION),
-        budget=number("budget_s", budget_s, quantities.BUDGET_S),
+        budget_s=number("budget_s", budget_s, quantities.BUDGET_S),
         order=asked.choice("order", order, ORDERS),
         seed=number("seed", seed, quantities.SEED),
         threads=number("threads", threads, quantities.THREADS),

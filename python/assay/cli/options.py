@@ -124,6 +124,12 @@ def _a_target(context: click.Context, _parameter: click.Parameter, value: str) -
     return value
 
 
+def _in_seconds(
+    _context: click.Context, _parameter: click.Parameter, value_ms: float | None
+) -> float | None:
+    return None if value_ms is None else value_ms / 1000
+
+
 def _families() -> list[str]:
     families = [registry.family(name) for name in registry.families()]
     return [f"{one.name}:{one.member_word}" for one in families]
@@ -242,6 +248,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "-T",
         "--duration",
+        "duration_s",
         type=Number(quantities.DURATION_S),
         metavar="S",
         help="How long to measure: seconds, or with a unit (500ms, 5s, 2min, 1h), as in all "
@@ -256,6 +263,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--warm-up",
+        "warm_up_s",
         type=Number(quantities.WAIT_S),
         metavar="S",
         help="Seconds of work before the measurement; none with --cache cold. [default: the "
@@ -263,6 +271,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--ramp-up",
+        "ramp_up_s",
         type=Number(quantities.WAIT_S),
         metavar="S",
         help="Seconds over which clients start one after another, before the warm-up. [default: "
@@ -270,6 +279,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--drain",
+        "drain_s",
         type=Number(quantities.WAIT_S),
         metavar="S",
         help="Seconds to wait at the end for open transactions, which are then cancelled. "
@@ -284,6 +294,7 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "-R",
         "--offered-rate",
+        "offered_rate_per_s",
         metavar="R,…",
         help="Transactions per second of all clients, each rate a cell; implies --arrival "
         "constant.",
@@ -291,7 +302,9 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "-L",
         "--latency-limit",
+        "latency_limit_s",
         type=Number(quantities.LATENCY_LIMIT_MS),
+        callback=_in_seconds,
         metavar="MS",
         help="Milliseconds after which a transaction is late, or skipped if it could not start. "
         "[default: the test's; 0: none]",
@@ -367,6 +380,7 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--budget",
+        "budget_s",
         type=Number(quantities.BUDGET_S),
         metavar="S",
         help="Begin no repetition that would end later than this (30min); without --precision as "
@@ -432,17 +446,17 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     ),
     "The server's machine": ("memory", "cpus", "rtt"),
     "Clients and time": (
-        "clients", "client_program", "threads", "duration", "transactions", "warm_up", "ramp_up",
-        "drain",
+        "clients", "client_program", "threads", "duration_s", "transactions", "warm_up_s",
+        "ramp_up_s", "drain_s",
     ),
     "Arrivals and pauses": (
-        "arrival", "offered_rate", "latency_limit", "think_time", "keying_time",
+        "arrival", "offered_rate_per_s", "latency_limit_s", "think_time", "keying_time",
     ),
     "Sessions and transactions": (
         "protocol", "isolation", "connection", "reconnect", "retries", "per_statement",
         "allow_shell",
     ),
-    "Repetitions": ("repetitions", "precision", "budget", "order", "seed"),
+    "Repetitions": ("repetitions", "precision", "budget_s", "order", "seed"),
     "Loading": ("load_sessions", "verify", "datasets"),
     "Storages": ("probe_s", "no_probe", "no_durability"),
     "Output": ("form", "detail", "progress_s", "records"),

@@ -11,6 +11,7 @@ from typing import Any
 
 from assay import registry
 from assay.experiment.given import Words
+from assay.experiment.option_names import OF_WORDS
 from assay.experiment.settings import split
 from assay.text.secrets import without_secrets
 
@@ -22,16 +23,28 @@ _LEFT_OUT = ("target", "only")
 
 def command_of(words: Words) -> dict[str, Any] | None:
     """The file, the current folder (where data and records are, if nothing else is said), and
-    the options that were given; None without an experiment file."""
+    the options that were given, each in its own unit; None without an experiment file."""
     if not words.target.endswith(".toml"):
         return None
     given = {
-        field.name: value
+        _word(field.name): _in_unit_of_option(field.name, value)
         for field in fields(Words)
         if field.name not in _LEFT_OUT and (value := getattr(words, field.name)) != field.default
     }
     file = registry.experiment_file(words.target).resolve()
     return {"file": str(file), "folder": str(Path.cwd()), **given}
+
+
+def _word(field: str) -> str:
+    option = OF_WORDS.get(field)
+    return option.word if option else field
+
+
+def _in_unit_of_option(field: str, value: Any) -> Any:
+    option = OF_WORDS.get(field)
+    if option is None or option.per_second == 1:
+        return value
+    return round(value * option.per_second, 9)
 
 
 def spelled(command: Mapping[str, Any], records: Path, default_records: str) -> str:

@@ -25,8 +25,7 @@ class Words:
     repetitions: int | None = None
     precision: float | None = None
     """A share."""
-    budget: float | None = None
-    """In seconds."""
+    budget_s: float | None = None
     order: str | None = None
     seed: int | None = None
     threads: int | None = None
@@ -39,17 +38,16 @@ class Words:
     keep_going: bool = False
     feed: str | None = None
     script: tuple[str, ...] = ()
-    duration: float | None = None
+    duration_s: float | None = None
     transactions: int | None = None
-    warm_up: float | None = None
-    ramp_up: float | None = None
-    drain: float | None = None
+    warm_up_s: float | None = None
+    ramp_up_s: float | None = None
+    drain_s: float | None = None
     arrival: str | None = None
-    offered_rate: str | None = None
+    offered_rate_per_s: str | None = None
     think_time: str | None = None
     keying_time: str | None = None
-    latency_limit: float | None = None
-    """In ms."""
+    latency_limit_s: float | None = None
     retries: int | None = None
     reconnect: bool = False
     isolation: str | None = None

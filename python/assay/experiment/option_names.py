@@ -14,23 +14,29 @@ from assay.experiment.given import Words
 class OptionName:
     """An option of the command line."""
 
-    field: str
-    """Of `Words`, where it is one of them: the option's name with ``_`` for ``-``."""
+    word: str
+    """Its name with ``_`` for ``-``."""
     argument: str
-    """In Python: the same name, with the unit at its end where there is one."""
+    """In Python, and a field of `Words` where it is one: the same name, with the unit at its end
+    where there is one."""
     key: str | None
     """In an experiment file, with its table; None: a file does not say it."""
     is_flag: bool = False
 
     @property
+    def per_second(self) -> int:
+        """How many of the option's unit the unit of `argument` has."""
+        return 1000 if self.word == "latency_limit" else 1  # in ms, as pgbench has it
+
+    @property
     def option(self) -> str:
-        return f"--{self.field.replace('_', '-')}"
+        return f"--{self.word.replace('_', '-')}"
 
 
-_WITH_A_UNIT = {
-    "duration": "duration_s", "warm_up": "warm_up_s", "ramp_up": "ramp_up_s", "drain": "drain_s",
-    "latency_limit": "latency_limit_s", "offered_rate": "offered_rate_per_s",
-    "probe_seconds": "probe_s", "budget": "budget_s",
+_WITHOUT_UNIT = {
+    "duration_s": "duration", "warm_up_s": "warm_up", "ramp_up_s": "ramp_up", "drain_s": "drain",
+    "latency_limit_s": "latency_limit", "offered_rate_per_s": "offered_rate",
+    "probe_s": "probe_seconds", "budget_s": "budget",
 }  # fmt: skip
 _TABLE_DRIVE = (
     "duration", "transactions", "warm_up", "ramp_up", "drain", "arrival", "offered_rate",
@@ -43,7 +49,7 @@ _OF_THE_COMMAND = ("erase", "quick", "only")
 _OF_STORAGES = ("price",)
 """What a file says in the table of each storage: ``price_per_gb``."""
 _OF_THE_RUN = {
-    "new": True, "load_sessions": False, "verify": True, "datasets": False, "probe_seconds": False,
+    "new": True, "load_sessions": False, "verify": True, "datasets": False, "probe_s": False,
     "records": False,
 }  # fmt: skip
 """Options of `assay run` alone, with whether they are flags."""
@@ -51,23 +57,24 @@ _ANOTHER_NAME = ("target", "scale")
 """``scale`` is ``set``, in Python."""
 
 
-def _of_words(name: str, is_flag: bool) -> OptionName:
-    argument = _WITH_A_UNIT.get(name, name)
-    key = _OTHER_KEYS.get(name, f"drive.{argument}" if name in _TABLE_DRIVE else argument)
-    return OptionName(
-        name, argument, None if name in (*_OF_THE_COMMAND, *_OF_STORAGES) else key, is_flag
-    )
+def _named(argument: str, is_flag: bool) -> OptionName:
+    word = _WITHOUT_UNIT.get(argument, argument)
+    key: str | None = _OTHER_KEYS.get(word, argument)
+    if word in _TABLE_DRIVE:
+        key = f"drive.{argument}"
+    if argument in (*_OF_THE_COMMAND, *_OF_STORAGES, *_OF_THE_RUN):
+        key = None
+    return OptionName(word, argument, key, is_flag)
 
 
-OPTIONS: Final[Mapping[str, OptionName]] = {
-    **{
-        one.name: _of_words(one.name, one.default is False)
-        for one in fields(Words)
-        if one.name not in _ANOTHER_NAME
-    },
-    **{
-        name: OptionName(name, _WITH_A_UNIT.get(name, name), None, is_flag)
-        for name, is_flag in _OF_THE_RUN.items()
-    },
+OF_WORDS: Final[Mapping[str, OptionName]] = {
+    one.name: _named(one.name, one.default is False)
+    for one in fields(Words)
+    if one.name not in _ANOTHER_NAME
 }
-"""By their fields."""
+"""By the fields of `Words`."""
+OPTIONS: Final[Mapping[str, OptionName]] = {
+    one.word: one
+    for one in (*OF_WORDS.values(), *(_named(*option) for option in _OF_THE_RUN.items()))
+}
+"""By their own names."""

@@ -51,7 +51,7 @@ def as_written(words: Words, *, in_python: bool = False) -> Iterator[None]:
     has_file = words.target.endswith(".toml")
 
     def spelling(name: OptionName, value: str | None, is_wished: bool) -> str | None:
-        if has_file and name.key is not None and name.field not in given:
+        if has_file and name.key is not None and name.argument not in given:
             return of_file(name, value, is_wished)
         return of_python(name, value, is_wished) if in_python else None
 
@@ -94,10 +94,10 @@ def of_python(name: OptionName, value: str | None, is_wished: bool) -> str:
     """``duration_s=30``, ``memory=["8GB", "1GB"]``, ``set={"scale": 10}``, ``erase=True``."""
     if value is None:
         return f"{name.argument}=True" if is_wished else name.argument
-    if name.field == "set":
+    if name.word == "set":
         key, levels = _setting(value)
         return f"set={{{json.dumps(key)}: {_listed(levels)}}}"
-    if name.field == "clients" and "=" in value:
+    if name.word == "clients" and "=" in value:
         groups = [f"{json.dumps(group)}: {_listed(of)}" for group, of in _groups(value)]
         return f"clients={{{', '.join(groups)}}}"
     return f"{name.argument}={_listed(_values(name, value))}"
@@ -110,10 +110,10 @@ def of_file(name: OptionName, value: str | None, _is_wished: bool) -> str | None
         return None
     if value is None:
         return name.key
-    if name.field == "set":
+    if name.word == "set":
         key, levels = _setting(value)
         return f"{'system' if '.' in key else name.key}.{key} = {_listed(levels)}"
-    if name.field == "clients" and "=" in value:
+    if name.word == "clients" and "=" in value:
         groups = [f"{group} = {_listed(of)}" for group, of in _groups(value)]
         return f"clients = {{ {', '.join(groups)} }}"
     return f"{name.key} = {_listed(_values(name, value))}"
@@ -125,7 +125,7 @@ def _named(word: str | None) -> OptionName | None:
 
 
 def _is_value(name: OptionName, word: str) -> bool:
-    return _VALUE.fullmatch(word) is not None or word in _levels(name.field)
+    return _VALUE.fullmatch(word) is not None or word in _levels(name.word)
 
 
 def _levels(field: str) -> Iterable[str]:
@@ -145,9 +145,9 @@ def _levels(field: str) -> Iterable[str]:
 
 def _values(name: OptionName, value: str) -> list[str]:
     plain = value.strip("'")
-    if name.field == "latency_limit" and _NUMBER.fullmatch(plain):  # ms on the command line
-        return [f"{float(plain) / 1000:g}"]
-    return settings.split(plain) if name.field in _LISTS else [plain]
+    if name.per_second != 1 and _NUMBER.fullmatch(plain):
+        return [f"{float(plain) / name.per_second:g}"]
+    return settings.split(plain) if name.word in _LISTS else [plain]
 
 
 def _setting(value: str) -> tuple[str, list[str]]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True)
 class _Setting:
     option: str
-    """A field of `Words`."""
+    """As `OPTIONS` has it."""
     field: str
     """Of `Driving`, where it is one: a step or a group may set it."""
     is_given: Callable[[Experiment], bool]
@@ -212,12 +212,13 @@ def refuse_unused(experiment: Experiment, workload: Workload, words: Words) -> N
     """Raises `ArgumentError` for the first setting that does not apply to any of the tests."""
     tests = [workload.test(name) for name in experiment.tests]
     for setting in _SETTINGS:
-        given: Any = getattr(words, setting.option)
+        option = OPTIONS[setting.option]
+        given: Any = getattr(words, option.argument)
         is_option = given not in (None, (), False)
         if not (is_option or setting.is_given(experiment)):
             continue
         if not any(setting.means_something(experiment, workload, test) for test in tests):
-            name = OPTIONS[setting.option].option
+            name = option.option
             is_of_steps = any(_steps_say(test, setting.field) for test in tests)
             why = setting.because if isinstance(setting.because, str) else setting.because(tests[0])
             because = "its steps or groups set it" if is_of_steps else why

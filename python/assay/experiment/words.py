@@ -60,7 +60,7 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "order": words.order,
         "repetitions": words.repetitions,
         "precision": words.precision,
-        "budget_s": words.budget,
+        "budget_s": words.budget_s,
         "seed": words.seed,
         "threads": words.threads,
         "protocol": words.protocol,
@@ -71,7 +71,9 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
         "keep_going": words.keep_going or None,
         "feed": words.feed,
         "offered_rates_per_s": (
-            clients.offered_rates(words.offered_rate) if words.offered_rate is not None else None
+            clients.offered_rates(words.offered_rate_per_s)
+            if words.offered_rate_per_s is not None
+            else None
         ),
         "prices": _prices(words, start),
         "driving": {**start.driving, **_driving(words)},
@@ -195,15 +197,14 @@ def _prices(words: Words, start: Experiment) -> dict[str, StoragePrice]:
 
 def _driving(words: Words) -> dict[str, Any]:
     """The fields of `Driving` that the words set."""
-    limit_ms = words.latency_limit
     given = {
-        "duration_s": words.duration,
+        "duration_s": words.duration_s,
         "transactions": words.transactions,
-        "warm_up_s": words.warm_up,
-        "ramp_up_s": words.ramp_up,
-        "drain_s": words.drain,
+        "warm_up_s": words.warm_up_s,
+        "ramp_up_s": words.ramp_up_s,
+        "drain_s": words.drain_s,
         "arrival": words.arrival,
-        "latency_limit_s": None if limit_ms is None else limit_ms / 1000,
+        "latency_limit_s": words.latency_limit_s,
         "retries": words.retries,
         "reconnect_patience_s": RECONNECT_PATIENCE_S if words.reconnect else None,
         "isolation": words.isolation,
