@@ -71,6 +71,10 @@ def _no_samples(run: RunRecord) -> dict[str, Any]:
     return {**all_ok, "latency": {**all_ok["latency"], "count": 0}}
 
 
+NOTHING: dict[str, Any] = {"site": None, "dataset": None, "observation": None, "facts": RunFacts()}
+"""Of a run that did not come so far."""
+
+
 def answers(made: Comparison, *texts: str, **given: Any) -> list[Answer]:
     asked = [conditions.condition(text) for text in texts]
     return [one.answer for one in conditions.judge(made, asked, **given)]
@@ -194,8 +198,9 @@ def test_scripts_of_one_name_in_two_folders_differ_in_their_folders(folder: Path
 def test_what_was_not_measured_has_no_data_that_differ(folder: Path) -> None:
     """The run that was begun is named, not one that was only planned."""
     b = measured(folder / "b")
-    none = {"site": None, "dataset": None, "observation": None, "facts": RunFacts()}
-    runs = [replace(run, begun_unix_ns=None, state="planned", reason="", **none) for run in b.runs]
+    runs = [
+        replace(run, begun_unix_ns=None, state="planned", reason="", **NOTHING) for run in b.runs
+    ]
     runs[1] = replace(runs[1], begun_unix_ns=1, state="interrupted", reason="process ended")
     (cell,) = compared(measured(folder / "a"), replace(b, runs=tuple(runs))).cells
     assert cell.primary.reason == "B was not measured: run 2 interrupted (process ended)"
@@ -227,6 +232,36 @@ def test_versions_and_settings_that_differ_are_named(folder: Path) -> None:
     assert made.cells[0].not_comparable == ""
 
 
+def test_the_order_of_the_runs_of_a_side_is_no_difference(folder: Path) -> None:
+    machines: list[dict[str, Any]] = [{}, OTHER]
+    data = [{"dataset": {"fingerprint": one * 64}} for one in "de"]
+    made = [
+        measured(folder / str(place), machine=machine, **changes)
+        for place, (machine, changes) in enumerate(zip(machines, data, strict=True))
+    ]
+    again = [
+        measured(folder / f"again{place}", SLOW, machine=machine, **changes)
+        for place, (machine, changes) in enumerate(zip(machines, data, strict=True))
+    ]
+    found = comparison.compare(
+        comparison.side("A", "", made), comparison.side("B", "", again[::-1])
+    )
+    assert not found.machines and not found.is_other_machine
+    assert not found.cells[0].differences and found.cells[0].primary.verdict == "slower"
+
+
+def test_a_setting_is_that_of_all_runs_of_a_side(folder: Path) -> None:
+    def of(name: str, *sizes: str) -> comparison.Side:
+        made = [
+            measured(folder / f"{name}{place}", site={"settings": {"buffer": size}})
+            for place, size in enumerate(sizes)
+        ]
+        return comparison.side(name, "", made)
+
+    found = comparison.compare(of("A", "4MB", "64MB"), of("B", "4MB", "4MB"))
+    assert [one.sentence for one in found.cells[0].differences] == ["buffer: 4MB and 64MB → 4MB"]
+
+
 def test_an_invalid_run_is_not_compared(folder: Path) -> None:
     wrong = measured(folder / "b", verdict=("invalid", "wrong answers: S01"))
     made = compared(measured(folder / "a"), wrong)
@@ -249,6 +284,14 @@ def test_a_limit_of_b_is_judged_where_a_has_no_such_number(folder: Path) -> None
     assert answers(made, "latency_p50_ns > 1", "latency_p50_ns > 1x") == [
         Answer.MET, Answer.UNKNOWN,
     ]  # fmt: skip
+
+
+def test_what_b_never_counted_is_judged_where_a_was_not_measured(folder: Path) -> None:
+    a, b = measured(folder / "a", clients=(8, 16)), measured(folder / "b", clients=(8, 16))
+    runs = [replace(one, state="failed", **NOTHING) if one.clients == 8 else one for one in a.runs]
+    made = compared(replace(a, runs=tuple(runs)), b)
+    assert answers(made, "failed > 0") == [Answer.NOT_MET] * 2
+    assert "  failed  " not in shown(made, detail=True), "what never happened fills no rows"
 
 
 def test_runs_that_were_not_measured_are_counted(folder: Path) -> None:

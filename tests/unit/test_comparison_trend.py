@@ -63,6 +63,29 @@ def test_a_change_is_found_where_it_began_and_is_said(tmp_path: Path) -> None:
     assert len(set(found.levels)) == 2 and levels.points[4].y > levels.points[5].y
 
 
+@pytest.mark.parametrize(
+    ("failed", "place", "said"),
+    [
+        ([0] + [10] * 10 + [100] * 10, 11, "are 11.0 of those before"),
+        ([0] * 8 + [5] * 8, 8, "are 5 on average, those before 0"),
+        ([5] * 8 + [0] * 8, 8, "are 0 on average, those before 5"),
+    ],
+)
+def test_a_value_of_0_hides_no_change(
+    tmp_path: Path, failed: list[int], place: int, said: str
+) -> None:
+    runs = [
+        (path, invented.changed(run, "observation", outcomes={"scheduled": 500, "failed": count}))
+        for count in failed
+        for path, run in measured(tmp_path / "a.sqlite", 1.0)
+    ]
+    found = trends(runs, "failed")
+    assert [at for at, one in enumerate(found[0].points) if one.change_p is not None] == [place]
+    stream = io.StringIO()
+    table.render(report.build(found, [tmp_path]), stream, detail=True)
+    assert said in " ".join(stream.getvalue().split())
+
+
 def test_a_file_and_the_one_it_was_merged_into_count_once(tmp_path: Path) -> None:
     runs = measured(tmp_path / "a.sqlite", 1.0)
     again = [("other.sqlite", run) for _, run in runs]

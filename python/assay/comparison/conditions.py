@@ -143,10 +143,10 @@ def _judged(condition: Condition, cell: ComparedCell, confidence: float, foreign
     one = _of_metric(condition.metric, cell)
     if cell.not_comparable:
         return answer(Answer.UNKNOWN, cell.not_comparable)
-    if condition.metric.name in cell.zero_counts:
-        return answer(Answer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
     if one is None:
         return answer(Answer.UNKNOWN, f"neither side has {condition.metric.name}")
+    if one.is_zero:
+        return answer(Answer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
     if foreign:
         return answer(Answer.UNKNOWN, foreign)
     return _of_ratio(condition, cell, one, confidence)
@@ -161,7 +161,7 @@ def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
     show that none is met."""
     name = condition.metric.name
     one = _of_metric(condition.metric, cell)
-    value = 0.0 if name in cell.zero_counts else one.b if one else None
+    value = one.b if one else None
     if value is None:
         is_count = condition.metric.unit == "count"
         lacking = f"{name} of B was not counted" if is_count else f"B has no {name}"

@@ -139,11 +139,12 @@ def _one(what: str, name: str, a: str, b: str) -> list[Difference]:
 
 def _each(a: Sequence[_R], b: Sequence[_R], read: Callable[[_R], str]) -> tuple[str, str]:
     """What is read of the runs or experiments of each side, each value once."""
-    sides = []
-    for records in (a, b):
-        found = [read(one) for one in records]
-        sides.append(" and ".join(dict.fromkeys(one for one in found if one)))
-    return sides[0], sides[1]
+    return _joined(map(read, a)), _joined(map(read, b))
+
+
+def _joined(values: Iterable[Any]) -> str:
+    """In an order of their own: that of the runs is no difference."""
+    return " and ".join(sorted({str(value) for value in values if value != ""}))
 
 
 def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[ExperimentRecord]:
@@ -222,14 +223,19 @@ def _lowered(run: RunRecord) -> str:
 def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
     """Settings in effect. Addresses and folders are another's in every run."""
     ours, theirs = _in_effect(a), _in_effect(b)
-    for name in (name for name in ours if name in theirs):
-        if ours[name] != theirs[name] and "/" not in ours[name] + theirs[name] and name != "port":
-            yield Difference("setting", name, ours[name], theirs[name])
+    for name in (name for name in ours if name in theirs and name != "port"):
+        left, right = _joined(ours[name]), _joined(theirs[name])
+        if "/" not in left + right:
+            yield from _one("setting", name, left, right)
 
 
-def _in_effect(runs: Sequence[RunRecord]) -> dict[str, str]:
-    settled = [run.deployment.settings for run in runs if run.deployment]
-    return {name: str(value) for name, value in (settled[0] if settled else {}).items()}
+def _in_effect(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
+    """Setting → its value in each run."""
+    found: dict[str, list[str]] = {}
+    for deployment in (run.deployment for run in runs if run.deployment):
+        for name, value in deployment.settings.items():
+            found.setdefault(name, []).append(str(value))
+    return found
 
 
 def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
@@ -251,8 +257,7 @@ def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
             if value not in seen.setdefault(name, []):
                 seen[name].append(value)
     return {
-        name: values[0] if len(values) == 1 else " and ".join(map(str, values))
-        for name, values in seen.items()
+        name: values[0] if len(values) == 1 else _joined(values) for name, values in seen.items()
     }
 
 

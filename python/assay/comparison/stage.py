@@ -16,7 +16,7 @@ from assay.comparison.ratios import compared
 from assay.comparison.side_cells import SideCell, side_cells
 from assay.comparison.unequal_cells import unequal_cells
 from assay.comparison.values import ComparedCell, Comparison, Difference, Side
-from assay.comparison.verdicts import is_zero, with_verdicts
+from assay.comparison.verdicts import with_verdicts
 from assay.judge.durability import MEMORY
 from assay.text import units
 
@@ -94,11 +94,10 @@ def _cell(name: str, a: SideCell, b: SideCell, asked: _Asked) -> ComparedCell:
         factors=factors.levels(a.first, asked.between),
         a_runs=tuple(run.id for run in a.runs),
         b_runs=tuple(run.id for run in b.runs),
-        metrics=(first, *(one for one in rest if one.a or one.b)),
+        metrics=(first, *(one for one in rest if one.a is not None or one.b is not None)),
         differences=differing,
         not_comparable=fault or "; ".join(one.sentence for one in blocking),
         blocked_by=() if fault else tuple(one.what for one in blocking),
-        zero_counts=tuple(one.metric.name for one in (first, *rest) if is_zero(one)),
         b_does_not_count=b.why_no_number,
         runs_verdict=worst_word(run.verdict for run in both),
         runs_reasons=tuple(_reasons(a, b)),

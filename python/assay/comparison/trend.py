@@ -162,12 +162,19 @@ def _stretches(points: Sequence[Point]) -> list[tuple[int, int]]:
 
 
 def _with_changes(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Changes are looked for in logarithms, as ratios are."""
-    if any(point.value <= 0 for point in points):
-        return tuple(points)
     found = {
         begin + place: p_value
         for begin, end in _stretches(points)
-        for place, p_value in change_points([math.log(one.value) for one in points[begin:end]])
+        for place, p_value in change_points(_searched([one.value for one in points[begin:end]]))
     }
     return tuple(replace(point, change_p=found.get(place)) for place, point in enumerate(points))
+
+
+def _searched(values: Sequence[float]) -> Sequence[float]:
+    """In what changes are looked for: in logarithms, as ratios are; where a value is 0, which has
+    none, in ranks."""
+    if all(value > 0 for value in values):
+        return [math.log(value) for value in values]
+    from scipy.stats import rankdata  # here, so that the help of a command does without SciPy
+
+    return [float(rank) for rank in rankdata(values)]

@@ -74,6 +74,11 @@ class Compared:
     """``faster``, ``slower``, ``no difference seen``, ``not comparable: …`` …"""
 
     @property
+    def is_zero(self) -> bool:
+        """Whether it counts, and counted nothing on either side."""
+        return self.metric.unit == "count" and self.a == self.b == 0
+
+    @property
     def reason(self) -> str:
         """Why it is not comparable."""
         return self.verdict.removeprefix("not comparable: ")
@@ -95,15 +100,13 @@ class ComparedCell:
     """Their numbers, in the record of A."""
     b_runs: tuple[int, ...]
     metrics: tuple[Compared, ...]
-    """The primary one first."""
+    """Of which a side has a value; the primary one first."""
     differences: tuple[Difference, ...]
     """Beside those of the machines, which all cells share."""
     not_comparable: str
     """Why there is no verdict; empty: there is one."""
     blocked_by: tuple[str, ...] = ()
     """The kinds of differences (``data``) that alone leave no verdict."""
-    zero_counts: tuple[str, ...] = ()
-    """Metrics that count, and are 0 in every run of both sides."""
     b_does_not_count: str = ""
     """Why the numbers of B alone do not count (not measured, or invalid); empty: they do."""
     runs_verdict: Word = "valid"

@@ -38,7 +38,7 @@ def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
 def _with_verdict(cell: ComparedCell, one: Compared, adjusted_p: float | None) -> Compared:
     if cell.not_comparable:
         return replace(one, verdict=f"not comparable: {cell.not_comparable}")
-    if is_zero(one):
+    if one.is_zero:
         return replace(one, direction=Direction.NONE, verdict=NO_DIFFERENCE)
     if one.estimate is None:
         return replace(one, verdict=f"not comparable: {_without_ratio(one)}")
@@ -65,8 +65,3 @@ def _without_ratio(one: Compared) -> str:
 def _without_interval(one: Compared) -> str:
     few = [name for name, values in (("A", one.a_values), ("B", one.b_values)) if len(values) == 1]
     return "one run each: no interval" if len(few) == 2 else f"one run of {few[0]}: no interval"
-
-
-def is_zero(one: Compared) -> bool:
-    """Whether it counts, and counted nothing on either side."""
-    return one.metric.unit == "count" and one.a == one.b == 0

@@ -28,7 +28,15 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         yield _ratios(comparison, primary, is_detail=True)
     else:
         yield _ratios(comparison, primary)
-    yield _metrics(comparison, [(cell, one) for cell in cells for one in cell.metrics])
+    yield _metrics(
+        comparison,
+        [
+            (cell, one)
+            for cell in cells
+            for one in cell.metrics
+            if one.is_primary or one.a or one.b  # what never happened fills no rows
+        ],
+    )
 
 
 def _in_order(comparison: Comparison) -> list[ComparedCell]:

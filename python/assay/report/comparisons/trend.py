@@ -137,22 +137,31 @@ def _change(one: Trend, place: int) -> str:
     point = one.points[place]
     if point.is_first_of_its_work:
         return "other work"
-    if point.change_p is None or point.to_previous is None:
+    if point.change_p is None:
         return ""
     return one.metric.word(_level_ratio(one, place))
 
 
 def _level_ratio(one: Trend, place: int) -> float:
     """Of the values from a change to the next, to those from the one before."""
-    return one.levels[place] / one.levels[place - 1]
+    before, after = one.levels[place - 1], one.levels[place]
+    return after / before if before else math.inf
+
+
+def _shift(one: Trend, place: int) -> str:
+    ratio = _level_ratio(one, place)
+    if 0 < ratio < math.inf:
+        return f"are {ratio_text(ratio)} of those before"
+    before, after = (value_cell(one.levels[at], one.metric).shown for at in (place - 1, place))
+    return f"are {after} on average, those before {before}"
 
 
 def _notes(one: Trend) -> Iterator[str]:
     for place, point in enumerate(one.points):
         if point.change_p is not None:
             yield (
-                f"experiment {point.experiment}: change point, the values from here on are "
-                f"{ratio_text(_level_ratio(one, place))} of those before (p {point.change_p:.4f})"
+                f"experiment {point.experiment}: change point, the values from here on "
+                f"{_shift(one, place)} (p {point.change_p:.4f})"
             )
         if point.differs:
             differs = "; ".join(found.sentence for found in point.differs)
