@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import step_workloads
 from assay import registry
 from assay.errors import ExperimentError
 from assay.files import toml_file
@@ -55,14 +56,58 @@ def test_a_wrong_report_declaration_is_refused_at_its_line(
     assert message in refused.value.message
 
 
-def test_a_published_row_has_a_value_for_each_column(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('unit = "s"\ncolumns = ["a", "b"]', r"published.toml:5: x: a value for each of"),
+        (
+            'unit = "s, MB"\ncolumns = ["a"]\nmeasured = [{ test = "t" }]',
+            r"published.toml:3: unit: 's, MB': expected one unit, or one for each of",
+        ),
+    ],
+)
+def test_a_published_table_has_a_value_and_a_unit_for_each_column(
+    tmp_path: Path, table: str, message: str
+) -> None:
     file = tmp_path / "published.toml"
-    file.write_text(
-        '[t]\nsource = "s"\nunit = "s"\ncolumns = ["a", "b"]\n'
-        'rows = [{ system = "x", values = [1] }]\n'
-    )
-    with pytest.raises(ExperimentError, match=r"published.toml:5: x: a value for each of"):
+    rows = 'rows = [{ system = "x", values = [1] }]'
+    file.write_text(f'[t]\nsource = "s"\n{table}\n{rows}\n')
+    with pytest.raises(ExperimentError, match=message):
         published.read(toml_file.read(file).section("t"))
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('unit = "h"\ncolumns = ["here"]', "unit: 'h' of 'here'"),
+        (
+            'unit = "s, GiB"\ncolumns = ["time", "size"]\nmeasured = [{ test = "t" }, '
+            '{ test = "t", value = "size_on_disk" }]',
+            "unit: 'GiB' of 'size'",
+        ),
+        ('unit = "us"\ncolumns = ["c"]\nmeasured = [{ test = "t", key = "a_ns" }]', "'us' of 'c'"),
+        ('unit = "words"\ncolumns = ["c"]\nmeasured = [{ test = "t", key = "a" }]', ""),
+    ],
+)
+def test_a_unit_into_which_our_value_is_not_converted_is_refused_before_a_run(
+    tmp_path: Path, table: str, message: str
+) -> None:
+    folder = step_workloads.folder_of(tmp_path, 'scripts = ["read.sql"]\npasses = 1\n')
+    (tmp_path / "published.toml").write_text(f'[t]\nsource = "s"\n{table}\nrows = []\n')
+    workload = reader.read(str(folder))
+    if not message:
+        check_declarations(workload)
+        return
+    with pytest.raises(ExperimentError) as refused:
+        check_declarations(workload)
+    assert (refused.value.line, "known: " in str(refused.value.hint)) == (3, True)
+    assert message in refused.value.message
+
+
+def test_one_unit_is_that_of_every_column() -> None:
+    table = {"source": "s", "unit": "s", "columns": ["a", "b"], "rows": []}
+    section = toml_file.Section(Path("published.toml"), "", ("t",), table)
+    assert published.read(section).units == ("s", "s")
 
 
 def test_what_a_paper_says_in_words_stands_beside_our_number() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping
 
-_NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3}
-TIME_UNITS = tuple(_NS_PER)
+NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3}
+TIME_UNITS = tuple(NS_PER)
+BYTES_PER: Mapping[str, float] = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3}
+_PER = {"ns": NS_PER, "bytes": BYTES_PER}
+"""By the unit of a record: those in which people read it."""
 SIGNIFICANT_DIGITS = 4
 PERCENTILE_DIGITS = 3
 """As many as the histogram that a percentile comes from has."""
@@ -24,7 +27,7 @@ def digits(value: float, significant: int = SIGNIFICANT_DIGITS) -> str:
 def time(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
     """Four digits; with a resolution three, and none that stands for less than that: ``22.5``,
     ``2``, ``<1``."""
-    scale = _NS_PER[unit]
+    scale = NS_PER[unit]
     if not resolution_ns or value_ns <= 0:
         return digits(value_ns / scale)
     last_place = math.ceil(math.log10(resolution_ns))
@@ -38,12 +41,12 @@ def time(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
 def latency(value_ns: float) -> str:
     """In the unit in which it is best read: ``9.79 µs``, ``1.04 ms``, ``2.5 s``."""
     unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
-    return f"{digits(value_ns / _NS_PER[unit], PERCENTILE_DIGITS)} {unit}"
+    return f"{digits(value_ns / NS_PER[unit], PERCENTILE_DIGITS)} {unit}"
 
 
 def size(value_bytes: float) -> str:
     """Decimal, as storage is sold: ``20.5 MB``."""
-    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+    for unit, factor in BYTES_PER.items():
         if value_bytes >= 0.9995 * factor:
             return f"{value_bytes / factor:.3g} {unit}"
     return f"{value_bytes:.0f} B"
@@ -95,18 +98,31 @@ def percent(value: float) -> str:
     return f"{shown.rstrip('0').rstrip('.') if '.' in shown else shown} %"
 
 
+def readable(unit: str) -> tuple[str, ...]:
+    """The units in which people read a number that is kept in this one; empty: in any words, since
+    it is no time and no size."""
+    return tuple(_PER.get(unit, ()))
+
+
+def converted(value: float, unit: str, to: str) -> float | None:
+    """A kept number in a unit that is `readable`; None: it is no unit of such a number."""
+    if unit not in _PER:
+        return value
+    return value / _PER[unit][to] if to in _PER[unit] else None
+
+
 def comparable(value: float, unit: str) -> float:
     """In seconds where it is a time in any of our units, in MB where it is a size."""
-    if unit in _NS_PER or unit == "ns":
-        return value * _NS_PER.get(unit, 1) / 1e9
-    return value / 1e6 if unit == "bytes" else value
+    if unit in NS_PER or unit == "ns":
+        return value * NS_PER.get(unit, 1) / 1e9
+    return value * BYTES_PER.get(unit, 1) / 1e6 if unit in BYTES_PER or unit == "bytes" else value
 
 
 def comparable_unit(found: Collection[str]) -> str:
     """The unit of these numbers when they are `comparable`: s, or MB, or what all are in."""
-    if all(unit in _NS_PER or unit == "ns" for unit in found):
+    if all(unit in NS_PER or unit == "ns" for unit in found):
         return "s"
-    if all(unit in ("bytes", "MB") for unit in found):
+    if all(unit in BYTES_PER or unit == "bytes" for unit in found):
         return "MB"
     return ", ".join(sorted(found))
 

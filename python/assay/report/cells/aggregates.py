@@ -64,6 +64,14 @@ SIZE_ON_DISK = Key(
     lambda run: run.data.size_on_disk_bytes if run.data else None, "bytes", is_of_load=True
 )
 LOAD_TIME = Key(lambda run: (run.data.made_ns or None) if run.data else None, "ns", is_of_load=True)
+KEYS = {
+    "elapsed": ELAPSED,
+    "latency": LATENCY,
+    "load_time": LOAD_TIME,
+    "size_on_disk": SIZE_ON_DISK,
+    "throughput": THROUGHPUT,
+}
+"""By the names that workloads have for them."""
 
 
 def number(cell: CellRuns, key: Key) -> Number | None:

@@ -38,9 +38,9 @@ from pathlib import Path
 from typing import Any
 
 from assay.files.toml_file import Section
+from assay.report.cells import aggregates
 from assay.text.units import TIME_UNITS
 
-VALUES = ("elapsed", "throughput", "latency", "size_on_disk", "load_time")
 _EARLIER = {"response_time": "latency"}
 """Old names of values in workload files and records."""
 
@@ -122,7 +122,7 @@ def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
 
 
 def _value(section: Section) -> str:
-    found = section.choice("value", (*VALUES, *_EARLIER), "elapsed")
+    found = section.choice("value", (*aggregates.KEYS, *_EARLIER), "elapsed")
     return _EARLIER.get(found, found)
 
 

@@ -5,7 +5,7 @@ A workload's ``published.toml`` holds one table per test::
     [parallel]
     source     = "N. H. F. Beebe, 2011, Table 2"
     conditions = "more than 500,000 entries; servers of 2005 to 2007"
-    unit       = "s"
+    unit       = "s"                        # or one for each column: "min, s, MB"
     columns    = ["disk", "Fusion-io"]      # in the paper's order and words
     rows = [                                # speed_up: as printed, columns[0] ÷ columns[1:]
       { system = "…", clients = 8, values = [178, 184], speed_up = [0.96] },
@@ -105,9 +105,10 @@ class Published:
         ]
 
     @property
-    def units(self) -> list[str]:
-        """A unit for each column, if the table of a series has several units."""
-        return self.unit.split(", ")
+    def units(self) -> tuple[str, ...]:
+        """The unit of each column."""
+        found = tuple(self.unit.split(", "))
+        return found * len(self.columns) if len(found) == 1 else found
 
     @property
     def _printed_columns(self) -> tuple[str, ...]:
@@ -135,7 +136,7 @@ class Published:
         """One cell per column of `beside`."""
         if row is None:
             return [absent("") for _ in self.beside]
-        values = [printed_cell(value, self.unit) for value in row["values"]]
+        values = list(map(printed_cell, row["values"], self.units))
         speed_ups = [
             Cell(f"{value:.2f}", Number(value, "ratio")) for value in row.get("speed_up", ())
         ]
@@ -166,6 +167,12 @@ def read(section: Section) -> Published:
         in_text=section.boolean("in_text", False),
     )
     section.done()
+    if len(found.units) != len(found.columns):
+        raise section.error(
+            f"unit: {found.unit!r}: expected one unit, or one for each of {found.columns}",
+            "unit",
+            hint='with commas: "min, s, MB"',
+        )
     if found.measured and len(found.measured) != len(found.columns):
         raise section.error("our cells for each of the columns", "measured")
     for row in found.rows:

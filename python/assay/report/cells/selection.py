@@ -24,13 +24,6 @@ from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 
 QUANTITY = ("value", "key", "per")
-_KEYS = {
-    "elapsed": aggregates.ELAPSED,
-    "latency": aggregates.LATENCY,
-    "load_time": aggregates.LOAD_TIME,
-    "size_on_disk": aggregates.SIZE_ON_DISK,
-    "throughput": aggregates.THROUGHPUT,
-}
 
 
 @dataclass(frozen=True)
@@ -41,13 +34,13 @@ class Quantity:
     keys: tuple[str, ...] = ()
     per: str = ""
 
-    def key(self, experiment: ExperimentRecord, test: str) -> Key:
+    def key(self, workload: Mapping[str, Any], test: str) -> Key:
         """The key by which runs of the test are read; without a value or key, that of the test's
         own report."""
         if self.keys:
             return Key(self._read, "ratio" if self.per else field_path.unit(self.keys[0]))
-        declared = declaration.of_record(experiment.workload, test)
-        return _KEYS[self.value or (declared.value if declared else "elapsed")]
+        declared = declaration.of_record(workload, test)
+        return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
 
     def _read(self, run: RunRecord) -> float | None:
         found = [field_path.value(run, key) for key in self.keys]
@@ -65,7 +58,7 @@ def quantity(section: Section, default: Quantity | None = None) -> Quantity:
     if default is not None and not any(name in section for name in QUANTITY):
         return default
     return Quantity(
-        section.choice("value", _KEYS) if "value" in section else "",
+        section.choice("value", aggregates.KEYS) if "value" in section else "",
         section.texts("key", ()),
         section.text("per", ""),
     )

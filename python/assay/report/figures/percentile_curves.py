@@ -20,11 +20,11 @@ from assay.report.cells import cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.panels import panels
+from assay.text import units
 
 _STEPS = (1, 1.12, 1.26, 1.41, 1.58, 1.78, 2, 2.5, 3.16, 4, 5, 6.3, 8)
 """Within each factor of ten of 1 / (1 - share)."""
 _MOST = 1e5
-_NS_PER = {"µs": 1e3, "ms": 1e6}
 _HEADER = struct.Struct(">IIIIQQd")
 _DEFLATED = struct.Struct(">II")
 _LEAST_COUNT = samples_needed(SHARES["p90"])
@@ -65,7 +65,7 @@ def _points(run: DrivenRun, unit: str, verdict: str) -> Iterator[Point]:
     except (ValueError, IndexError, struct.error, zlib.error):
         found = _kept(latency)  # an invented or a damaged histogram
     for spread, value_ns in found:
-        yield Point(spread, value_ns / _NS_PER[unit], runs=(run.run.id,), verdict=verdict)
+        yield Point(spread, value_ns / units.NS_PER[unit], runs=(run.run.id,), verdict=verdict)
 
 
 def _curve(latency: Latency, cells: Sequence[tuple[int, int]]) -> list[tuple[float, int]]:

@@ -89,8 +89,8 @@ def _column(column: SeriesColumn, labels: Sequence[str], scaled: Mapping[str, st
 def _published(
     published: Published | None, series: Series, level: Scalar | None, labels: Sequence[str]
 ) -> list[Row]:
-    """The published rows of that level, as printed; ``unit`` has one unit per column. None: those
-    that are of no level, which stand last."""
+    """The published rows of that level, as printed. None: those that are of no level, which
+    stand last."""
     if published is None:
         return []
     found = []
@@ -102,10 +102,8 @@ def _published(
             series.rows: Cell("") if level is None else cell_runs.label(level),
             "system": Cell(", ".join(words), level=str(row["system"])),
         }
-        cells = [
-            printed_cell(value, unit)
-            for value, unit in zip(row["values"], published.units, strict=True)
-        ]
+        values = row["values"] or [""] * len(published.columns)
+        cells = map(printed_cell, values, published.units)
         found.append(
             Row((*(named.get(one, Cell("")) for one in labels), *cells), is_published=True)
         )

@@ -72,13 +72,17 @@ class _Case:
     @property
     def modelled(self) -> str:
         """The remark on its storages."""
-        unit = self.claim.terms[0].quantity.key(self.experiment, self.claim.terms[0].test).unit
+        unit = (
+            self.claim.terms[0]
+            .quantity.key(self.experiment.workload, self.claim.terms[0].test)
+            .unit
+        )
         return comparability.modelled(self.cells, unit)
 
     def values(self) -> list[list[float]]:
         """Of the repetitions of each cell, which is that of a term."""
         return [
-            selection.values(cell, term.quantity.key(self.experiment, term.test))
+            selection.values(cell, term.quantity.key(self.experiment.workload, term.test))
             for term, cell in zip(self.claim.terms, self.cells, strict=True)
         ]
 
@@ -106,7 +110,7 @@ def judged_speed_up(
     """How many times faster the second cell is than the first, and whether it is so in the
     paper."""
     of_both = [
-        selection.values(cell, of.key(experiment, cell.runs[0].test))
+        selection.values(cell, of.key(experiment.workload, cell.runs[0].test))
         for cell, of in zip(cells, quantities, strict=True)
     ]
     why = next(filter(None, map(comparability.why_not, cells)), "")
@@ -114,7 +118,7 @@ def judged_speed_up(
         return judgement.not_comparable(why)
     before, after = of_both
     measured = order.ratio(after, before) if is_more_better else order.ratio(before, after)
-    unit = quantities[0].key(experiment, cells[0].runs[0].test).unit
+    unit = quantities[0].key(experiment.workload, cells[0].runs[0].test).unit
     return judgement.of_speed_up(measured, published, comparability.modelled(cells, unit))
 
 
@@ -161,7 +165,7 @@ def _judged(
 
 
 def _why_not(case: _Case) -> str:
-    keys = [term.quantity.key(case.experiment, term.test) for term in case.claim.terms]
+    keys = [term.quantity.key(case.experiment.workload, term.test) for term in case.claim.terms]
     of_cells = itertools.chain(keys, itertools.repeat(keys[0]))  # growth has one for all cells
     reasons = map(comparability.why_not, case.cells, of_cells)
     return (
@@ -236,7 +240,7 @@ def _equal(case: _Case) -> Judged:
 
 def _growth(case: _Case) -> Judged:
     claim = case.claim
-    key = claim.terms[0].quantity.key(case.experiment, claim.terms[0].test)
+    key = claim.terms[0].quantity.key(case.experiment.workload, claim.terms[0].test)
     sizes, values = [], []
     for cell in case.cells:
         size = selection.level_of(cell, claim.growth)
@@ -271,7 +275,7 @@ def _bounds(
     experiment: ExperimentRecord, claim: Claim, found: Sequence[CellRuns]
 ) -> Iterator[Judged]:
     """By system, over all of its runs."""
-    key = claim.terms[0].quantity.key(experiment, claim.terms[0].test)
+    key = claim.terms[0].quantity.key(experiment.workload, claim.terms[0].test)
     for label in cell_runs.levels(found, "system"):
         cells = [cell for cell in found if cell.factors["system"] == label]
         case = _Case(experiment, claim, str(label), cells)

@@ -49,28 +49,22 @@ def printed(published: Published) -> Iterator[Point]:
     for row in published.rows:
         levels = {name: level for name, level in row.items() if name not in (*_LISTS,)}
         for title, value, unit in zip(
-            published.columns, row["values"], _units(published), strict=False
+            published.columns, row["values"], published.units, strict=False
         ):
             yield Point({**levels, VALUE: title}, PUBLISHED, _cell(value, unit))
         for title, value in zip(speed_ups, row.get("speed_up", ()), strict=False):
             yield Point({**levels, VALUE: title}, PUBLISHED, _cell(value, "ratio"))
 
 
-_BYTES = {"MB": 1e6, "GB": 1e9}
 _LISTS = ("values", "speed_up")
-
-
-def _units(published: Published) -> list[str]:
-    found = published.units
-    return found if len(found) > 1 else found * len(published.columns)
 
 
 def _cell(value: float | str, unit: str) -> Cell:
     """Text stands for what the paper says in words, and "" for what it does not say."""
     if isinstance(value, str):
         return Cell(value) if value else absent("")
-    if unit in _BYTES:
-        return Cell(f"{value:.10g} {unit}", Number(value * _BYTES[unit], "bytes"))
+    if unit in units.BYTES_PER:
+        return Cell(f"{value:.10g} {unit}", Number(value * units.BYTES_PER[unit], "bytes"))
     return Cell(f"{value:.2f}" if unit == "ratio" else f"{value:.10g}", Number(value, unit))
 
 
@@ -113,7 +107,7 @@ def compared(
     found: Sequence[CellRuns],
     names: Mapping[str, str],
     key: aggregates.Key,
-    time_unit: str,
+    time_units: Sequence[str],
 ) -> Iterator[Point]:
     """The columns are levels of a factor: roles of storages with a speed-up, or numbers of clients
     with a scalability."""
@@ -122,7 +116,6 @@ def compared(
     for cell in found:
         levels, origin = place(cell)
         together.setdefault((tuple(levels.items()), origin), []).append(cell)
-    median = aggregates.median(key, time_unit)
     for cells in together.values():
         levels, origin = place(cells[0])
         if published.column_factor == _CLIENTS:
@@ -132,9 +125,9 @@ def compared(
             next((cell for cell in cells if cell.level(published.column_factor) == level), None)
             for level in published.column_levels
         ]
-        for title, one in zip(published.columns, of_levels, strict=True):
+        for title, unit, one in zip(published.columns, time_units, of_levels, strict=True):
             if one is not None:
-                value = replace(median(one), runs=one.run_ids)
+                value = replace(aggregates.median(key, unit)(one), runs=one.run_ids)
                 yield Point({**levels, VALUE: title}, origin, value)
         first, *others = [None if one is None else aggregates.number(one, key) for one in of_levels]
         is_more_better = key.unit == "per_s"

@@ -36,7 +36,6 @@ from assay.report.papers.paper_points import (
     Point,
     ValueColumn,
 )
-from assay.report.sections import results
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text.units import TIME_UNITS
 
@@ -103,8 +102,7 @@ def _of_series(experiment: ExperimentRecord) -> Iterator[Table]:
         ]
         if found:
             names = paper_points.systems(printed, found)
-            units = [unit if unit in TIME_UNITS else "s" for unit in printed.units]
-            columns = list(map(_value_column, declared.columns, units))
+            columns = list(map(_value_column, declared.columns, _time_units(printed, "s")))
             points = paper_points.measured(printed, found, columns, names)
             made = table(declared.name, declared.title, printed, list(points), names, found)
             said = _of_clients(declared.columns, found, names)
@@ -119,6 +117,11 @@ def _of_clients(
     cells = [cell for cell in found if cell.measured and client_process.is_client(cell, keys)]
     labels = dict.fromkeys(names[str(cell.factors["system"])] for cell in cells)
     return [f"{name}: sampled of the client's process, in which it works" for name in labels]
+
+
+def _time_units(printed: Published, otherwise: str) -> list[str]:
+    """Of each column: that in which a time of ours stands there."""
+    return [unit if unit in TIME_UNITS else otherwise for unit in printed.units]
 
 
 def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
@@ -147,11 +150,12 @@ def _points(
     found: Sequence[CellRuns],
     names: Mapping[str, str],
 ) -> list[Point]:
-    key = results.KEYS[declared.value]
-    unit = printed.unit if printed.unit in TIME_UNITS else declared.unit
+    key = aggregates.KEYS[declared.value]
+    time_units = _time_units(printed, declared.unit)
     if printed.column_factor:
-        return list(paper_points.compared(printed, found, names, key, unit))
-    column = ValueColumn(printed.columns[0], aggregates.median(key, unit), lambda _: True)
+        return list(paper_points.compared(printed, found, names, key, time_units))
+    median = aggregates.median(key, time_units[0])
+    column = ValueColumn(printed.columns[0], median, lambda _: True)
     return list(paper_points.measured(printed, found, [column], names))
 
 

@@ -24,13 +24,6 @@ from assay.report.values import SPEED_UP, Cell, Column, Number, Table, absent, j
 from assay.text import units
 
 _PERCENTILES = ("p50", "p99")
-KEYS = {
-    "elapsed": aggregates.ELAPSED,
-    "latency": aggregates.LATENCY,
-    "load_time": aggregates.LOAD_TIME,
-    "size_on_disk": aggregates.SIZE_ON_DISK,
-    "throughput": aggregates.THROUGHPUT,
-}
 
 
 def tables(
@@ -160,7 +153,7 @@ def _factors_table(
 ) -> Table:
     levels = cell_runs.levels(found, declared.columns)
     blocks = _blocks(declared, found, varying)
-    key = KEYS[declared.value]
+    key = aggregates.KEYS[declared.value]
     unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
     columns = [
         PivotColumn(

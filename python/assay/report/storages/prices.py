@@ -16,7 +16,6 @@ from assay.report.cells import aggregates, cell_runs, durability
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
-from assay.report.sections import results
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged, text
 from assay.text import units
 
@@ -71,7 +70,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
 def _compared(declared: Declaration | None) -> tuple[Key, bool]:
     """What speed-ups are of, and whether more of it is better."""
     if declared and declared.has_speed_up and declared.columns == _STORAGE:
-        return results.KEYS[declared.value], declared.is_more_better
+        return aggregates.KEYS[declared.value], declared.is_more_better
     return aggregates.THROUGHPUT, True
 
 

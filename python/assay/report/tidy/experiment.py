@@ -126,8 +126,8 @@ def _published(experiment: ExperimentRecord) -> Iterator[Row]:
             assert found is not None
             levels = {key: printed[key] for key in printed if key not in published.NOT_FACTORS}
             shared = {**vars(found), **printed, "test": test}
-            units = found.units if len(found.units) > 1 else [found.unit] * len(found.columns)
-            for column, value, unit in zip(found.columns, printed["values"], units, strict=False):
+            values = zip(found.columns, printed["values"], found.units, strict=False)
+            for column, value, unit in values:
                 yield {
                     **{f"parameter_{key}": levels[key] for key in levels if key != "clients"},
                     **row(

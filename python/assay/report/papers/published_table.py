@@ -1,0 +1,235 @@
+"""Takes a published table and our cells; returns the published rows, each with ours below it.
+
+A published number and ours stand in the unit of the paper. Their ratio is no target: the machines
+are decades apart. It is left out where the test was scaled down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from assay.experiment import Scalar
+from assay.record import ExperimentRecord
+from assay.report.cells import cell_runs, client_process, declaration, published, selection
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.published import NOT_FACTORS, Published
+from assay.report.papers import comparability, judged_claims
+from assay.report.papers.judgement import not_comparable
+from assay.report.papers.paper_points import MEASURED, PUBLISHED, RATIO
+from assay.report.papers.published_columns import PublishedColumn
+from assay.report.values import Cell, Column, Number, Row, Table, absent, judged, text
+from assay.text import units
+
+PREFIX = "published_and_measured_"
+Printed = Mapping[str, Any]
+"""A row of the paper's table."""
+
+
+@dataclass(frozen=True)
+class _Context:
+    """A published table, and what stands beside it."""
+
+    experiment: ExperimentRecord
+    published: Published
+    columns: Sequence[PublishedColumn]
+    found: Sequence[CellRuns]
+
+    @cached_property
+    def factors(self) -> list[str]:
+        """Those that the paper varies."""
+        return [
+            factor
+            for factor in dict.fromkeys(key for row in self.published.rows for key in row)
+            if factor not in NOT_FACTORS and len(self.published.levels(factor)) > 1
+        ]
+
+    @cached_property
+    def has_speed_up(self) -> bool:
+        return any(row.get("speed_up") for row in self.published.rows)
+
+    @cached_property
+    def scaled(self) -> Mapping[str, Mapping[str, str]]:
+        return comparability.scaled(self.experiment)
+
+    def less(self, column: PublishedColumn) -> list[str]:
+        """What our test of that column has less of, and the table does not vary."""
+        of_test = self.scaled.get(column.test, {})
+        return [f"{name} {level}" for name, level in of_test.items() if name not in self.factors]
+
+    def labels(self, printed: Printed) -> list[Cell]:
+        return [_label(printed.get(factor)) for factor in self.factors]
+
+
+def table(
+    experiment: ExperimentRecord,
+    name: str,
+    beside: Published,
+    columns: Sequence[PublishedColumn],
+    found: Sequence[CellRuns],
+) -> Table | None:
+    """None where nothing was measured that stands in it; rows that were not measured are only
+    named."""
+    of = _Context(experiment, beside, columns, found)
+    rows: list[Row] = []
+    left_out: list[str] = []
+    for printed in beside.rows:
+        if ours := list(_ours(of, printed)):
+            rows += [_theirs(of, printed), *ours]
+        else:
+            left_out.append(_row_name(of, printed))
+    if not rows:
+        return None
+    return Table(
+        name=f"{PREFIX}{name}",
+        title=f"{beside.source}: published and measured",
+        is_answer=not beside.in_text,
+        label_columns=len(of.factors) + 2,
+        columns=tuple(_columns(of)),
+        rows=tuple(rows),
+        notes=(
+            f"published: {beside.conditions}" if beside.conditions else "",
+            *_notes(of),
+            f"published, not measured here: {'; '.join(left_out)}" if left_out else "",
+        ),
+    )
+
+
+def _columns(of: _Context) -> Iterator[Column]:
+    yield Column("system")
+    yield from (Column(factor, is_number=True) for factor in of.factors)
+    yield Column("")
+    for column in of.columns:
+        less = ", ".join(of.less(column))
+        title = f"{less} here\n{column.title}" if less else column.title
+        yield Column(title, is_number=True, unit=column.unit)
+    if of.has_speed_up:
+        yield Column("speed-up", is_number=True)
+        yield Column("judged")
+
+
+def _theirs(of: _Context, printed: Printed) -> Row:
+    values = [
+        published.printed_cell(value, column.unit)
+        for value, column in zip(printed["values"], of.columns, strict=False)
+    ] or [absent("not printed") for _ in of.columns]
+    speed_ups = ", ".join(f"{one:.2f}" for one in printed.get("speed_up", ()))
+    extra = [text(speed_ups), text("")] if of.has_speed_up else []
+    cells = (text(printed["system"]), *of.labels(printed), text(PUBLISHED), *values, *extra)
+    return Row(cells, is_published=True)
+
+
+def _ours(of: _Context, printed: Printed) -> Iterator[Row]:
+    """The rows of each of our systems that this row is about."""
+    wanted = {name: printed[name] for name in of.factors if name in printed}
+    if not of.published.any_system:
+        wanted["system"] = printed["system"]
+    wanted |= printed.get("measured", {})
+    of_columns = [
+        selection.with_levels(of.found, {**column.levels, **wanted}) for column in of.columns
+    ]
+    every = [cell for cells in of_columns for cell in cells]
+    for label in cell_runs.levels(every, "system"):
+        chosen = [
+            next((cell for cell in cells if cell.factors["system"] == label), None)
+            for cells in of_columns
+        ]
+        yield from _of_system(of, printed, text(label), chosen)
+
+
+def _of_system(
+    of: _Context, printed: Printed, label: Cell, chosen: Sequence[CellRuns | None]
+) -> Iterator[Row]:
+    """The measured values, and their ratios if there are any."""
+    labels = of.labels(printed)
+    values = list(map(_value, of.columns, chosen))
+    extra = _speed_up(of, printed, chosen) if of.has_speed_up else ()
+    yield Row((label, *labels, text(MEASURED), *values, *extra))
+    printed_values = printed["values"] or [""] * len(values)
+    ratios = [
+        _ratio(of, *one) for one in zip(of.columns, chosen, values, printed_values, strict=False)
+    ]
+    if any(cell.shown for cell in ratios):
+        blank = [text("")] * len(extra)
+        yield Row((label, *labels, text(RATIO), *ratios, *blank))
+
+
+def _value(column: PublishedColumn, cell: CellRuns | None) -> Cell:
+    if cell is None:
+        return absent("not asked")
+    number = column.number(cell)
+    if number is None:
+        return absent("none") if cell.measured else cell.absent
+    shown = judged(units.digits(number.value), number)
+    notes = (client_process.note(cell, column.quantity.keys), shown.note)
+    return replace(shown, runs=cell.run_ids, note="; ".join(filter(None, notes)))
+
+
+def _ratio(
+    of: _Context,
+    column: PublishedColumn,
+    cell: CellRuns | None,
+    ours: Cell,
+    printed: float | str,
+) -> Cell:
+    if cell is None or ours.number is None or isinstance(printed, str) or not printed:
+        return absent("")
+    if client_process.is_client(cell, column.quantity.keys):
+        return absent("other process")
+    if of.less(column):
+        return absent("scaled")
+    ratio, number = ours.number.value / printed, ours.number
+    made = Number(ratio, "ratio", verdict=number.verdict, reason=number.reason)
+    return Cell(units.digits(ratio, 3), made)
+
+
+def _speed_up(
+    of: _Context, printed: Printed, chosen: Sequence[CellRuns | None]
+) -> tuple[Cell, Cell]:
+    """Of the first column against each other one, and whether the paper has them in that order."""
+    base, *others = of.columns
+    declared = declaration.of_record(of.experiment.workload, base.test)
+    is_more_better = bool(declared and declared.is_more_better)
+    first = chosen[0]
+    shown, words = [], []
+    for column, cell, expected in zip(
+        others, chosen[1:], printed.get("speed_up", ()), strict=False
+    ):
+        if first is None or cell is None:
+            missing = base if first is None else column
+            words.append(not_comparable(f"{missing.title} was not measured").sentence)
+            continue
+        found = judged_claims.judged_speed_up(
+            of.experiment,
+            (first, cell),
+            (base.quantity, column.quantity),
+            expected,
+            is_more_better=is_more_better,
+        )
+        if found.number is not None:
+            shown.append(f"{found.number.value:.2f}")
+        words.append(found.sentence)
+    return text(", ".join(shown)), text("; ".join(dict.fromkeys(words)))
+
+
+def _row_name(of: _Context, printed: Printed) -> str:
+    levels = (f"{name} {printed[name]}" for name in of.factors if name in printed)
+    return ", ".join([str(printed["system"]), *levels])
+
+
+def _label(level: Scalar | None) -> Cell:
+    return absent("") if level is None else cell_runs.label(level)
+
+
+def _notes(of: _Context) -> Iterator[str]:
+    """The levels of what the paper did not vary, where ours are others."""
+    tests = {column.test for column in of.columns}
+    ours = [cell for cell in of.found if cell.runs[0].test in tests]
+    for name in dict.fromkeys(key for row in of.published.rows for key in row):
+        there = of.published.levels(name)
+        here = {cell.factors[name] for cell in ours if name in cell.factors}
+        if name not in of.factors and there and here - set(there):
+            listed = ", ".join(map(str, sorted(here, key=str)))
+            yield f"published for {name} = {there[0]}, measured with {listed}"
