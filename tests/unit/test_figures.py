@@ -57,6 +57,17 @@ def test_throughput_over_time_has_a_line_for_each_storage(report: Report) -> Non
     assert len(timeline.series[0].points[0].runs) == 1
 
 
+def test_a_point_over_time_stands_at_the_middle_of_its_seconds(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD])
+    elapsed = {("sqlite", "here", 8): [151.0], ("sqlite", "ssd", 8): [7.0]}
+    found = build(invented.experiment(tmp_path / "records.sqlite", planned, elapsed))
+    chart = figures(found)["parallel_timeline_1"]
+    here, ssd = ([point.x for point in one.points] for one in chart.series)
+    assert (here[:2], here[-1], len(here)) == ([1.5, 3.5], 151, 76)
+    assert ssd == [1.5, 3.5, 5.5, 7]
+    assert "a point is the mean of 2 seconds" in chart.notes
+
+
 def test_scaling_has_the_ideal_and_charts_side_by_side_one_scale(report: Report) -> None:
     shown = [one for name, one in figures(report).items() if name.startswith("parallel_scaling")]
     assert len(shown) == 2

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
-from assay.observation import Observation
 from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, on_one_scale
 from assay.report.figures.panels import panels
 
 _MOST_POINTS = 150
-"""Of a line; a point is the mean of as many seconds as that takes."""
+"""Of the longest line of a chart; a point of each line is the mean of as many seconds as that
+takes."""
 
 
 def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
@@ -29,14 +28,13 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
     made = panels([cell for cell in found if id(cell) in seen], "storage")
     shown = []
     for place, panel in enumerate(made.shown, 1):
-        series = []
-        size = 1
-        for name, (cell, *_) in panel.series:
-            run = seen[id(cell)]
-            points, size = _points(run.driven, run.run.id)
-            word = cell.judged.verdict.word
-            points = tuple(replace(point, verdict=word) for point in points)
-            series.append(DataSeries(name, points))
+        lines = [(name, cell, seen[id(cell)]) for name, (cell, *_) in panel.series]
+        longest = max(len(whole_seconds(run.driven)) for _, _, run in lines)
+        size = -(-longest // _MOST_POINTS)
+        series = tuple(
+            DataSeries(name, tuple(_points(run, size, cell.judged.verdict.word)))
+            for name, cell, run in lines
+        )
         title = f"Throughput over time{f': {panel.title}' if panel.title else ''}"
         notes = cell_runs.of_middle(found) if place == 1 else ()
         if size > 1:
@@ -48,19 +46,17 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
                 Mark.LINES,
                 Axis("second of the measurement"),
                 Axis("transactions per second"),
-                tuple(series),
+                series,
                 notes=(*notes, *made.notes(panel)),
             )
         )
     return on_one_scale(shown)
 
 
-def _points(observation: Observation, run: int) -> tuple[tuple[Point, ...], int]:
-    ok = whole_seconds(observation)
-    size = -(-len(ok) // _MOST_POINTS)
-    return tuple(
-        Point(
-            at + size / 2 if size > 1 else at + 1, statistics.fmean(ok[at : at + size]), runs=(run,)
-        )
-        for at in range(0, len(ok), size)
-    ), size
+def _points(run: DrivenRun, size: int, verdict: str) -> Iterator[Point]:
+    """Each of so many seconds, the last one of those that are left, at the middle of them."""
+    ok = whole_seconds(run.driven)
+    for at in range(0, len(ok), size):
+        part = ok[at : at + size]
+        middle = at + (len(part) + 1) / 2  # the first second is 1
+        yield Point(middle, statistics.fmean(part), runs=(run.run.id,), verdict=verdict)
