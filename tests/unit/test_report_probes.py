@@ -281,6 +281,25 @@ def test_only_tests_that_commit_are_kept_apart_by_durability(
     ]
 
 
+@pytest.mark.parametrize(
+    ("commits", "flushes_per_s", "why"),
+    [(0, 100.0, "nothing was committed"), (16, 0.0, "the probe did no flushes")],
+)
+def test_the_reason_why_there_is_no_efficiency_is_named(
+    path: Path, commits: int, flushes_per_s: float, why: str
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], STORAGES[:1], repetitions=2)
+    probed = {"slow": invented.probe("slow", flushes_per_s)}
+    with Store(path) as store:
+        invented.begin(store, planned)
+        for run, number in zip(planned.runs, (16, commits), strict=True):
+            observation = {"commits": number}
+            invented.write_run(store, run, invented.S, probes=probed, observation=observation)
+        store.end_experiment()
+        table = tables(build(store.latest()))["parallel_commit_efficiency"]
+    assert table.notes[-1] == f"[1] no efficiency: {why}"
+
+
 @pytest.mark.parametrize("commits", [0, None])
 def test_a_run_that_commits_nothing_has_no_commit_efficiency(
     path: Path, commits: int | None

@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import invented_records as invented
 import pytest
 
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import StorageChoice, StoragePrice, prices
 from assay.experiment.words import Words, experiment
+from assay.record import Store
+from assay.report.build import build
 from commands import Assay
 
 STORAGES = (
@@ -82,6 +86,30 @@ def test_a_file_says_prices_and_words_override_them(tmp_path: Path) -> None:
         with pytest.raises(ExperimentError, match=says) as raised:
             experiment(Words(str(file)))
         assert raised.value.line == line
+
+
+def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: Path) -> None:
+    choices = [StorageChoice(name, "here") for name in ("refused", "slow", "fast")]
+    planned = invented.plan([invented.SQLITE], choices)
+    priced = {name: StoragePrice(1) for name in ("refused", "slow", "fast")}
+    experiment = replace(planned.experiment, prices=priced)
+    elapsed_s = {"slow": 4, "fast": 2}
+    with Store(tmp_path / "records.sqlite") as store:
+        invented.begin(store, replace(planned, experiment=experiment))
+        for run in planned.runs:
+            name = run.cell.storage.name
+            if name in elapsed_s:
+                invented.write_run(store, run, elapsed_s[name] * invented.S)
+            else:
+                store.begin_run(run)
+                store.end_run("refused", "no such device")
+        store.end_experiment()
+        found = build(store.latest())
+    (table,) = (
+        one for section in found.sections for one in section.tables if one.name.endswith("_prices")
+    )
+    speed_ups = [row.cells[-5].shown.partition(" ")[0] for row in table.rows]
+    assert speed_ups == ["refused", "first", "2.00"]
 
 
 def test_a_report_divides_the_speed_up_by_the_price(assay: Assay, tmp_path: Path) -> None:

@@ -81,6 +81,12 @@ class CellRuns:
             return next(filter(None, map(storage_roles.role, self.runs)), None)
         return self.durability if factor == DURABILITY else self.factors.get(factor)
 
+    def without(self, factor: str) -> tuple[object, ...]:
+        """What it shares with the cells that differ from it in that factor alone; those of another
+        durability do not."""
+        others = ((name, level) for name, level in self.factors.items() if name != factor)
+        return (self.durability, *others)
+
     @property
     def absent(self) -> Cell:
         """The cell of a table where there is no number: the state, with its reason as a note."""

@@ -90,11 +90,27 @@ def flushes_per_commit(driven: Observation) -> float | None:
 
 
 def efficiency(run: RunRecord) -> float | None:
-    """None where one of the rates is not known or not steady, or nothing was committed."""
-    commits, flushes = commits_per_s(run.driven) if run.driven else None, probed_flushes.of_run(run)
-    if not commits or flushes is None or not flushes.per_s or why_not_steady(run.warnings):
+    """None where `why_none` has a reason."""
+    commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
+    if commits is None or flushes is None or why_none(run):
         return None
     return commits / flushes.per_s
+
+
+def why_none(run: RunRecord) -> str:
+    """Why commits and flushes of the run are not divided; empty: they are."""
+    commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
+    if flushes is None:
+        return probed_flushes.why_none(run) or "not probed"
+    if not flushes.per_s:
+        return "the probe did no flushes"
+    if commits is None:
+        return "commits are not known"
+    return why_not_steady(run.warnings) if commits else "nothing was committed"
+
+
+def _commits_per_s(run: RunRecord) -> float | None:
+    return commits_per_s(run.driven) if run.driven else None
 
 
 def of_cell(cell: CellRuns) -> float | None:
@@ -138,7 +154,7 @@ def _of_run(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
     each = None if why_not else flushes_per_commit(run.driven)
     counted = absent("-") if each is None else Cell(units.ratio(each), Number(each, "ratio"))
     if flushes is None:
-        why = why_not or "not probed"
+        why = why_none(run.run)
         return done, absent(why), absent(why), counted
     over = probed_flushes.spread(flushes)
     probed = Cell(
@@ -146,8 +162,8 @@ def _of_run(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
     )
     ratio = efficiency(run.run)
     if ratio is None:
-        why_none = f"no efficiency: {why_not_steady(run.run.warnings)}"
-        return done, probed, absent("-", note=why_none), counted
+        note = f"no efficiency: {why_none(run.run)}"
+        return done, probed, absent("-", note=note), counted
     remarks = (_why_above(run) if ratio > _ABOVE else "", probed_flushes.uneven(flushes))
     found = Cell(units.ratio(ratio), Number(ratio, "ratio"), note="; ".join(filter(None, remarks)))
     return done, probed, found, counted

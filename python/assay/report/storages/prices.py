@@ -31,11 +31,12 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     key, is_more_better = _compared(declared)
     factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
     firsts: dict[object, CellRuns] = {}
+    for cell in priced:
+        if aggregates.number(cell, key) is not None:
+            firsts.setdefault(cell.without(_STORAGE), cell)
     rows = []
     for cell in priced:
-        others = tuple((name, level) for name, level in cell.factors.items() if name != _STORAGE)
-        first = firsts.setdefault((cell.durability, others), cell)
-        cells = _first(cell) if first is cell else _other(first, cell, key, is_more_better)
+        cells = _cells(firsts.get(cell.without(_STORAGE)), cell, key, is_more_better)
         labels = cell_runs.label_cells(cell, factors)
         rows.append(Row((*labels, text(cell.factors[_STORAGE]), *cells)))
     currency = next(price.currency for cell in priced if (price := _price(cell)))
@@ -58,9 +59,9 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
         ),
         rows=tuple(rows),
         notes=(
-            f"speed-up: by {of_what}, and price ratio: compared with the first storage that has a "
-            f"price{durability.of_same_level(priced)}; speed-up ÷ price: above 1 the storage gives "
-            "more for the money; a GB has 1,000,000,000 bytes",
+            f"speed-up: by {of_what}, and price ratio: compared with the first measured storage "
+            f"that has a price{durability.of_same_level(priced)}; speed-up ÷ price: above 1 the "
+            "storage gives more for the money; a GB has 1,000,000,000 bytes",
             *durability.of_divided(priced),
         ),
     )  # fmt: skip
@@ -78,8 +79,13 @@ def _price(cell: CellRuns) -> StoragePrice | None:
     return cell.runs[0].storage_price
 
 
-def _first(cell: CellRuns) -> tuple[Cell, ...]:
-    return (_per_gb(cell), absent("first"), absent(""), absent(""), *_of_size(cell))
+def _cells(
+    first: CellRuns | None, cell: CellRuns, key: Key, is_more_better: bool
+) -> tuple[Cell, ...]:
+    if first is not None and first is not cell and aggregates.number(cell, key) is not None:
+        return _other(first, cell, key, is_more_better)
+    speed_up = absent("first") if first is cell else cell.absent
+    return (_per_gb(cell), speed_up, absent(""), absent(""), *_of_size(cell))
 
 
 def _other(first: CellRuns, cell: CellRuns, key: Key, is_more_better: bool) -> tuple[Cell, ...]:

@@ -107,8 +107,7 @@ def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
     whose durability differs between storages has several."""
     alike: dict[object, list[CellRuns]] = {}
     for cell in found:
-        others = tuple((name, cell.factors[name]) for name in cell.factors if name != _STORAGE)
-        alike.setdefault((cell.durability, others), []).append(cell)
+        alike.setdefault(cell.without(_STORAGE), []).append(cell)
     for cells in alike.values():
         compared = [one for one in cells if one.runs[0].probe and cell_runs.middle_run(one)]
         if len(compared) >= LEAST_PAIRS:

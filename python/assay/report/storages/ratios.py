@@ -64,8 +64,7 @@ def _pairs(found: Sequence[CellRuns]) -> Iterator[tuple[CellRuns, CellRuns]]:
     for cell in found:
         if aggregates.number(cell, aggregates.THROUGHPUT) is None:
             continue
-        others = tuple((name, level) for name, level in cell.factors.items() if name != _STORAGE)
-        first = firsts.setdefault((cell.durability, others), cell)
+        first = firsts.setdefault(cell.without(_STORAGE), cell)
         if first is not cell:
             yield first, cell
 
