@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -188,7 +189,8 @@ def _keep_disputes(context: Context, ended: dict[int, RunEnd]) -> None:
 def _with_record(hint: str | None, ended: int, experiment_id: int, path: Path) -> str:
     """The hint of the error that ended the experiment, with the command that reports the runs
     before it."""
-    kept = f"{counted(ended, 'run')} before it: assay report {experiment_id} --records {path}"
+    command = f"assay report {experiment_id} --records {shlex.quote(str(path))}"
+    kept = f"{counted(ended, 'run')} before it: {command}"
     return f"{hint}; {kept}" if hint else kept
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import re
 from collections import Counter
@@ -97,10 +98,10 @@ def test_raw_rows_beyond_the_limit_are_counted(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("assay.page.runs.MOST_RAW_BYTES", 3000)
-    page = written(report)
+    page = written(replace(report, record=Path("my records/a.sqlite")))
     found = re.search(r"<p>(\d+) raw rows left out", page)
     assert found and int(found[1]) > 100
-    assert "--format json</code> has all" in page
+    assert "--records 'my records/a.sqlite' --format json</code> has all" in html.unescape(page)
 
 
 def test_the_contents_fold_the_parts_of_several_tests(report: Report, page: str) -> None:

@@ -10,6 +10,7 @@ import invented_records as invented
 import pytest
 
 from assay.judge import order
+from assay.report.papers import judgement
 from assay.report.papers.judged_claims import Judged, judged
 
 DISK_IS_SLOWER = {
@@ -61,6 +62,23 @@ def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(
     }
     (one,) = found(tmp_path, claim, elapsed, [invented.HERE], clients=(1, 2, 4))
     assert one.word == "partly reversed"
+
+
+@pytest.mark.parametrize(
+    ("ratios", "published", "word"),
+    [
+        ((1.9, 2.1), 1.06, "same order"),
+        ((1.9, 2.1), 0.96, "reversed"),
+        ((1.9, 2.1), 1.0, "different"),
+        ((0.95, 1.1), 1.0, "about equal"),
+        ((0.95, 1.4), 1.0, "not decided"),
+    ],
+)
+def test_a_published_speed_up_of_1_claims_no_order(
+    ratios: tuple[float, float], published: float, word: str
+) -> None:
+    measured = order.Interval(1.0, *ratios)
+    assert judgement.of_speed_up(measured, published).word == word
 
 
 def test_one_repetition_shows_no_order(tmp_path: Path) -> None:

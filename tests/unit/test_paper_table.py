@@ -59,6 +59,21 @@ def test_a_system_of_the_same_driver_stands_in_for_the_published_one(tmp_path: P
     assert "MySQL: measured with mariadb engine=MyISAM in its place" in found.notes
 
 
+def test_scalability_is_in_percent_as_it_was_printed_and_divided(tmp_path: Path) -> None:
+    published = {
+        "source": "the paper",
+        "unit": "%",
+        "columns": ["10 cores"],
+        "column_factor": "clients",
+        "column_levels": [10],
+        "layout": {"rows": ["system"]},
+        "rows": [{"system": "SQLite", "values": [50]}],
+    }
+    ours = next(row for row in paper(tmp_path / "records", published, 1.5).rows[1:])
+    assert ours.cells[-1].number is not None
+    assert (ours.cells[-1].number.value, ours.cells[-1].number.unit) == (10, "%")
+
+
 def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:
     def row(origin: str, size_bytes: float, files: float, unit: str) -> Row:
         numbers = (Number(size_bytes, "bytes"), Number(files, unit))

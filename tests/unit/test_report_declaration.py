@@ -123,7 +123,11 @@ def test_numbers_have_four_significant_digits_and_no_exponent() -> None:
     assert shown == ["0", "0.001234", "0.5000", "10.00", "88.28", "2683", "123456"]
 
 
-def test_sizes_are_decimal() -> None:
+def test_sizes_are_decimal_and_durations_have_no_exponent() -> None:
+    of_time_s = (0, 1e-5, 0.0123, 0.5, 42, 720, 12_600, 360_000, 864_000)
+    assert [units.duration(value_s) for value_s in of_time_s] == [
+        "0 s", "10 µs", "12.3 ms", "500 ms", "42 s", "12 min", "3.5 h", "4.2 days", "10 days"
+    ]  # fmt: skip
     shown = [units.percent(value) for value in (0, 0.0042, 0.031, 0.0999, 0.5)]
     assert shown == ["0 %", "0.42 %", "3.1 %", "10 %", "50 %"]
     shown = [units.size(value) for value in (0, 999, 1500, 694_737_740, 3.5e9, 999.9e6)]

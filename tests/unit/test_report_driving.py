@@ -467,6 +467,9 @@ def test_the_device_and_the_machine_stand_beside_the_throughput(tmp_path: Path) 
     assert [device[name] for name in names] == [
         "98.00", "401 kB", "49.00", "1.000", "2.000", "0.5000", "50 %", "2.000"
     ]  # fmt: skip
+    (row,) = found(report, "load_device").rows
+    units = {cell.shown: cell.number.unit for cell in row.cells if cell.number}
+    assert (units["98.00"], units["401 kB"]) == ("per_s", "bytes_per_s")
     names = ("user", "system", "iowait", "steal", "idle", "load", "cached", "server CPU")
     assert [machine[name] for name in names] == [
         "25 %", "10 %", "15 %", "0 %", "50 %", "3.59", "7.18 GB", "1 %"

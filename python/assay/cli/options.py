@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -82,7 +83,7 @@ def report_format_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def of_records(records: Path) -> str:
     """`` --records FILE``, as a command says it; empty for the default."""
-    return "" if str(records) == DEFAULT_FILE_NAME else f" --records {records}"
+    return "" if str(records) == DEFAULT_FILE_NAME else f" --records {shlex.quote(str(records))}"
 
 
 def detail_option(function: Callable[..., Any]) -> Callable[..., Any]:

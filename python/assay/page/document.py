@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import TextIO
@@ -53,7 +54,8 @@ def _page(report: Report, *, with_detail: bool) -> Iterator[str]:
     for section, name in zip(sections, names, strict=True):
         yield _section(section, name, links, with_detail=with_detail)
     if with_detail:
-        command = f"assay report {report.experiment_id} --records {report.record} --format json"
+        records = shlex.quote(str(report.record))
+        command = f"assay report {report.experiment_id} --records {records} --format json"
         yield runs_html(report.runs, report.tidy["tables"], command) + "\n"
     yield (
         f"</main>\n<footer>Record: <code>{escaped(str(report.record))}</code>, experiment "

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import sqlite3
 import tempfile
 import time
@@ -161,9 +162,10 @@ class Writer:
             for change in self._changes:
                 change(connection)
         self.connection.close()
+        command = shlex.join(["assay", "merge", str(rescue), "--records", str(self.path)])
         self._warning(
             f"{self.path} is locked by another process; results are kept in {rescue}. "
-            f"When it is unlocked: assay merge {rescue} --records {self.path}"
+            f"When it is unlocked: {command}"
         )
         self._go_on_in(rescue, connection)
 

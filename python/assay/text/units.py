@@ -24,6 +24,12 @@ def digits(value: float, significant: int = SIGNIFICANT_DIGITS) -> str:
     return f"{value:.{max(0, significant - whole_digits)}f}"
 
 
+def _trimmed(value: float, significant: int) -> str:
+    """`digits` without zeros at the end of its fraction."""
+    shown = digits(value, significant)
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
 def time(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
     """Four digits; with a resolution three, and none that stands for less than that: ``22.5``,
     ``2``, ``<1``."""
@@ -68,10 +74,17 @@ def level(value: object) -> str:
 
 
 def duration(value_s: float) -> str:
-    """As a person says it: ``42 s``, ``12 min``, ``3.5 h``."""
-    if value_s < 120:
-        return f"{value_s:.3g} s"
-    return f"{value_s / 60:.0f} min" if value_s < 7200 else f"{value_s / 3600:.2g} h"
+    """As a person says it: ``10 µs``, ``42 s``, ``12 min``, ``3.5 h``, ``4.2 days``."""
+    if 120 <= value_s < 7200:
+        return f"{value_s / 60:.0f} min"
+    if value_s >= 7200:
+        days = value_s / 86400
+        return f"{_trimmed(days, 2)} days" if days > 2 else f"{_trimmed(value_s / 3600, 2)} h"
+    if value_s >= 0.9995 or value_s <= 0:
+        return f"{_trimmed(value_s, 3)} s"
+    if value_s >= 0.9995e-3:
+        return f"{_trimmed(value_s * 1e3, 3)} ms"
+    return f"{_trimmed(value_s * 1e6, 3)} µs"
 
 
 def short_duration(value_s: float) -> str:
@@ -94,8 +107,7 @@ def percent(value: float) -> str:
     """A small share, with what is left of it: ``0.42 %``, ``3.1 %``; never an exponent."""
     if value >= 0.1:
         return share(value)
-    shown = digits(value * 100, 2)
-    return f"{shown.rstrip('0').rstrip('.') if '.' in shown else shown} %"
+    return f"{_trimmed(value * 100, 2)} %"
 
 
 def readable(unit: str) -> tuple[str, ...]:

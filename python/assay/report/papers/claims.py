@@ -41,6 +41,7 @@ from typing import Any
 from assay.files.toml_file import Section
 from assay.report.cells import selection
 from assay.report.cells.selection import Quantity
+from assay.report.papers import judgement
 from assay.text.quantities import Real
 
 _ANY = Real(-1e18, 1e18)
@@ -85,7 +86,7 @@ class Claim:
     """The factor with which the value grows."""
     limit: float | str = 0.0
     """Of a bound: a number, or a path."""
-    within: float = 1.25
+    within: float = judgement.WITHIN
     """The factor by which equal values may differ."""
     tolerance: float = 0.25
     """By which an exponent may differ."""
@@ -138,7 +139,7 @@ def read(section: Section) -> Claim:
         published=_published(section, kind),
         growth=section.text("growth") if kind is Kind.GROWTH else "",
         limit=_limit(section, kind) if kind in BOUNDS else 0.0,
-        within=section.number("within", _ANY, 1.25),
+        within=section.number("within", _ANY, judgement.WITHIN),
         tolerance=section.number("tolerance", _ANY, 0.25),
         processors=int(section.number("processors", _ANY, 0)),
         names=names,

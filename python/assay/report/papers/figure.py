@@ -17,7 +17,6 @@ from assay.report.values import MEASURED, PUBLISHED, Cell, Row, Table
 from assay.text import units
 
 _OURS, _THEIRS = "measured", "published"
-_RATIO_UNITS = ("ratio", "", "scalability in %")
 _BESIDE = "published and measured"
 _TITLE = _BESIDE.capitalize()
 _OTHER_MACHINES = "the published numbers are of other machines"
@@ -150,7 +149,9 @@ def _add(
     bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell, of_theirs: str = _THEIRS
 ) -> None:
     """Of times and sizes; ratios have charts of their own."""
-    if ours.number is None or theirs.number is None or ours.number.unit in _RATIO_UNITS:
+    if ours.number is None or theirs.number is None:
+        return
+    if {ours.number.unit, theirs.number.unit} & {*paper_points.RATIO_UNITS}:
         return
     for name, number, runs in (
         (of_theirs, theirs.number, ()),
@@ -164,7 +165,7 @@ def _add(
 def _unit(table: Table, *places: int) -> str:
     """In which the numbers of these columns are compared; what we count the paper names."""
     numbers = (row.cells[place].number for row in table.rows for place in places)
-    of_all = {number.unit for number in numbers if number} - {*_RATIO_UNITS, "count"}
+    of_all = {number.unit for number in numbers if number} - {*paper_points.RATIO_UNITS, "count"}
     return units.comparable_unit(of_all)
 
 

@@ -229,13 +229,10 @@ def _equal(case: _Case) -> Judged:
     if why := comparability.why_no_ratio(of_cells):
         return case.not_comparable(why)
     found = order.ratio(of_cells[-1], of_cells[0])
-    word = Word.NOT_DECIDED
-    if found.is_above(within) or found.is_below(1 / within):
-        word = Word.DIFFERENT
-    elif found.is_above(1 / within) and found.is_below(within):
-        word = Word.ABOUT_EQUAL
-    why = "" if found.is_known else ONE_REPETITION
-    return case.judged(word, why, remark=case.modelled, measured=_shown(found, "x "), number=found)
+    made = judgement.of_equal(found, within, case.modelled)
+    return case.judged(
+        made.word, made.why, remark=made.remark, measured=_shown(found, "x "), number=found
+    )
 
 
 def _growth(case: _Case) -> Judged:

@@ -8,6 +8,8 @@ from enum import StrEnum
 from assay.judge.order import Interval
 
 ONE_REPETITION = "one repetition"
+WITHIN = 1.25
+"""The factor by which equal values may differ, unless a claim has its own."""
 
 
 class Word(StrEnum):
@@ -51,8 +53,22 @@ def not_comparable(why: str) -> Judgement:
     return Judgement(word=Word.NOT_COMPARABLE, why=why)
 
 
+def of_equal(measured: Interval, within: float = WITHIN, remark: str = "") -> Judgement:
+    """Whether the ratio is nearer to 1 than this factor."""
+    word = Word.NOT_DECIDED
+    if measured.is_above(within) or measured.is_below(1 / within):
+        word = Word.DIFFERENT
+    elif measured.is_above(1 / within) and measured.is_below(within):
+        word = Word.ABOUT_EQUAL
+    why = "" if measured.is_known else ONE_REPETITION
+    return Judgement(word=word, why=why, remark=remark, number=measured)
+
+
 def of_speed_up(measured: Interval, published: float, remark: str = "") -> Judgement:
-    """Whether the published speed-up is on the same side of 1."""
+    """Whether the published speed-up is on the same side of 1; of 1, which claims no order, whether
+    they are about equal."""
+    if published == 1:
+        return of_equal(measured, remark=remark)
     if not measured.is_known:
         why = ONE_REPETITION
         return Judgement(word=Word.NO_ORDER, why=why, remark=remark, number=measured)

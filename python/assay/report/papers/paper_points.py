@@ -20,6 +20,9 @@ from assay.text import units
 PUBLISHED, MEASURED, RATIO = "published", "measured", "measured ÷ published"
 JUDGED = "judged"
 VALUE, SPEED_UP = "value", "speed-up"
+PERCENT = "%"
+RATIO_UNITS = ("ratio", PERCENT)
+"""Of speed-ups and scalability, which are compared across machines."""
 _SYSTEM, _STORAGE, _CLIENTS = "system", "storage", "clients"
 
 
@@ -181,6 +184,7 @@ def _scalability(
         share = 100 / clients
         number = replace(
             found.number,
+            unit=PERCENT,
             value=found.number.value * share,
             low=(found.number.low or 0) * share,
             high=(found.number.high or 0) * share,

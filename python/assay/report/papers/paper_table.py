@@ -32,6 +32,7 @@ from assay.report.papers.paper_points import (
     MEASURED,
     PUBLISHED,
     RATIO,
+    RATIO_UNITS,
     VALUE,
     Point,
     ValueColumn,
@@ -40,7 +41,6 @@ from assay.report.values import Cell, Column, Number, Row, Section, Table, absen
 from assay.text.units import TIME_UNITS
 
 _TITLE, _SUFFIX = "The paper's tables", "_paper"
-_RATIOS = ("ratio", "%")
 _NOT_DIVIDED = (
     "only ratios are divided by the published ones: times and sizes are of other machines and "
     "other amounts of data"
@@ -226,13 +226,13 @@ def _note(cell: Cell) -> str:
 
 def _unit(published: Published) -> str:
     """``, in s``; nothing where the values name their units or are counts."""
-    units = [unit for unit in dict.fromkeys(published.units) if unit in (*TIME_UNITS, *_RATIOS)]
+    units = [unit for unit in dict.fromkeys(published.units) if unit in (*TIME_UNITS, *RATIO_UNITS)]
     return f", in {', '.join(units)}" if units else ""
 
 
 def _ratio(theirs: Cell | None, ours: Cell) -> Cell:
     number: Number | None = theirs.number if theirs else None
-    if theirs is None or number is None or number.unit not in _RATIOS:
+    if theirs is None or number is None or number.unit not in RATIO_UNITS:
         return absent("")
     return paper_points.ratio(ours, theirs)
 
@@ -322,7 +322,7 @@ def _notes(
     if not any(point.origin.startswith(MEASURED) for point in ours):
         yield "nothing was measured that stands in this table"
     if (
-        any(unit not in _RATIOS for unit in published.units)
+        any(unit not in RATIO_UNITS for unit in published.units)
         and layout
         and HARDWARE not in layout.rows
     ):

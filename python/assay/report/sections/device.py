@@ -209,7 +209,7 @@ def _rate(total: int | None, elapsed_s: float) -> Cell:
 def _bytes_rate(total: int, elapsed_s: float) -> Cell:
     if not elapsed_s:
         return absent("-")
-    return Cell(units.size(total / elapsed_s), Number(total / elapsed_s, "bytes"))
+    return Cell(units.size(total / elapsed_s), Number(total / elapsed_s, "bytes_per_s"))
 
 
 def _each(total: int | None, count: int) -> Cell:
