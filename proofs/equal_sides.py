@@ -24,8 +24,8 @@ from scipy import special
 
 import assay
 from assay import comparison
-from assay.comparison.estimate import LEVEL
 from assay.comparison.verdicts import NO_DIFFERENCE
+from assay.judge.estimate import LEVEL
 from assay.record import Store
 from proofs._proof import Found
 

@@ -15,10 +15,10 @@ import pytest
 from assay import comparison
 from assay.comparison import conditions
 from assay.comparison.conditions import Answer
-from assay.comparison.estimate import Design
 from assay.comparison.values import Comparison, Direction
 from assay.errors import ArgumentError
 from assay.experiment.words import Words, experiment
+from assay.judge.estimate import Design
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import RunFacts
 from assay.report.comparisons import comparison as report

@@ -11,7 +11,8 @@ import pytest
 from scipy import stats
 
 from assay.comparison.adjusting import benjamini_hochberg, holm
-from assay.comparison.estimate import (
+from assay.comparison.metrics import METRICS
+from assay.judge.estimate import (
     CONFIDENCE,
     LEVEL,
     Design,
@@ -19,7 +20,6 @@ from assay.comparison.estimate import (
     independent,
     paired,
 )
-from assay.comparison.metrics import METRICS
 
 A = (100.0, 104.0, 97.0, 101.0, 99.0)
 B = (91.0, 96.0, 90.0, 92.5, 88.0)

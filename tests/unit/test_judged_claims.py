@@ -172,6 +172,20 @@ def test_repetitions_that_are_alike_have_no_interval_in_digits(tmp_path: Path) -
     assert one.word == "same order"
 
 
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [("all_ok.latency.p50_ns", "no order seen"), ("all_ok.latency.mean_ns", "same order")],
+)
+def test_percentiles_that_are_a_bucket_apart_show_no_order(
+    tmp_path: Path, key: str, word: str
+) -> None:
+    """Also where the repetitions of each cell are in one bucket: p50 is 20.00 and 20.02 ms."""
+    both = (invented.HERE, invented.SSD)
+    elapsed = {HERE: (1.001,) * 3, SSD: (1.0,) * 3}
+    (one,) = found(tmp_path, {**DISK_IS_SLOWER, "key": key}, elapsed, both)
+    assert one.word == word
+
+
 def test_memory_of_the_clients_process_is_not_judged_as_that_of_the_system(tmp_path: Path) -> None:
     claim = {
         "text": "memory grows", "source": "s", "test": "parallel", "key": "samples.resident_bytes",

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from assay.comparison import metrics
-from assay.comparison.estimate import LEVEL
 from assay.comparison.metrics import Metric
 from assay.comparison.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
+from assay.judge.estimate import LEVEL
 from assay.text import units
 
 _CONDITION = re.compile(

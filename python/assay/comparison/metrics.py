@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from assay.errors import ArgumentError
-from assay.judge.samples import samples_needed
+from assay.judge.samples import RELATIVE_RESOLUTION, samples_needed
 from assay.observation import BackupReport, Observation, SpaceReuseReport
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
@@ -23,8 +23,6 @@ class Words(NamedTuple):
     worse: str
 
 
-_HISTOGRAM = 2**-10
-"""Share of a latency by which the buckets of a histogram with three digits are apart at most."""
 _SPEED = Words("faster", "slower")
 _SIZE = Words("smaller", "larger")
 _WAIT = Words("shorter", "longer")
@@ -148,7 +146,7 @@ def _percentile(name: str, share: float) -> Metric:
         "ns",
         f"{name.replace('_', '.')} latency",
         _latency(f"{name}_ns", share),
-        relative_resolution=_HISTOGRAM,
+        relative_resolution=RELATIVE_RESOLUTION,
     )
 
 

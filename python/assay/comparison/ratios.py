@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.comparison.estimate import Estimate, center, independent, paired
 from assay.comparison.metrics import Metric
 from assay.comparison.pairs import Pairs
 from assay.comparison.values import Compared
+from assay.judge.estimate import Estimate, center, independent, paired
 from assay.record import RunRecord
 
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.comparison import differences, factors, metrics, pairs, sides
-from assay.comparison.estimate import Design
 from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import METRICS, Metric
 from assay.comparison.ratios import compared
@@ -18,6 +17,7 @@ from assay.comparison.unequal_cells import unequal_cells
 from assay.comparison.values import ComparedCell, Comparison, Difference, Side
 from assay.comparison.verdicts import with_verdicts
 from assay.judge.durability import MEMORY
+from assay.judge.estimate import Design
 from assay.text import units
 
 

@@ -14,10 +14,10 @@ from itertools import pairwise
 
 from assay.comparison import differences, factors, metrics
 from assay.comparison.change_points import LEAST_VALUES, change_points
-from assay.comparison.estimate import Estimate, center, independent
 from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import Metric
 from assay.comparison.values import Difference
+from assay.judge.estimate import Estimate, center, independent
 from assay.judge.verdict import Word
 from assay.record import RunRecord
 

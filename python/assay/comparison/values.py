@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from assay.comparison.estimate import Estimate
 from assay.comparison.metrics import Metric
+from assay.judge.estimate import Estimate
 from assay.judge.verdict import Word
 from assay.record import ExperimentRecord, RunRecord
 

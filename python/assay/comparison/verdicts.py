@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from assay.comparison.adjusting import benjamini_hochberg, holm
-from assay.comparison.estimate import LEVEL
 from assay.comparison.values import Compared, ComparedCell, Direction
+from assay.judge.estimate import LEVEL
 
 NO_DIFFERENCE = "no difference seen"
 

@@ -1,10 +1,9 @@
 """Takes the values of two or more cells, each measured several times; returns in which order they
 are, as far as the repetitions separate them, and how a value grows.
 
-Ratios are those of geometric means, compared by their logarithms: Welch's t-test for the ratio of
-two cells, a straight line through the logarithms of size and value for the exponent of growth. Both
-give an interval in which the true number lies in 95 of 100 cases, if the logarithms are normally
-distributed.
+The ratio of two cells is that of comparisons (`assay.judge.estimate`); the exponent of growth is of
+a straight line through the logarithms of size and value. Both have an interval in which the true
+number lies in 95 of 100 cases, if the logarithms are normally distributed.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.judge import welch
+from assay.judge.estimate import LeastDeviation, exact, independent, t_quantile
 
 CONFIDENCE = 0.95
 
@@ -39,21 +38,15 @@ class Interval:
         return self.high is not None and self.high < limit
 
 
-def ratio(values: Sequence[float], divided_by: Sequence[float]) -> Interval:
+def ratio(
+    values: Sequence[float],
+    divided_by: Sequence[float],
+    least_deviation: LeastDeviation = exact,
+) -> Interval:
     """Of the geometric means, which the interval is of as well; all values are above 0. With less
     than two of either, no interval."""
-    above, below = ([math.log(value) for value in of] for of in (values, divided_by))
-    middle = statistics.fmean(above) - statistics.fmean(below)
-    found = math.exp(middle)
-    if min(len(values), len(divided_by)) < 2:
-        return Interval(found)
-    spread, freedom = welch.uncertainty(
-        [statistics.variance(of) for of in (above, below)], [len(above), len(below)]
-    )
-    if spread == 0:
-        return Interval(found, found, found)
-    wide = _t(freedom) * math.sqrt(spread)
-    return Interval(found, math.exp(middle - wide), math.exp(middle + wide))
+    found = independent(divided_by, values, least_deviation)
+    return Interval(found.ratio, *(found.interval(CONFIDENCE) or ()))
 
 
 def growth(sizes: Sequence[float], values: Sequence[float]) -> Interval:
@@ -66,11 +59,5 @@ def growth(sizes: Sequence[float], values: Sequence[float]) -> Interval:
     middle = statistics.fmean(across)
     left = sum((y - line.intercept - line.slope * x) ** 2 for x, y in zip(across, up, strict=True))
     variance = left / (len(values) - 2) / sum((x - middle) ** 2 for x in across)
-    wide = _t(len(values) - 2) * math.sqrt(variance)
+    wide = t_quantile(len(values) - 2, (1 + CONFIDENCE) / 2) * math.sqrt(variance)
     return Interval(line.slope, line.slope - wide, line.slope + wide)
-
-
-def _t(freedom: float) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf((1 + CONFIDENCE) / 2, freedom))

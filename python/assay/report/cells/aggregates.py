@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from assay.judge import Verdict, verdict
+from assay.judge.samples import RELATIVE_RESOLUTION
 from assay.judge.spread import spread
 from assay.observation import Observation
 from assay.record import RunRecord
@@ -38,6 +39,10 @@ class Key:
     """Its path in the observation; empty if it is elsewhere."""
     is_of_load: bool = False
     """It is known once the data are loaded, also of a run that drove no clients."""
+
+    def least_deviation(self, _value: float) -> float:
+        """As a metric of comparisons has it (`assay.judge.estimate.LeastDeviation`)."""
+        return RELATIVE_RESOLUTION if percentiles.is_percentile(self.path) else 0.0
 
     def runs(self, cell: CellRuns) -> tuple[RunRecord, ...]:
         """The runs of the cell that may have it."""

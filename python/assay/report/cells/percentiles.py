@@ -25,10 +25,14 @@ def cell_width_ns(value_ns: float, resolution: Resolution) -> int:
     return lowest_ns << max(0, int(value_ns / lowest_ns).bit_length() - narrowest)
 
 
+def is_percentile(path: str) -> bool:
+    """Whether a path through the observation ends in one of `SHARES`."""
+    return path.rpartition(".")[2].removesuffix("_ns") in _KEYS
+
+
 def width_of(key: str, value: float, observation: Observation | None) -> int:
     """The same for a value of the observation; 0 where its key is that of no percentile."""
-    is_percentile = key.rpartition(".")[2].removesuffix("_ns") in _KEYS
-    if observation is None or not is_percentile:
+    if observation is None or not is_percentile(key):
         return 0
     return cell_width_ns(value, observation.resolution)
 

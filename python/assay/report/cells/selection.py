@@ -37,6 +37,8 @@ class Quantity:
     def key(self, workload: Mapping[str, Any], test: str) -> Key:
         """The key by which runs of the test are read; without a value or key, that of the test's
         own report."""
+        if len(self.keys) == 1 and not self.per:
+            return aggregates.at(*self.keys)
         if self.keys:
             return Key(self._read, "ratio" if self.per else field_path.unit(self.keys[0]))
         declared = declaration.of_record(workload, test)

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.comparison.conditions import Judged
-from assay.comparison.estimate import Design
 from assay.comparison.stage import designs
 from assay.comparison.values import Comparison, Difference, Machines
+from assay.judge.estimate import Design
 from assay.report.comparisons import ratio_tables
 from assay.report.values import Column, Report, Row, Section, Table, text
 from assay.text import units

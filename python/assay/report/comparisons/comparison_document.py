@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, TextIO
 import msgspec
 
 from assay.comparison.conditions import Judged
-from assay.comparison.estimate import CONFIDENCE
 from assay.comparison.values import Compared, ComparedCell, Comparison, Difference, Side
+from assay.judge.estimate import CONFIDENCE
 from assay.judge.verdict import Word
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document

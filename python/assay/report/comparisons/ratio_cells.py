@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from assay.comparison.estimate import Estimate
 from assay.comparison.metrics import Metric
+from assay.judge.estimate import Estimate
 from assay.report.values import Cell, Number, absent, text
 from assay.text import units
 

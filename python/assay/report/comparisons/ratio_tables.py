@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.comparison.estimate import CONFIDENCE
 from assay.comparison.values import Compared, ComparedCell, Comparison, Machines
+from assay.judge.estimate import CONFIDENCE
 from assay.report import footnotes
 from assay.report.cells import factor_order
 from assay.report.comparisons import ratio_cells

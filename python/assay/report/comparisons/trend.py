@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from assay.comparison.change_points import LEAST_VALUES
-from assay.comparison.estimate import CONFIDENCE, Estimate
 from assay.comparison.trend import Point, Trend
+from assay.judge.estimate import CONFIDENCE, Estimate
 from assay.report import footnotes
 from assay.report.comparisons.ratio_cells import interval_cell, ratio_text, value_cell
 from assay.report.figures import of_trend

@@ -8,12 +8,15 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from assay.experiment import Scalar
 from assay.judge import order
+from assay.judge.estimate import LeastDeviation
 from assay.judge.order import Interval
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, client_process, field_path, selection
+from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.selection import Quantity
 from assay.report.papers import claims, comparability, judgement
@@ -72,19 +75,20 @@ class _Case:
     @property
     def modelled(self) -> str:
         """The remark on its storages."""
-        unit = (
-            self.claim.terms[0]
-            .quantity.key(self.experiment.workload, self.claim.terms[0].test)
-            .unit
-        )
-        return comparability.modelled(self.cells, unit)
+        return comparability.modelled(self.cells, self.keys[0].unit)
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """By which the value of each term is read."""
+        terms = self.claim.terms
+        return [term.quantity.key(self.experiment.workload, term.test) for term in terms]
 
     def values(self) -> list[list[float]]:
         """Of the repetitions of each cell, which is that of a term."""
-        return [
-            selection.values(cell, term.quantity.key(self.experiment.workload, term.test))
-            for term, cell in zip(self.claim.terms, self.cells, strict=True)
-        ]
+        return [selection.values(*one) for one in zip(self.cells, self.keys, strict=True)]
+
+    def ratio(self, after: Sequence[float], before: Sequence[float]) -> Interval:
+        return order.ratio(after, before, _least_deviation(self.keys))
 
 
 def judged(experiment: ExperimentRecord) -> list[Judged]:
@@ -109,17 +113,23 @@ def judged_speed_up(
 ) -> Judgement:
     """How many times faster the second cell is than the first, and whether it is so in the
     paper."""
-    of_both = [
-        selection.values(cell, of.key(experiment.workload, cell.runs[0].test))
+    keys = [
+        of.key(experiment.workload, cell.runs[0].test)
         for cell, of in zip(cells, quantities, strict=True)
     ]
+    of_both = [selection.values(*one) for one in zip(cells, keys, strict=True)]
     why = next(filter(None, map(comparability.why_not, cells)), "")
     if why := why or comparability.why_no_ratio(of_both):
         return judgement.not_comparable(why)
     before, after = of_both
-    measured = order.ratio(after, before) if is_more_better else order.ratio(before, after)
-    unit = quantities[0].key(experiment.workload, cells[0].runs[0].test).unit
-    return judgement.of_speed_up(measured, published, comparability.modelled(cells, unit))
+    above, below = (after, before) if is_more_better else (before, after)
+    measured = order.ratio(above, below, _least_deviation(keys))
+    return judgement.of_speed_up(measured, published, comparability.modelled(cells, keys[0].unit))
+
+
+def _least_deviation(keys: Sequence[Key]) -> LeastDeviation:
+    """Of the coarsest."""
+    return lambda value: max(key.least_deviation(value) for key in keys)
 
 
 def summary(found: Sequence[Judged]) -> str:
@@ -165,7 +175,7 @@ def _judged(
 
 
 def _why_not(case: _Case) -> str:
-    keys = [term.quantity.key(case.experiment.workload, term.test) for term in case.claim.terms]
+    keys = case.keys
     of_cells = itertools.chain(keys, itertools.repeat(keys[0]))  # growth has one for all cells
     reasons = map(comparability.why_not, case.cells, of_cells)
     return (
@@ -212,11 +222,11 @@ def _order(case: _Case) -> Judged:
     of_cells = case.values()
     if why := comparability.why_no_ratio(of_cells):
         return case.not_comparable(why)
-    steps = [order.ratio(after, before) for before, after in itertools.pairwise(of_cells)]
-    whole = order.ratio(of_cells[-1], of_cells[0])
+    steps = [case.ratio(after, before) for before, after in itertools.pairwise(of_cells)]
+    whole = case.ratio(of_cells[-1], of_cells[0])
     word, why = Word.SAME_ORDER, ""
     pairs = itertools.combinations(of_cells, 2)  # the ends may be apart where neighbours are not
-    if any(order.ratio(after, before).is_below(1) for before, after in pairs):
+    if any(case.ratio(after, before).is_below(1) for before, after in pairs):
         is_whole = all(step.is_below(1) for step in steps)
         word = Word.REVERSED if is_whole else Word.PARTLY_REVERSED
     elif not all(step.is_above(1) for step in steps):
@@ -228,7 +238,7 @@ def _equal(case: _Case) -> Judged:
     of_cells, within = case.values(), case.claim.within
     if why := comparability.why_no_ratio(of_cells):
         return case.not_comparable(why)
-    found = order.ratio(of_cells[-1], of_cells[0])
+    found = case.ratio(of_cells[-1], of_cells[0])
     made = judgement.of_equal(found, within, case.modelled)
     return case.judged(
         made.word, made.why, remark=made.remark, measured=_shown(found, "x "), number=found
@@ -236,8 +246,7 @@ def _equal(case: _Case) -> Judged:
 
 
 def _growth(case: _Case) -> Judged:
-    claim = case.claim
-    key = claim.terms[0].quantity.key(case.experiment.workload, claim.terms[0].test)
+    claim, key = case.claim, case.keys[0]
     sizes, values = [], []
     for cell in case.cells:
         size = selection.level_of(cell, claim.growth)

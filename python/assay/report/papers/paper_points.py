@@ -160,10 +160,10 @@ def _between(
     if first is None or other is None:
         return None
     slow, fast = (other, first) if key.unit == "per_s" else (first, other)
-    of_both = [selection.values(one, key) for one in (slow, fast)]
-    if not all(of_both) or any(value <= 0 for values in of_both for value in values):
+    values, divided_by = (selection.values(one, key) for one in (slow, fast))
+    if not values or not divided_by or min(*values, *divided_by) <= 0:
         return None
-    return order.ratio(*of_both)
+    return order.ratio(values, divided_by, key.least_deviation)
 
 
 def _scalability(

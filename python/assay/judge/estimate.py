@@ -1,4 +1,4 @@
-"""Takes the values of a metric on two sides; gives the ratio B/A with its confidence interval.
+"""Takes the values of two cells or sides; returns the ratio B/A with its confidence interval.
 
 All is done on logarithms, since a ratio is asked for: the estimate is the ratio of the geometric
 means. *Paired*: the k-th values of both sides were measured one after the other; the mean of their
@@ -22,11 +22,11 @@ from enum import Enum
 from assay.judge import welch
 
 LEVEL = 0.02
-"""The share of false differences that verdicts allow. It is not the usual 5 %: with that, 4 of 10
-series of 200 comparisons of equal sides would have more than 5 % of them called different; with
-2 % one series of 400 has."""
+"""The share of false differences that verdicts of comparisons allow. It is not the usual 5 %: with
+that, 4 of 10 series of 200 comparisons of equal sides would have more than 5 % of them called
+different; with 2 % one series of 400 has."""
 CONFIDENCE = 1 - LEVEL
-"""Of intervals, so that one which excludes 1 and a verdict say the same."""
+"""Of their intervals, so that one which excludes 1 and a verdict say the same."""
 POWER = 0.8
 """The probability with which the detectable difference is found."""
 _FARTHEST = 1000
@@ -68,7 +68,7 @@ class Estimate:
         """The lower and the upper bound of the ratio; None: there is no interval."""
         if self.standard_error is None or self.degrees_of_freedom is None:
             return None
-        half = self.standard_error * _t_quantile(self.degrees_of_freedom, (1 + confidence) / 2)
+        half = self.standard_error * t_quantile(self.degrees_of_freedom, (1 + confidence) / 2)
         return _exp(self.log_ratio - half), _exp(self.log_ratio + half)
 
     def is_unbounded(self, confidence: float = CONFIDENCE) -> bool:
@@ -105,18 +105,18 @@ class Estimate:
         from scipy.special import nctdtrinc
 
         # The noncentrality with which Student's t exceeds its limit that often.
-        limit = _t_quantile(self.degrees_of_freedom, (1 + CONFIDENCE) / 2)
+        limit = t_quantile(self.degrees_of_freedom, (1 + CONFIDENCE) / 2)
         steps = float(nctdtrinc(self.degrees_of_freedom, 1 - POWER, limit))
         return _exp(steps * self.standard_error) - 1
 
 
-def _exact(_value: float) -> float:
+def exact(_value: float) -> float:
     """The least deviation of a value that is neither counted nor rounded."""
     return 0.0
 
 
 def paired(
-    a: Sequence[float], b: Sequence[float], least_deviation: LeastDeviation = _exact
+    a: Sequence[float], b: Sequence[float], least_deviation: LeastDeviation = exact
 ) -> Estimate:
     """``a`` and ``b`` are positive, and the k-th of both belong together."""
     ratios = [math.log(right / left) for left, right in zip(a, b, strict=True)]
@@ -135,7 +135,7 @@ def paired(
 
 
 def independent(
-    a: Sequence[float], b: Sequence[float], least_deviation: LeastDeviation = _exact
+    a: Sequence[float], b: Sequence[float], least_deviation: LeastDeviation = exact
 ) -> Estimate:
     """``a`` and ``b`` are positive."""
     logs = [[math.log(value) for value in side] for side in (a, b)]
@@ -171,7 +171,7 @@ def center(values: Sequence[float]) -> float:
     return float(f"{found:.{_MOST_DIGITS}g}")
 
 
-def _t_quantile(degrees_of_freedom: float, probability: float) -> float:
+def t_quantile(degrees_of_freedom: float, probability: float) -> float:
     """Of Student's distribution."""
     from scipy.special import stdtrit  # here, so that the help of a command does without SciPy
 
