@@ -24,7 +24,8 @@ from assay.experiment.command import command_of, patterns
 from assay.files import paths
 from assay.load.loading import Loading
 from assay.plan import Plan, PlannedRun, plan
-from assay.preflight import preflight
+from assay.preflight import Preflight, preflight
+from assay.probe.first_use import FirstUse
 from assay.provision.copying import RESERVE_BYTES
 from assay.record import Store
 from assay.record.estimates import Unfinished
@@ -32,6 +33,7 @@ from assay.record.faults import no_folder
 from assay.steps.availability import one_line
 from assay.systems.sourced import URL
 from assay.text.units import counted, duration, percent, size
+from assay.workload.values import Workload
 
 COLUMNS = (
     "position",
@@ -60,7 +62,7 @@ def command(
     words: command_line.Words,
     is_new: bool,
     loading: Loading,
-    probe_s: float,
+    first_use: FirstUse,
     form: str,
     records: Path,
     **_of_output: Any,
@@ -87,24 +89,74 @@ def command(
     """
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
-    refuse_unused_probe(experiment, probe_s)
+    refuse_unused_probe(experiment, first_use)
     whole = plan(experiment, workload)
     checked = preflight(workload, whole, patterns(words))
-    available = checked.available
     for warning in checked.warnings:
         click.echo(f"warning: {warning}", err=True)
-    missing = {
-        run.position: error
-        for run in checked.runs
-        if run.position not in checked.refusals and (error := available.why_missing(run))
-    }
     before = _before(records, None if is_new else command_of(words), whole)
+    planned = _planned(experiment, checked, before)
+    _write(planned, workload, before, form)
+    for line in _remarks(experiment, checked, before, len(whole.runs)):
+        say(line)
+    sizes = data_sizes(workload, planned.to_run, experiment.input_paths, before.sizes)
+    for line in (
+        *_repeated(experiment),
+        *_time(planned.to_run, before),
+        *_space(sizes, loading.datasets),
+    ):
+        say(line)
+    return YouError.exit_code if any(map(_is_too_small, sizes)) else 0
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """The runs that are listed, and why some of them would not be executed."""
+
+    runs: Sequence[PlannedRun]
+    refusals: Mapping[int, str]
+    missing: Mapping[int, SystemUnderTestError]
+    """Position of each run for which this machine lacks something."""
+    ended: Mapping[int, str]
+    """Position of each run that has ended → its state."""
+
+    @property
+    def to_run(self) -> list[PlannedRun]:
+        not_run = {*self.refusals, *self.missing, *self.ended}
+        return [run for run in self.runs if run.position not in not_run]
+
+    def state(self, position: int) -> rows.Row:
+        """The state of a run; None for one that would be executed."""
+        if (refusal := self.refusals.get(position)) is not None:
+            return {"state": "refused", "reason": refusal, "about_s": None}
+        if (ended := self.ended.get(position)) is not None:
+            return {"state": ended, "reason": None}
+        if (missing := self.missing.get(position)) is not None:
+            reason = one_line(missing)
+            return {"state": _state_without(missing), "reason": reason, "about_s": None}
+        return {"state": None, "reason": None}
+
+
+def _planned(experiment: Experiment, checked: Preflight, before: _Before) -> _Planned:
     ended = before.unfinished.states if before.unfinished else {}
-    runs = [
-        run
-        for run in checked.runs
-        if run.repetition <= _certain(experiment, run) or run.position in ended
-    ]
+    return _Planned(
+        [
+            run
+            for run in checked.runs
+            if run.repetition <= _certain(experiment, run) or run.position in ended
+        ],
+        checked.refusals,
+        {
+            run.position: error
+            for run in checked.expressible
+            if (error := checked.available.why_missing(run))
+        },
+        ended,
+    )
+
+
+def _write(planned: _Planned, workload: Workload, before: _Before, form: str) -> None:
+    """The list of runs, in the format that was asked for."""
     found = [
         {
             "position": run.position + 1,  # as `assay run` counts them
@@ -124,36 +176,32 @@ def command(
             "fingerprint": run.cell.fingerprint,
             "url": run.cell.system.url_without_password,
             "url_origins": dict(run.cell.system.url_origins),
-            **_not_run(
-                checked.refusals.get(run.position),
-                missing.get(run.position),
-                ended.get(run.position),
-            ),
+            **planned.state(run.position),
         }
-        for run in runs
+        for run in planned.runs
     ]
     left_out = [one for one in _ONLY_IF_SAID if not any(row[one] for row in found)]
     shown = tuple(one for one in COLUMNS if one not in left_out)
     rows.write(found, shown if form == "table" else COLUMNS, form, sys.stdout)
+
+
+def _remarks(
+    experiment: Experiment, checked: Preflight, before: _Before, run_count: int
+) -> Iterator[str]:
+    """What the list does not show: what is smaller, where servers are, and what would not run."""
     if experiment.is_quick and experiment.scaled:
         changes = [(one.name, one.full, one.quick) for one in experiment.scaled]
-        say(f"--quick: {quick.described(changes)}")
+        yield f"--quick: {quick.described(changes)}"
     for system in experiment.systems:
         if elsewhere := _from_elsewhere(system):
-            say(f"{system.label}: {system.url_without_password}; {elsewhere}")
+            yield f"{system.label}: {system.url_without_password}; {elsewhere}"
     for reason in dict.fromkeys(checked.refusals.values()):
-        say(f"refused: {reason}")
-    for label, error in available.by_name().items():
+        yield f"refused: {reason}"
+    for label, error in checked.available.by_name().items():
         state = _state_without(error)
-        say(f"{label} is {state}, so `assay run` would not begin: {one_line(error)}")
+        yield f"{label} is {state}, so `assay run` would not begin: {one_line(error)}"
     if before.unfinished:
-        say(_continues(before.unfinished, len(whole.runs)))
-    not_done = {*checked.refusals, *missing, *ended}
-    left = [run for run in runs if run.position not in not_done]
-    sizes = data_sizes(workload, left, experiment.input_paths, before.sizes)
-    for line in (*_repeated(experiment), *_time(left, before), *_space(sizes, loading.datasets)):
-        say(line)
-    return YouError.exit_code if any(map(_is_too_small, sizes)) else 0
+        yield _continues(before.unfinished, run_count)
 
 
 def _certain(experiment: Experiment, run: PlannedRun) -> int:
@@ -299,19 +347,6 @@ def _state_without(error: SystemUnderTestError) -> str:
 
 def _said(level: str, default: str) -> str | None:
     return None if level == default else level
-
-
-def _not_run(
-    refusal: str | None, missing: SystemUnderTestError | None, ended: str | None
-) -> rows.Row:
-    """The state of a run; None for one that would be executed."""
-    if refusal is not None:
-        return {"state": "refused", "reason": refusal, "about_s": None}
-    if ended is not None:
-        return {"state": ended, "reason": None}
-    if missing is not None:
-        return {"state": _state_without(missing), "reason": one_line(missing), "about_s": None}
-    return {"state": None, "reason": None}
 
 
 def _from_elsewhere(system: SystemChoice) -> str:
