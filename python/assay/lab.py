@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from assay import __version__, _engine
 from assay.drive.read_only import may_commit
@@ -21,11 +22,12 @@ from assay.experiment import Experiment
 from assay.install.in_use import in_use
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
-from assay.plan import Cell, PlannedRun, only, plan
-from assay.plan.content import content_of
+from assay.plan import Cell, Plan, PlannedRun, only, plan
+from assay.plan.content import Content, content_of
 from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
-from assay.preflight import preflight, refuse_missing
+from assay.preflight import Preflight, preflight, refuse_missing
+from assay.probe.first_use import FirstUse
 from assay.progress import Progress
 from assay.provision.full_storage import name_full_storage
 from assay.provision.leftovers import clear_leftovers
@@ -33,16 +35,18 @@ from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.record.run_ends import REFUSED, RunEnd, exit_status
 from assay.repeating import Repeating
-from assay.resuming import Request, begin
-from assay.row_sources.protocol import ReadsFiles, opened
+from assay.resuming import Begun, Request, begin
+from assay.row_sources.protocol import ExperimentRows, ReadsFiles, opened
 from assay.small_storages import refuse_smaller_than_before
 from assay.steps import take_all
 from assay.steps.context import Context, Known
 from assay.text.reasons import with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
+from assay.workload.values import Workload
 
 BEGINS_ANEW = Request()
+NOT_PROBED = FirstUse()
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,7 @@ def run(
     progress: Progress,
     loading: Loading = DEFAULT,
     request: Request = BEGINS_ANEW,
-    probe_s: float = 0.0,
-    measures_durability: bool = True,
+    first_use: FirstUse = NOT_PROBED,
 ) -> ExperimentResult:
     """Runs an experiment, from the question to the record.
 
@@ -84,7 +87,7 @@ def run(
 
     Then for each run that has not ended, in its order:
 
-    4. Provision: make the storage, probe it for about ``probe_s`` seconds if this is its first use,
+    4. Provision: make the storage, probe it if this is its first use,
        start the system on it, and measure the durability of its commits if this is its first use
        there. A run whose test needs what the system lacks is refused instead, which is not a
        failure.
@@ -101,6 +104,75 @@ def run(
     found only now ends the experiment, unless it has other systems or storages. Systems are stopped
     in any case.
     """
+    prepared = _prepare(experiment, loading, request, progress)
+    for cleared in clear_leftovers():
+        progress.warning(cleared.sentence())
+    workload, found = prepared.workload, prepared.found
+    record = Store(records, waiting=progress.stage, warning=progress.warning)
+    with in_use(found.available.places), record as store:
+        refuse_smaller_than_before(
+            workload,
+            found.expressible,
+            lambda run: store.data_bytes(workload.fingerprint, run, prepared.input_fingerprint),
+        )
+        begun = begin(store, prepared.plan, request, prepared.facts(), progress)
+        made = Pool(
+            prepared.plan,
+            loading,
+            begun.runs,
+            measures_durability=first_use.measures_durability,
+            may_commit=prepared.may_commit,
+        )
+        with made as pool:
+            context = Context(
+                workload,
+                found.compiled,
+                prepared.rows,
+                store,
+                pool,
+                progress,
+                Known(begun.questions),
+                probe_s=first_use.probe_s,
+            )
+            too_short_budget = _run_all(context, prepared, begun)
+        store.end_experiment()
+        if too_short_budget:
+            progress.warning(too_short_budget)
+        for difference in begun.questions.differences():
+            progress.warning(f"{difference}: which is right is not known, all are invalid")
+    rescue = None if store.path == records else store.path
+    return ExperimentResult(begun.experiment_id, begun.ended, rescue)
+
+
+@dataclass(frozen=True)
+class _Prepared:
+    """An experiment after stages 1 and 2."""
+
+    workload: Workload
+    plan: Plan
+    found: Preflight
+    rows: ExperimentRows
+    input_fingerprint: str
+    """Of the files that the rows are read from; empty: there are none."""
+    content: Content
+
+    def facts(self) -> dict[str, Any]:
+        """For the record."""
+        return {
+            "machine": machine(),
+            "workload": self.workload.for_record(),
+            "build": {"assay": __version__, **json.loads(_engine.build_info())},
+            "content": self.content.for_record(),
+        }
+
+    def may_commit(self, run: PlannedRun) -> bool:
+        return run.position not in self.found.refusals and may_commit(self.found.compiled, run)
+
+
+def _prepare(
+    experiment: Experiment, loading: Loading, request: Request, progress: Progress
+) -> _Prepared:
+    """Stages 1 and 2, without removing anything."""
     workload = workload_of(experiment)
     planned = plan(experiment, workload)
     if request.command is None:
@@ -114,62 +186,32 @@ def run(
     content = content_of(
         experiment, workload, read, found.available.versions, __version__, loading.sessions
     )
-    planned = content.in_plan(planned)
-    for cleared in clear_leftovers():
-        progress.warning(cleared.sentence())
-    facts = {
-        "machine": machine(),
-        "workload": workload.for_record(),
-        "build": {"assay": __version__, **json.loads(_engine.build_info())},
-        "content": content.for_record(),
-    }
-    record = Store(records, waiting=progress.stage, warning=progress.warning)
-    with in_use(found.available.places), record as store:
-        refuse_smaller_than_before(
-            workload,
-            found.expressible,
-            lambda run: store.data_bytes(workload.fingerprint, run, read),
-        )
-        begun = begin(store, planned, request, facts, progress)
-        experiment_id, ended = begun.experiment_id, begun.ended
-        made = Pool(
-            planned,
-            loading,
-            begun.runs,
-            measures_durability=measures_durability,
-            may_commit=lambda run: (
-                run.position not in found.refusals and may_commit(found.compiled, run)
-            ),
-        )
-        with made as pool:
-            known = Known(begun.questions)
-            context = Context(
-                workload, found.compiled, rows, store, pool, progress, known, probe_s=probe_s
-            )
+    return _Prepared(workload, content.in_plan(planned), found, rows, read, content)
+
+
+def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
+    """Stages 4 to 7 of all runs that are needed; adds how each ended to ``begun.ended``. Returns a
+    warning where the budget was too short, else nothing."""
+    ended, runs = begun.ended, prepared.plan.runs
+    _keep_disputes(context, ended)
+    earlier = [one for one in runs if one.position in ended]
+    repeating = Repeating(
+        prepared.plan.experiment,
+        [*earlier, *begun.runs],
+        context.store.repetition,
+        partial(_spare, context),
+    )
+    try:
+        for planned_run in repeating.needed(begun.runs, earlier):
+            refusal = prepared.found.refusals.get(planned_run.position)
+            ended[planned_run.position] = _run(context, planned_run, runs, refusal)
             _keep_disputes(context, ended)
-            earlier = [one for one in planned.runs if one.position in ended]
-            repeating = Repeating(
-                planned.experiment,
-                [*earlier, *begun.runs],
-                store.repetition,
-                partial(_spare, context),
-            )
-            try:
-                for planned_run in repeating.needed(begun.runs, earlier):
-                    refusal = found.refusals.get(planned_run.position)
-                    ended[planned_run.position] = _run(context, planned_run, planned.runs, refusal)
-                    _keep_disputes(context, ended)
-            except AssayError as error:
-                if ended:
-                    error.hint = _with_record(error.hint, len(ended), experiment_id, store.path)
-                raise
-        store.end_experiment()
-        if too_short := repeating.too_short_budget():
-            progress.warning(too_short)
-        for difference in context.known.questions.differences():
-            progress.warning(f"{difference}: which is right is not known, all are invalid")
-    rescue = None if store.path == records else store.path
-    return ExperimentResult(experiment_id, ended, rescue)
+    except AssayError as error:
+        if ended:
+            path = context.store.path
+            error.hint = _with_record(error.hint, len(ended), begun.experiment_id, path)
+        raise
+    return repeating.too_short_budget()
 
 
 def _spare(context: Context, runs: Sequence[PlannedRun], position: int) -> None:

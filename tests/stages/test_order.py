@@ -16,6 +16,7 @@ from assay import lab, registry
 from assay.errors import ArgumentError, RunFailed, SystemMissing, SystemRefused
 from assay.experiment.values import StorageChoice, SystemChoice
 from assay.experiment.words import Words, experiment
+from assay.probe.first_use import FirstUse
 from assay.progress import Silent
 from assay.provision import ledger
 from assay.record import Store
@@ -57,7 +58,7 @@ def run(
     assert asked.storages == (StorageChoice("traced", "traced"),)
     try:
         progress = LoggedProgress(events)
-        lab.run(asked, records=records, progress=progress, probe_s=probe_s)
+        lab.run(asked, records=records, progress=progress, first_use=FirstUse(probe_s))
     finally:
         with Store(records, must_exist=True) as store:
             states = [one.state for one in store.latest().runs]

@@ -20,6 +20,7 @@ from assay.experiment.spelling import as_written
 from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
 from assay.load.loading import Loading
 from assay.probe import DEFAULT_S
+from assay.probe.first_use import FirstUse
 from assay.progress import Silent
 from assay.record import DEFAULT_FILE_NAME, Store
 from assay.resuming import Request
@@ -160,10 +161,9 @@ def run(
     )
     record = FilePath(asked.path("records", records))
     request = Request(command_of(words), asked.flag("new", new), patterns(words))
-    probe = _probe_s(probe_s)
-    measured = asked.flag("durability", durability)
+    first_use = FirstUse(_probe_s(probe_s), asked.flag("durability", durability))
     with as_written(words, in_python=True):
-        return _result(words, loading, record, show_progress, request, probe, measured)
+        return _result(words, loading, record, show_progress, request, first_use)
 
 
 def _target(workload: Path, script: object) -> str:
@@ -193,8 +193,7 @@ def _result(
     record: FilePath,
     show_progress: bool,
     request: Request,
-    probe_s: float,
-    measures_durability: bool,
+    first_use: FirstUse,
 ) -> Result:
     experiment, _ = command_line.experiment(words)
     with shown_on_standard_error() if show_progress else nullcontext(Silent()) as progress:
@@ -204,8 +203,7 @@ def _result(
             progress=progress,
             loading=loading,
             request=request,
-            probe_s=probe_s,
-            measures_durability=measures_durability,
+            first_use=first_use,
         )
     with Store(ended.rescue or record, must_exist=True) as store:
         return Result(store.experiment(ended.experiment_id))

@@ -15,14 +15,15 @@ from assay.cli.options import is_typed
 from assay.errors import ArgumentError
 from assay.experiment import Experiment
 from assay.probe import DEFAULT_S
+from assay.probe.first_use import FirstUse
 from assay.text.quantities import PROBE_OR_NONE_S
 
 
-def refuse_unused_probe(experiment: Experiment, probe_s: float) -> None:
+def refuse_unused_probe(experiment: Experiment, first_use: FirstUse) -> None:
     """Raises `ArgumentError` for a typed length of the probe where nothing is probed. Options that
     leave measurements out are obeyed in any case."""
     if (
-        probe_s
+        first_use.probe_s
         and is_typed("probe_s")
         and all(system.url is not None for system in experiment.systems)
     ):
@@ -56,8 +57,7 @@ _OPTIONS = (
 
 
 def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The command gets ``probe_s: float`` (0: storages are not probed) and
-    ``measures_durability: bool``."""
+    """The command gets ``first_use: FirstUse``."""
 
     @wraps(function)
     def with_seconds(*, probe_s: float, no_probe: bool, no_durability: bool, **given: Any) -> Any:
@@ -65,9 +65,8 @@ def probing_options(function: Callable[..., Any]) -> Callable[..., Any]:
             raise ArgumentError(
                 "--no-probe and --probe-seconds exclude each other", hint="leave one out"
             )
-        return function(
-            probe_s=0.0 if no_probe else probe_s, measures_durability=not no_durability, **given
-        )
+        first_use = FirstUse(0.0 if no_probe else probe_s, not no_durability)
+        return function(first_use=first_use, **given)
 
     decorated: Callable[..., Any] = with_seconds
     for option in reversed(_OPTIONS):

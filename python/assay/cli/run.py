@@ -17,6 +17,7 @@ from assay.cli.streams import status_at_least
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.load.loading import Loading
+from assay.probe.first_use import FirstUse
 
 
 @click.command("run", cls=Grouped)
@@ -27,8 +28,7 @@ def command(
     words: command_line.Words,
     is_new: bool,
     loading: Loading,
-    probe_s: float,
-    measures_durability: bool,
+    first_use: FirstUse,
     form: str,
     detail: bool | None,
     progress_s: float,
@@ -67,7 +67,7 @@ def command(
     """
     experiment, workload = command_line.experiment(words)
     refuse_unused_loading(loading, experiment, workload)
-    refuse_unused_probe(experiment, probe_s)
+    refuse_unused_probe(experiment, first_use)
     from assay import lab
     from assay.cli.passwords import with_passwords
     from assay.cli.progress import progress
@@ -89,8 +89,7 @@ def command(
                 progress=shown,
                 loading=loading,
                 request=request,
-                probe_s=probe_s,
-                measures_durability=measures_durability,
+                first_use=first_use,
             )
     except KeyboardInterrupt:
         if request.command is not None:

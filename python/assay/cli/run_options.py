@@ -21,8 +21,8 @@ _GROUPS = (
 
 
 def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The command gets ``words``, ``is_new``, ``loading``, ``probe_s``, ``measures_durability``,
-    ``detail`` and ``progress_s``."""
+    """The command gets ``words``, ``is_new``, ``loading``, ``first_use``, ``detail`` and
+    ``progress_s``."""
     decorated = function
     for group in reversed(_GROUPS):
         decorated = group(decorated)

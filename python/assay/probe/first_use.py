@@ -1,0 +1,13 @@
+"""What is measured of a storage and of a system before their first run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FirstUse:
+    probe_s: float = 0.0
+    """How long to probe each storage; 0: not at all."""
+    measures_durability: bool = True
+    """Whether to measure that commits are flushed before they are answered."""
