@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from assay.dialects.protocol import Table
+from assay.dialects.protocol import Dialect, Table
 from assay.errors import InputError, RunFailed
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
@@ -53,32 +54,14 @@ def load(
             sessions=sessions,
             with_checksums=loading.is_verified,
         )
-        index_ns = _timed(
-            system,
-            deployment,
-            [statement for table in tables for statement in dialect.create_indexes(table)],
-        )
-        foreign_keys_ns = _timed(
-            system,
-            deployment,
-            [
-                statement
-                for table in tables
-                for statement in dialect.add_foreign_keys(table, deployment.options)
-            ],
-        )
+        indexes = [one for table in tables for one in dialect.create_indexes(table)]
+        index_ns = _timed(system, deployment, indexes)
+        foreign_keys = [
+            one for table in tables for one in dialect.add_foreign_keys(table, deployment.options)
+        ]
+        foreign_keys_ns = _timed(system, deployment, foreign_keys)
         analyze_ns = _timed(system, deployment, dialect.after_load(tables))
-        sent = {table["name"]: table["rows"] for table in report["tables"]}
-        for name, expected in (request.rows_expected or {}).items():
-            if sent.get(name, 0) != expected:
-                raise InputError(
-                    f"rows of the table {name}: rows_expected says {expected}, "
-                    f"the source made {sent.get(name, 0)}",
-                    file="",
-                )
-        rows = count(deployment, dialect, tables)
-        if rows != {name: sent.get(name, 0) for name in rows}:
-            raise RunFailed(f"{deployment.label} was sent the rows {sent} and counts {rows}")
+        rows = _counted(deployment, dialect, tables, request, report)
         checksums = {}
         if loading.is_verified:
             checksums = {table["name"]: table["checksum"] for table in report["tables"]}
@@ -102,6 +85,29 @@ def load(
         checksums=checksums,
         files_on_disk=files_on_disk(deployment),
     )
+
+
+def _counted(
+    deployment: Deployment,
+    dialect: Dialect,
+    tables: Sequence[Table],
+    request: DataRequest,
+    report: Mapping[str, Any],
+) -> dict[str, int]:
+    """The rows of each table as the system counts them, which must be as many as were expected and
+    as were sent. ``report``: of `fill`."""
+    sent = {table["name"]: table["rows"] for table in report["tables"]}
+    for name, expected in (request.rows_expected or {}).items():
+        if sent.get(name, 0) != expected:
+            raise InputError(
+                f"rows of the table {name}: rows_expected says {expected}, "
+                f"the source made {sent.get(name, 0)}",
+                file="",
+            )
+    rows = count(deployment, dialect, tables)
+    if rows != {name: sent.get(name, 0) for name in rows}:
+        raise RunFailed(f"{deployment.label} was sent the rows {sent} and counts {rows}")
+    return rows
 
 
 def size_on_disk_bytes(system: System, deployment: Deployment) -> int | None:
