@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,62 +31,20 @@ from assay.workload.values import Workload
 
 __all__ = ["Words", "experiment"]
 
+_Asked = tuple[Experiment, Workload]
 
-def experiment(words: Words) -> tuple[Experiment, Workload]:
+
+def experiment(words: Words) -> _Asked:
     """The experiment that these words describe, and its workload.
 
     Words override the experiment file. Raises `ArgumentError` or `ExperimentError`.
     """
     if words.scale is not None:
         words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
-    if words.target.endswith(".toml"):
-        full = experiment_file.read(registry.experiment_file(words.target))
-        start, workload = full
-        if words.quick:
-            start, workload = experiment_file.read(
-                registry.experiment_file(words.target), is_quick=True
-            )
-        if words.script:
-            scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
-            start = replace(start, scripts=scripts)
-            workload = ad_hoc_script.workload_of(start)
-        systems = settings.system_choices(words.on) if words.on else start.systems
-    else:
-        full = start, workload = _from_target(words)
-        if words.quick:
-            start, workload = quick.version_of(start, workload)
-        systems = settings.system_choices(words.on or (workload.default_system,))
+    full, (start, workload) = _start(words)
+    systems = settings.system_choices(words.on) if words.on else start.systems
     systems, parameters = settings.apply(words.set, systems, workload)
-    given: dict[str, Any] = {
-        "order": words.order,
-        "repetitions": words.repetitions,
-        "precision": words.precision,
-        "budget_s": words.budget_s,
-        "seed": words.seed,
-        "threads": words.threads,
-        "protocol": words.protocol,
-        "encoding": words.encoding,
-        "storages": storage_words.storage_choices(words.storage) or None,
-        **_clients(words.clients),
-        "input_paths": words.input or None,
-        "keep_going": words.keep_going or None,
-        "feed": words.feed,
-        "offered_rates_per_s": (
-            clients.offered_rates(words.offered_rate_per_s)
-            if words.offered_rate_per_s is not None
-            else None
-        ),
-        "prices": _prices(words, start),
-        "driving": {**start.driving, **_driving(words)},
-        "caches": settings.caches(words.cache.split(",")) if words.cache is not None else None,
-        "client_programs": (
-            settings.client_programs(words.client_program.split(","))
-            if words.client_program is not None
-            else None
-        ),
-        **_machines(words),
-    }
-    given = {key: value for key, value in given.items() if value is not None}
+    given = _given(words, start)
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
         start,
@@ -110,6 +69,58 @@ def experiment(words: Words) -> tuple[Experiment, Workload]:
     storage_words.check_choices(result.systems, result.storages, result.optional)
     storage_words.without_room(result)
     return result, workload
+
+
+def _start(words: Words) -> tuple[_Asked, _Asked]:
+    """What the file, the workload or the scripts alone ask for: in full, and as it is taken here,
+    which may be the quick version."""
+    if not words.target.endswith(".toml"):
+        asked, workload = _from_target(words)
+        systems = () if words.on else settings.system_choices((workload.default_system,))
+        full = replace(asked, systems=systems), workload
+        return full, quick.version_of(*full) if words.quick else full
+    file = registry.experiment_file(words.target)
+    full = start, workload = experiment_file.read(file)
+    if words.quick:
+        start, workload = experiment_file.read(file, is_quick=True)
+    if words.script:
+        scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
+        start = replace(start, scripts=scripts)
+        workload = ad_hoc_script.workload_of(start)
+    return full, (start, workload)
+
+
+def _given(words: Words, start: Experiment) -> dict[str, Any]:
+    """The fields of `Experiment` that the words set, without systems and parameters."""
+    given: dict[str, Any] = {
+        "order": words.order,
+        "repetitions": words.repetitions,
+        "precision": words.precision,
+        "budget_s": words.budget_s,
+        "seed": words.seed,
+        "threads": words.threads,
+        "protocol": words.protocol,
+        "encoding": words.encoding,
+        "storages": storage_words.storage_choices(words.storage) or None,
+        **_clients(words.clients),
+        "input_paths": words.input or None,
+        "keep_going": words.keep_going or None,
+        "feed": words.feed,
+        "offered_rates_per_s": _read(words.offered_rate_per_s, clients.offered_rates),
+        "prices": _prices(words, start),
+        "driving": {**start.driving, **_driving(words)},
+        "caches": _read(words.cache, lambda listed: settings.caches(listed.split(","))),
+        "client_programs": _read(
+            words.client_program, lambda listed: settings.client_programs(listed.split(","))
+        ),
+        **_machines(words),
+    }
+    return {key: value for key, value in given.items() if value is not None}
+
+
+def _read(word: str | None, read: Callable[[str], Any]) -> Any:
+    """None where the option was not given."""
+    return None if word is None else read(word)
 
 
 def _from_target(words: Words) -> tuple[Experiment, Workload]:
