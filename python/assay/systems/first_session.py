@@ -3,7 +3,7 @@ URL, what was expected there, the cause and the fix."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
@@ -94,36 +94,107 @@ def first_session(url: str | None, address: Address, server: Server) -> Iterator
 def _explained(
     error: SystemRefused | SystemDied, url: str, address: Address, server: Server
 ) -> SystemRefused | SystemDied:
-    shown = server_url.without_password(url)
     place = address.unix or f"{address.host}:{address.port}"
-    expected = f"{shown}: expected a {server.name} server at {place}"
+    expected = f"{server_url.without_password(url)}: expected a {server.name} server"
     if isinstance(error, SystemDied):
-        fix = f"does a {server.name} server listen there? correct host and port in the URL; "
-        if server.begins_with_tls and address.tls == "off":
-            fix += f"if it takes only encrypted sessions: {server.tls_required} in the URL; "
         return SystemDied(
-            f"{expected}; {error.message}",
-            hint=f"{fix}its log says why it closed the connection",
+            f"{expected} at {place}; {error.message}", hint=_fix_of_closed(address, server)
         )
-    tls_option = (
-        f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
+    refusal = _refusal(error, address, server)
+    hint = refusal.fix
+    if other := server.other_cause(error, address):
+        hint = f"{hint}; {other}" if hint else other
+    kind = PasswordNeeded if refusal.needs_password else SystemRefused
+    return kind(
+        f"{expected}{_address_origin(address)} at {place}{refusal.more_expected}; {refusal.cause}",
+        error_class=error.error_class,
+        code=error.code,
+        hint=hint,
     )
+
+
+def _fix_of_closed(address: Address, server: Server) -> str:
+    """The fix where the server closed the connection without an answer."""
+    fix = f"does a {server.name} server listen there? correct host and port in the URL; "
+    if server.begins_with_tls and address.tls == "off":
+        fix += f"if it takes only encrypted sessions: {server.tls_required} in the URL; "
+    return f"{fix}its log says why it closed the connection"
+
+
+def _address_origin(address: Address) -> str:
+    """`` (address from PGHOST)``; empty where the URL has host and port, or the default holds."""
+    places = {origin for name, origin in address.origins.items() if name in ("host", "port")}
+    elsewhere = sorted(places - {URL, "default"})
+    return f" (address from {', '.join(elsewhere)})" if elsewhere else ""
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """What the message says of a refusal."""
+
+    cause: str
+    fix: str | None
+    more_expected: str = ""
+    """Of the server, beside its kind and address."""
+    needs_password: bool = False
+
+
+def _refusal(error: SystemRefused, address: Address, server: Server) -> _Refusal:
+    said = server.fix_of(error, address)
+    fixes = _fixes(address, server)
+    fix = error.hint or said or fixes.get(error.code) or fixes.get(error.error_class)
+    if error.code == _NO_TLS:
+        return _Refusal(f"{error.message}; {_tls_option(address, server)} asks for it", fix)
+    if error.code in server.no_database:
+        return _Refusal(
+            error.message,
+            "create the database, allow the user to connect, or name another: HOST:PORT/DATABASE",
+            f" with a database {address.database!r} for user {address.user!r}",
+        )
+    if error.error_class == "authentication" and error.code not in fixes:
+        return _refused_user(error, address, server, fix, is_explained=bool(said))
+    return _Refusal(error.message, fix)
+
+
+def _refused_user(
+    error: SystemRefused, address: Address, server: Server, fix: str | None, *, is_explained: bool
+) -> _Refusal:
+    """``is_explained``: whether the server's message says what it misses."""
+    cause = error.message
+    if address.origins.get("user") == LOGIN_NAME and not is_explained:
+        cause += f"; the URL names no user, so the name of this account, {address.user}, is used"
+        fix = f"name the user in the URL: USER:PASSWORD@ (or the password in {server.password})"
+    return _Refusal(
+        f"{cause} (password: {address.origins.get('password_from') or 'none'})",
+        fix,
+        f" that lets user {address.user!r} into database {address.database!r}",
+        needs_password=address.password is None and error.code in server.password_needed,
+    )
+
+
+def _tls_option(address: Address, server: Server) -> str:
+    return f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
+
+
+def _fixes(address: Address, server: Server) -> dict[str, str]:
+    """Error code or class → the fix."""
+    place = server.socket if address.unix else "host and port"
+    less_tls = f"ask for less with {_tls_option(address, server)}"
     new_certificate = _NEW_CERTIFICATE.format(address.host)
-    fixes: Mapping[str, str | None] = {
-        "connection refused": f"start the server, or correct {server.socket} in the URL"
-        if address.unix
-        else "start the server, or correct host and port in the URL",
+    other_server = "correct scheme, host and port in the URL"
+    return {
+        "connection refused": f"start the server, or correct {place} in the URL",
         _SILENT: server.silent_fix,
         _NO_CONNECTION: "correct host and port in the URL; a firewall may stand between",
         "timeout": "the server's log may say what it waits for",
-        "protocol": "correct scheme, host and port in the URL",
+        "protocol": other_server,
         "too many connections": "close other sessions, or raise the server's limit",
         "authentication": f"correct user and password: USER:PASSWORD@ in the URL, or the password "
         f"in {server.password}",
         _BEGINS_WITH_TLS: f"if it is a {server.name} server: {server.tls_required} in the URL"
         if server.begins_with_tls
-        else "correct scheme, host and port in the URL",
-        _NO_TLS: f"turn TLS on in the server, or ask for less with {tls_option}",
+        else other_server,
+        _NO_TLS: f"turn TLS on in the server, or {less_tls}",
         _UNKNOWN_AUTHORITY: f"name the PEM file of its authority: {server.authorities_parameter}"
         "=FILE in the URL",
         _OTHER_HOST: f"write the host as the certificate has it, or {server.signed_only} to accept "
@@ -132,37 +203,8 @@ def _explained(
         f"{server.signed_only}",
         _CERTIFICATE_VERSION: f"{new_certificate}, or do without TLS: {server.no_tls}",
         _BAD_CERTIFICATE: "give the server a certificate that is valid today, of X.509 version 3 "
-        f"(`openssl req -x509` makes one), or ask for less with {tls_option}",
+        f"(`openssl req -x509` makes one), or {less_tls}",
         _IN_CLEAR_TEXT: f"require TLS with {server.tls_required} in the URL, or choose a method in "
         "the server that encrypts the password",
         _CLIENT_CERTIFICATE: f"name one that it accepts: {server.client_certificate} in the URL",
     }
-    cause = error.message
-    said = server.fix_of(error, address)
-    hint = error.hint or said or fixes.get(error.code) or fixes.get(error.error_class)
-    kind: type[SystemRefused] = SystemRefused
-    if error.code == _NO_TLS:
-        cause += f"; {tls_option} asks for it"
-    elif error.code in server.no_database:
-        expected += f" with a database {address.database!r} for user {address.user!r}"
-        hint = "create the database, allow the user to connect, or name another: HOST:PORT/DATABASE"
-    elif error.error_class == "authentication" and error.code not in fixes:
-        expected += f" that lets user {address.user!r} into database {address.database!r}"
-        if address.origins.get("user") == LOGIN_NAME and not said:
-            cause += (
-                f"; the URL names no user, so the name of this account, {address.user}, is used"
-            )
-            hint = (
-                f"name the user in the URL: USER:PASSWORD@ (or the password in {server.password})"
-            )
-        cause += f" (password: {address.origins.get('password_from') or 'none'})"
-        if address.password is None and error.code in server.password_needed:
-            kind = PasswordNeeded
-    if other := server.other_cause(error, address):
-        hint = f"{hint}; {other}" if hint else other
-    places = sorted(
-        {origin for name, origin in address.origins.items() if name in ("host", "port")}
-    )
-    if elsewhere := [origin for origin in places if origin not in (URL, "default")]:
-        expected = expected.replace(" at ", f" (address from {', '.join(elsewhere)}) at ", 1)
-    return kind(f"{expected}; {cause}", error_class=error.error_class, code=error.code, hint=hint)
