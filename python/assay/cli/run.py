@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +19,9 @@ from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.load.loading import Loading
 from assay.probe.first_use import FirstUse
+
+if TYPE_CHECKING:
+    from assay.lab import ExperimentResult
 
 
 @click.command("run", cls=Grouped)
@@ -72,10 +76,6 @@ def command(
     from assay.cli.passwords import with_passwords
     from assay.cli.progress import progress
     from assay.cli.report_output import insist_on_readable
-    from assay.record import Store
-    from assay.report.build import build
-    from assay.report.forms import table
-    from assay.report.summaries import first_look
     from assay.resuming import Request
 
     insist_on_readable(form)
@@ -95,7 +95,17 @@ def command(
         if request.command is not None:
             say("the same command again continues this experiment")
         raise
-    kept_in = result.rescue or records
+    _print(result, result.rescue or records, form, detail)
+    return result.exit_code
+
+
+def _print(result: ExperimentResult, kept_in: Path, form: str, detail: bool | None) -> None:
+    """The report, and where the record is."""
+    from assay.record import Store
+    from assay.report.build import build
+    from assay.report.forms import table
+    from assay.report.summaries import first_look
+
     with Store(kept_in, must_exist=True) as store:
         kept = store.experiment(result.experiment_id)
     report = build(kept)
@@ -109,7 +119,6 @@ def command(
         else:
             registry.report_form(form)(report, sys.stdout, detail=detail)
         sys.stdout.flush()
-    return result.exit_code
 
 
 def _details(experiment_id: int, kept_in: Path) -> str:
