@@ -57,7 +57,7 @@ def begin(
     """
     runs = chosen(plan, request.only)
     if request.kept_command is not None and not request.is_new:
-        found = store.continue_experiment(plan.experiment, plan, runs, request.kept_command, facts)
+        found = store.continue_experiment(plan, runs, request.kept_command, facts)
         if found is not None:
             return _continued(found, plan, runs, progress)
     experiment_id = store.begin_experiment(

@@ -65,7 +65,7 @@ def go_on(store: Store, plan: Plan = PLAN, **facts: Any) -> Continued | None:
         "build": invented.BUILD,
         "content": {"workload": "a", "systems": {"sqlite": "3.40"}},
     }
-    return store.continue_experiment(plan.experiment, plan, plan.runs, COMMAND, {**known, **facts})
+    return store.continue_experiment(plan, plan.runs, COMMAND, {**known, **facts})
 
 
 @contextmanager

@@ -140,7 +140,7 @@ def test_a_continued_experiment_says_where_it_was_interrupted(tmp_path: Path) ->
         raise KeyboardInterrupt
     other = {**facts, "machine": {**invented.MACHINE, "kernel": "6.2.0"}}
     with Store(path) as store:
-        store.continue_experiment(planned.experiment, planned, planned.runs, {"file": "e"}, other)
+        store.continue_experiment(planned, planned.runs, {"file": "e"}, other)
         (one,) = document(store.latest())["tables"]["continuations"]
     assert (one["position"], one["run_position"], one["run_state"]) == (1, 0, "provisioning")
     assert (one["process_id"], one["ended_process_id"]) == (os.getpid(), os.getpid())

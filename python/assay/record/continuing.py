@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from assay.check.questions import ComparedAnswer
 from assay.errors import ArgumentError
-from assay.experiment import Experiment
 from assay.plan import Plan, PlannedRun
 from assay.record import planned, reading
 from assay.record.document import json_text, storable
@@ -130,7 +129,6 @@ def _unfinished(connection: sqlite3.Connection, command: Mapping[str, Any]) -> i
 
 def go_on(
     connection: sqlite3.Connection,
-    experiment: Experiment,
     plan: Plan,
     chosen: Iterable[PlannedRun],
     command: Mapping[str, Any],
@@ -148,40 +146,29 @@ def go_on(
     last = find(connection, plan, chosen, command)
     if last is None:
         return None
-    experiment_id, before, found = last.experiment_id, last.before, last.runs
     if last.is_under_way:
         raise ArgumentError(
-            f"experiment {experiment_id} of this file is under way in process "
-            f"{before.identity.pid}",
+            f"experiment {last.experiment_id} of this file is under way in process "
+            f"{last.before.identity.pid}",
             hint="wait until it has ended, or begin another one: --new",
         )
     if not last.is_of_use:
         return None
     reading.settle_dead_runs(connection)
-    under_way = found.under_way()
-    begins_again = found.place(under_way, plan) if under_way else None
-    last_ns = _last_sign_ns(connection, experiment_id)
-    left_out = [old for old in found.runs if old.state in ENDED and found.place(old, plan) is None]
-    superseded = lay_out(connection, experiment_id, plan, last.matched, found)
-    changes = _changes(before.facts, facts)
-    position = 1 + int(
-        connection.execute(
-            "SELECT count(*) FROM continuations WHERE experiment_id = ?", (experiment_id,)
-        ).fetchone()[0]
-    )
+    left_out = [old for old in last.runs.runs if old.state in ENDED and not _is_in(plan, last, old)]
+    end = _end_of_process(connection, last, plan)  # before the runs are laid out anew
+    superseded = lay_out(connection, last.experiment_id, plan, last.matched, last.runs)
+    changes = _changes(last.before.facts, facts)
+    position = _next_position(connection, last.experiment_id)
     insert(
         connection,
         "continuations",
-        experiment_id=experiment_id,
+        experiment_id=last.experiment_id,
         position=position,
         begun_unix_ns=now_ns,
-        ended_process_id=before.identity.pid,
-        ended_unix_ns=None if under_way else last.ended_unix_ns,
-        last_unix_ns=last_ns,
-        run_position=begins_again,
-        run_state=under_way.was if under_way else None,
+        **end,
         changes=json_text(changes),
-        experiment=_asked_before(connection, experiment_id, experiment, facts["workload"]),
+        experiment=_asked_before(connection, last.experiment_id, plan, facts["workload"]),
         machine=json_text(facts["machine"]),
         build=json_text(facts["build"]),
         content=json_text(facts["content"]),
@@ -191,17 +178,42 @@ def go_on(
     )
     connection.execute(
         "UPDATE experiments SET ended_unix_ns = NULL, command = ? WHERE id = ?",
-        (json_text(command), experiment_id),
+        (json_text(command), last.experiment_id),
     )
     return Continued(
-        experiment_id,
+        last.experiment_id,
         position,
         {place: _kept(connection, old) for place, old in last.kept.items()},
         superseded,
         len(left_out),
         changes,
-        under_way.was if under_way else "",
+        end["run_state"] or "",
     )
+
+
+def _is_in(plan: Plan, last: LastExperiment, old: RunOnRecord) -> bool:
+    return last.runs.place(old, plan) is not None
+
+
+def _end_of_process(
+    connection: sqlite3.Connection, last: LastExperiment, plan: Plan
+) -> dict[str, Any]:
+    """How the process before ended: columns of its continuation."""
+    under_way = last.runs.under_way()
+    return {
+        "ended_process_id": last.before.identity.pid,
+        "ended_unix_ns": None if under_way else last.ended_unix_ns,
+        "last_unix_ns": _last_sign_ns(connection, last.experiment_id),
+        "run_position": last.runs.place(under_way, plan) if under_way else None,
+        "run_state": under_way.was if under_way else None,
+    }
+
+
+def _next_position(connection: sqlite3.Connection, experiment_id: int) -> int:
+    (continuations,) = connection.execute(
+        "SELECT count(*) FROM continuations WHERE experiment_id = ?", (experiment_id,)
+    ).fetchone()
+    return int(continuations) + 1
 
 
 def _kept(connection: sqlite3.Connection, old: RunOnRecord) -> Kept:
@@ -272,10 +284,11 @@ def _flat(path: str, value: Any) -> dict[str, Any]:
 def _asked_before(
     connection: sqlite3.Connection,
     experiment_id: int,
-    experiment: Experiment,
+    plan: Plan,
     workload: Mapping[str, Any],
 ) -> str | None:
     """What had been asked, where it is something else now; that takes its place."""
+    experiment = plan.experiment
     now = json_text(experiment)
     (before, workload_before) = connection.execute(
         "SELECT experiment, workload_facts FROM experiments WHERE id = ?", (experiment_id,)

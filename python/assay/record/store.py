@@ -148,7 +148,6 @@ class Store(Questions):
 
     def continue_experiment(
         self,
-        experiment: Experiment,
         plan: Plan,
         chosen: Iterable[PlannedRun],
         command: Mapping[str, Any],
@@ -159,7 +158,7 @@ class Store(Questions):
         process, now_ns, runs = this_process(), time.time_ns(), tuple(chosen)
         found = self._write().change(
             lambda connection: continuing.go_on(
-                connection, experiment, plan, runs, command, facts, process, now_ns
+                connection, plan, runs, command, facts, process, now_ns
             )
         )
         if found is not None:
