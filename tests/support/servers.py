@@ -51,17 +51,20 @@ def directory_for_servers() -> Iterator[StorageFacts]:
 
 
 @functools.cache
-def _new_data_directory(system: System) -> Path:
+def _new_data_directory(system: System) -> Path | None:
     """A data directory that the system has made and was stopped on in order: to make one takes some
-    systems longer than a test does. Kept until the tests end."""
+    systems longer than a test does. Kept until the tests end; None where a copy is of no use, as
+    its files hold their own paths."""
     kept = Path(tempfile.mkdtemp(prefix="assay-test-new-", dir=_place()))
     atexit.register(shutil.rmtree, kept, ignore_errors=True)
     with (
         directory_for_servers() as storage,
         server_directory(storage) as directory,
     ):
-        with system.provision(SystemChoice(system.name), directory, connections=None):
-            pass
+        assert isinstance(system, Restartable)
+        with system.provision(SystemChoice(system.name), directory, connections=None) as made:
+            if str(directory.data) in system.settings_of_the_data(made).values():
+                return None
         _copy(directory.data, kept / "data")
     return kept / "data"
 
@@ -79,11 +82,12 @@ def provisioned(
     connections: int | None = None,
 ) -> Iterator[Deployment]:
     """A private server until the end of the block; then nothing is left of it. Where nothing is
-    asked of it, it starts on a copy of a new data directory."""
+    asked of it, it starts on a copy of a new data directory if it can."""
     choice = SystemChoice(system.name, settings=settings or {}, options=options or {})
     with server_directory(storage) as directory:
-        if not settings and not options and isinstance(system, Restartable):
-            _copy(_new_data_directory(system), directory.data)
+        is_plain = not settings and not options and isinstance(system, Restartable)
+        if is_plain and (new := _new_data_directory(system)):
+            _copy(new, directory.data)
         with system.provision(choice, directory, connections=connections) as deployment:
             yield deployment
     assert not Path(f"/proc/{deployment.server_pid}").exists()

@@ -10,7 +10,7 @@ import pytest
 from assay.errors import ArgumentError, SystemMissing
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import StorageFacts
-from assay.systems.cubrid import CUBRID, home, installation, server
+from assay.systems.cubrid import CUBRID, home, installation, server, settings
 from assay.systems.protocol import ServerDirectory
 
 
@@ -88,3 +88,25 @@ def test_bad_urls_are_refused_without_their_password(url: str, words: str) -> No
     with pytest.raises(ArgumentError, match=words) as caught:
         CUBRID.check_url(url)
     assert "secret" not in f"{caught.value.message}{caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("asked", "found", "is_so"),
+    [
+        ("64M", "64.0M", True),
+        ("1526G", "1.5T", True),
+        ("720min", "43200.000 sec", True),
+        ("1000", "1000", True),
+        ("1000", "1000 msec", True),
+        ("yes", "y", True),
+        ("notification", "NOTIFICATION", True),
+        ("1526G", "1.6T", False),
+        ("yes", "n", False),
+        ("720min", "720.0M", False),
+        ("2M", "", False),
+    ],
+)
+def test_a_setting_is_in_effect_however_the_server_writes_it(
+    asked: str, found: str, is_so: bool
+) -> None:
+    assert bool(settings.confirmed({"a": asked}, {"a": found})) is is_so

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.systems.abilities import IN_THE_TESTS, Found, Profile
-from assay.systems.cubrid import home, installation, server, size, url
+from assay.systems.cubrid import home, installation, server, settings, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
     BUFFER,
@@ -119,7 +118,7 @@ class Cubrid:
                     options=options,
                     settings_asked=dict(choice.settings),
                     settings=effective,
-                    settings_confirmed=_confirmed(choice.settings, effective),
+                    settings_confirmed=settings.confirmed(choice.settings, effective),
                     connection_limit=limit,
                     client_processes=int(options[CLIENT_PROCESSES.name]),
                     durability_lowered_by=_durability_lowered_by(effective),
@@ -211,20 +210,6 @@ def _buffer(options: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, s
     if size is None:
         return {}
     return {_SIZE_SETTING: str(rounded_up(size, _PAGE_BYTES, _LEAST_BUFFER_BYTES))}
-
-
-def _confirmed(asked: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(
-        name for name, value in asked.items() if _plain(effective.get(name, "")) == _plain(value)
-    )
-
-
-def _plain(value: str) -> str:
-    """As the server says it: ``64M`` is 64.0M, and ``yes`` is y."""
-    word = value.lower().removesuffix("b")
-    if number := re.fullmatch(r"(\d+)(?:\.0+)?([kmgt]?)", word):
-        return "".join(number.groups())
-    return {"yes": "y", "no": "n", "on": "y", "off": "n"}.get(word, word)
 
 
 def _durability_lowered_by(effective: Mapping[str, str]) -> tuple[str, ...]:

@@ -1,0 +1,39 @@
+"""Takes the settings asked for and those the server reports; gives the names of those in effect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+_QUANTITY = re.compile(r"(-?\d+)(?:\.(\d+))?\s*([a-z]*)")
+_BOOLEANS = {"yes": "y", "no": "n", "on": "y", "off": "n"}
+_BYTES = {letter: 1024.0**power for power, letter in enumerate("kmgtp", 1)}
+_MS = {"ms": 1.0, "msec": 1.0, "s": 1e3, "sec": 1e3, "min": 60e3, "h": 3600e3}
+_SCALES = {"": 1.0, **_BYTES, **_MS}
+
+
+def confirmed(asked: Mapping[str, str], effective: Mapping[str, str]) -> tuple[str, ...]:
+    """The server reports them in its own units, rounded: `1526G` as 1.5T, `720min` as 43200.000
+    sec, `yes` as y."""
+    return tuple(
+        name for name, value in asked.items() if _is_reported_as(value, effective.get(name, ""))
+    )
+
+
+def _is_reported_as(asked: str, found: str) -> bool:
+    ours, theirs = _word(asked), _word(found)
+    if ours == theirs:
+        return True
+    given, shown = _QUANTITY.fullmatch(ours), _QUANTITY.fullmatch(theirs)
+    if given is None or shown is None or not {given[3], shown[3]} <= _SCALES.keys():
+        return False
+    if given[3] and shown[3] and (given[3] in _MS) != (shown[3] in _MS):
+        return False
+    decimals = len(shown[2] or "")
+    value = float(f"{given[1]}.{given[2] or 0}") * _SCALES[given[3]] / _SCALES[shown[3]]
+    return round(value, decimals) == float(f"{shown[1]}.{shown[2] or 0}")
+
+
+def _word(value: str) -> str:
+    word = value.strip().lower()
+    return _BOOLEANS.get(word, word.removesuffix("b"))

@@ -1,0 +1,44 @@
+"""Every profile starts its system, and each of its settings is then in effect."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from assay import registry
+from assay.experiment import SystemChoice
+from assay.experiment.profiles import applied
+from assay.experiment.values import StorageChoice
+from assay.judge.settings import mean_the_same
+from assay.provision.running import running_system
+from assay.systems.abilities import HasProfiles
+from commands import need
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+
+PROFILES = [
+    (name, profile)
+    for name, system in registry.usable_systems()
+    if isinstance(system, HasProfiles)
+    for profile in system.profiles()
+]
+
+
+@pytest.mark.parametrize(("name", "profile"), PROFILES)
+def test_its_settings_are_in_effect(name: str, profile: str) -> None:
+    need(name)
+    choice = applied(SystemChoice(name), profile)
+    if "buffer" in choice.options:
+        choice = replace(choice, options={**choice.options, "buffer": "64MB"})
+    in_memory = StorageChoice("tmpfs", kind="tmpfs")
+    with running_system(choice, in_memory, connections=2) as running:
+        deployment = running.deployment
+    other = {
+        setting: (asked, deployment.settings.get(setting))
+        for setting, asked in deployment.settings_asked.items()
+        if setting not in deployment.settings_confirmed
+        and not mean_the_same(str(asked), str(deployment.settings.get(setting)))
+    }
+    assert deployment.settings_asked
+    assert other == {}
