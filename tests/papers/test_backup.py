@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
+from assay.backup import meanwhile, stage
+from assay.errors import RunFailed, SystemRefused
 from assay.observation import BackupReport
+from assay.provision.deployment import Address
 from block_devices import skip_without_devices
 from commands import IN_MEMORY, Assay, Ended, need
 
@@ -94,3 +99,40 @@ def test_a_bad_dump_fails_the_run(
     assert ended.status == 1, ended.err
     (run,) = ended.runs
     assert reason in run.reason
+
+
+def test_what_is_not_flushed_is_no_backup(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match=r"no backup: .*absent cannot be synced: "):
+        stage._flush(tmp_path / "absent")
+
+
+class Refusing:
+    """Sessions whose statements wait, and then are refused."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_sent, self.refuses = threading.Event(), threading.Event()
+        monkeypatch.setattr(meanwhile, "session", lambda _: contextlib.nullcontext(self))
+
+    def execute(self, statement: str) -> None:
+        del statement
+        self.is_sent.set()
+        self.refuses.wait(10)
+        raise SystemRefused("no")
+
+
+def test_a_transaction_without_an_answer_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    sessions = Refusing(monkeypatch)
+    client = meanwhile.Client("one", str, lambda: Address("null"))
+    sessions.is_sent.wait(10)
+    threading.Timer(0.1, sessions.refuses.set).start()
+    client.end()
+    assert client.answered().transactions == 0
+
+
+def test_an_internal_error_of_a_client_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    Refusing(monkeypatch)
+    client = meanwhile.Client("one", lambda _: str(1 // 0), lambda: Address("null"))
+    for noticed in (client.wait_for_answer, client.pause):
+        with pytest.raises(ZeroDivisionError):
+            noticed()
+    client.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sqlite3
@@ -18,8 +19,9 @@ import pytest
 
 from assay import _engine, registry
 from assay.bibsql.commands import applying, bibtosql
+from assay.bibsql.commands.update_lock import update_lock
 from assay.dialects.protocol import LocksTables
-from assay.errors import AssayError
+from assay.errors import ArgumentError, AssayError
 from assay.experiment import StorageChoice, SystemChoice
 from assay.load.digest import table_digest
 from assay.load.tables import drop
@@ -232,6 +234,23 @@ def test_two_updates_run_one_after_the_other(files: Path, tmp_path: Path) -> Non
         assert site.digests() == fresh
 
 
+@pytest.mark.parametrize(
+    ("call", "number"), [("fcntl.flock", errno.ENOLCK), ("os.open", errno.EROFS)]
+)
+def test_a_state_directory_without_locks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+
+    def fails(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(f"assay.bibsql.commands.update_lock.{call}", fails)
+    with pytest.raises(ArgumentError, match=os.strerror(number)) as raised, update_lock("x", 1):
+        pass
+    assert "ASSAY_STATE_DIRECTORY" in str(raised.value.hint)
+
+
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_an_update_from_elsewhere_is_waited_for(files: Path, tmp_path: Path, name: str) -> None:
     """Our lock does not reach it: it is of another user or another machine."""
@@ -363,6 +382,37 @@ def test_tables_that_another_program_made_meanwhile_are_not_dropped(
         with pytest.raises(AssayError, match="already exists"):
             bibtosql.run(["--create", "--quiet", "--apply", site.url, str(files)])
         assert site.digests() == fresh
+
+
+def test_what_fails_after_the_commit_is_not_said_to_undo_it(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database("postgresql", tmp_path) as site:
+        site.fresh(files)
+        edit(files / "serif.bib")
+        with session(site.deployment.address) as opened:
+            # What another GRANT has to wait for, and no update of rows.
+            for statement in ("BEGIN", "GRANT SELECT ON bibtab TO PUBLIC"):
+                opened.execute(statement)
+            ended = site.bibtosql(
+                "--update", "--reader", "guest", "--wait", "1", "--apply", site.url, files,
+                ASSAY_READER_PASSWORD="secret",
+            )  # fmt: skip
+        assert ended.returncode == 3, ended.stderr
+        assert "the tables are up to date, but guest may not read all" in ended.stderr
+        assert "bibtosql --reader guest --apply" in ended.stderr
+        assert "nothing has changed" not in ended.stderr
+        assert site.digests() == site.fresh(files)
+    need("sqlite")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    dialect = registry.system("sqlite").dialect
+    monkeypatch.setattr(type(dialect), "after_load", lambda *_: ["ANALYZE absent"])
+    made = tmp_path / "made.db"
+    with pytest.raises(AssayError, match="no such table") as raised:
+        bibtosql.run(["--create", "--quiet", "--apply", str(made), str(files)])
+    assert "the tables are loaded, but without statistics" in raised.value.message
+    with closing(sqlite3.connect(made)) as opened:
+        assert opened.execute("SELECT count(*) FROM bibtab").fetchone() == (147,)
 
 
 @pytest.mark.parametrize("name", ["postgresql", "mariadb"])

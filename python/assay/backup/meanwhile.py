@@ -27,7 +27,7 @@ TABLE = Table(
     primary_key=("id",),
 )
 _PAUSE_S = 0.005
-_PATIENCE_S = 120.0
+_TIMEOUT_S = 120.0
 
 
 def create(deployment: Deployment, dialect: Dialect, rows: SingleRows) -> None:
@@ -60,6 +60,8 @@ class Client:
         self._took_ns: list[int] = []
         self._counted_since_ns = 0
         self._last_error = ""
+        self._failure: Exception | None = None
+        """What ended the thread."""
         self.number = 0
         """Of the last transaction that was acknowledged."""
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
@@ -73,18 +75,16 @@ class Client:
 
     def wait_for_answer(self) -> None:
         """Until a transaction has been answered that was sent after this call. Raises `SystemDied`
-        where none is."""
-        before, deadline_s = self.number, time.monotonic() + _PATIENCE_S
-        while self.number < before + 2:  # the first may have been sent before
-            if time.monotonic() > deadline_s or not self._thread.is_alive():
-                raise SystemDied(f"no transaction is answered any more: {self._last_error}")
-            time.sleep(_PAUSE_S)
+        where none is, and what ended the thread."""
+        before = self.number
+        self._wait_until(lambda: self.number >= before + 2)  # the first may have been sent before
 
     def pause(self) -> None:
-        """Closes its session; a transaction that is due waits until `go_on`."""
+        """Closes its session; a transaction that is due waits until `go_on`. Raises `SystemDied`
+        where the one before is not answered, and what ended the thread."""
         self._is_closed.clear()
         self._pausing.set()
-        self._is_closed.wait(_PATIENCE_S)
+        self._wait_until(self._is_closed.is_set)
 
     def go_on(self) -> None:
         self._pausing.clear()
@@ -92,22 +92,41 @@ class Client:
     def end(self) -> None:
         self._ending.set()
         self._pausing.clear()
-        self._thread.join(_PATIENCE_S)
+        self._thread.join(_TIMEOUT_S)
 
     def answered(self) -> Answered:
         took_ns = self._took_ns or [0]
         return Answered(len(self._took_ns), int(statistics.median(took_ns)), max(took_ns))
 
+    def _wait_until(self, is_so: Callable[[], bool]) -> None:
+        deadline_s = time.monotonic() + _TIMEOUT_S
+        while not is_so():
+            if self._failure is not None:
+                raise self._failure
+            if time.monotonic() > deadline_s:
+                raise SystemDied(f"no transaction is answered any more: {self._last_error}")
+            time.sleep(_PAUSE_S)
+
     def _work(self) -> None:
-        with contextlib.suppress(AssayError, _engine.EngineError):
+        try:
             while not self._ending.is_set():
-                began_ns = time.monotonic_ns()
-                while not self._ending.is_set() and not self._is_answered():
-                    time.sleep(_PAUSE_S)
-                began_ns = max(began_ns, self._counted_since_ns)
-                self._took_ns.append(time.monotonic_ns() - began_ns)
+                self._send()
                 time.sleep(_PAUSE_S)
+        except Exception as error:
+            self._failure = error
+        finally:
             self._close()
+
+    def _send(self) -> None:
+        """One transaction, again and again until it is answered; what the end of the thread leaves
+        without an answer does not count."""
+        began_ns = time.monotonic_ns()
+        while not self._is_answered():
+            if self._ending.is_set():
+                return
+            time.sleep(_PAUSE_S)
+        began_ns = max(began_ns, self._counted_since_ns)
+        self._took_ns.append(time.monotonic_ns() - began_ns)
 
     def _is_answered(self) -> bool:
         if self._pausing.is_set():

@@ -4,7 +4,6 @@ compares what came back with what was there."""
 from __future__ import annotations
 
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,12 +12,12 @@ from assay.backup import meanwhile
 from assay.backup.meanwhile import Meanwhile
 from assay.backup.way import Subject, Way
 from assay.dialects.protocol import SingleRows, Table
-from assay.errors import Bug, RunFailed, SystemRefused
+from assay.durability.file_system import sync
+from assay.errors import Bug, RunFailed, SystemRefused, SystemUnderTestError
 from assay.load.digest import table_digests
 from assay.load.tables import drop
 from assay.observation import BackupReport
 from assay.pool import PooledSystem
-from assay.provision.tools import tool
 
 _FOLDER = "backup"
 
@@ -79,4 +78,7 @@ def observe(
 def _flush(folder: Path) -> None:
     """A backup that is still in memory is none. Of the whole file system: its journal has the
     names. Once before the backup too, so that each repetition begins alike."""
-    subprocess.run([tool("sync"), "--file-system", str(folder)], check=False)
+    try:
+        sync(folder)
+    except SystemUnderTestError as error:
+        raise RunFailed(f"no backup: {error.message}") from error

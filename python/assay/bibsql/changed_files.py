@@ -21,10 +21,49 @@ from assay.provision.deployment import Deployment
 
 
 @dataclass(frozen=True)
-class UpdateReport:
-    deleted_rows: int
+class Replaced:
     inserted_rows: int
     elapsed_ns: int
+
+
+@dataclass(frozen=True)
+class LoadedTables:
+    """Tables whose rows follow files by ``rule``."""
+
+    deployment: Deployment
+    dialect: Dialect
+    tables: Sequence[Table]
+    rule: FileRows
+
+    def count(self) -> int:
+        """The rows of all files."""
+        table = next(table for table in self.tables if table.name == self.rule.table)
+        return count(self.deployment, self.dialect, [table])[table.name]
+
+    def replace(
+        self,
+        source: Mapping[str, Any],
+        changed: Sequence[str],
+        gone: Sequence[str] = (),
+        progress: OnProgress | None = None,
+    ) -> Replaced:
+        """Deletes the rows of the files named in ``changed`` and ``gone`` and inserts those of
+        ``changed`` anew, in one transaction; ``source`` is the engine's document that names all
+        files as they are now."""
+        began_ns = time.monotonic_ns()
+        report = fill(
+            self.deployment,
+            self.dialect,
+            self.tables,
+            {**source, "only": list(changed)},
+            before=[
+                *lock(self.dialect, self.rule),
+                *deletes(self.dialect, self.rule, [*changed, *gone]),
+            ],
+            progress=progress,
+        )
+        sent = {table["name"]: int(table["rows"]) for table in report["tables"]}
+        return Replaced(sent.get(self.rule.table, 0), time.monotonic_ns() - began_ns)
 
 
 def lock(dialect: Dialect, rule: FileRows) -> list[str]:
@@ -46,47 +85,3 @@ def deletes(dialect: Dialect, rule: FileRows, names: Sequence[str]) -> list[str]
     for table in rule.rebuilt:
         statements += dialect.delete_all(table)
     return statements
-
-
-def update(
-    deployment: Deployment,
-    dialect: Dialect,
-    tables: Sequence[Table],
-    rule: FileRows,
-    source: Mapping[str, Any],
-    changed: Sequence[str],
-    vanished: Sequence[str] = (),
-    progress: OnProgress | None = None,
-) -> UpdateReport:
-    """Deletes the rows of the files named in ``changed`` and ``vanished`` and inserts those of
-    ``changed`` anew, in one transaction; ``source`` is the engine's document that names all files
-    as they are now."""
-    before_rows = _rows_of(deployment, dialect, tables, rule)
-    began_ns = time.monotonic_ns()
-    report = fill(
-        deployment,
-        dialect,
-        tables,
-        {**source, "only": list(changed)},
-        before=[*lock(dialect, rule), *deletes(dialect, rule, [*changed, *vanished])],
-        progress=progress,
-    )
-    elapsed_ns = time.monotonic_ns() - began_ns
-    inserted = _rows_sent(report, rule.table)
-    return UpdateReport(
-        deleted_rows=before_rows + inserted - _rows_of(deployment, dialect, tables, rule),
-        inserted_rows=inserted,
-        elapsed_ns=elapsed_ns,
-    )
-
-
-def _rows_sent(report: dict[str, Any], table: str) -> int:
-    return next((int(sent["rows"]) for sent in report["tables"] if sent["name"] == table), 0)
-
-
-def _rows_of(
-    deployment: Deployment, dialect: Dialect, tables: Sequence[Table], rule: FileRows
-) -> int:
-    return count(deployment, dialect, [table for table in tables if table.name == rule.table])[
-        rule.table
-    ]

@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from assay.bibsql import beebe, declared, update
+from assay.bibsql import beebe, declared
 from assay.bibsql.bibliography import Bibliography, files_of, resolve
+from assay.bibsql.changed_files import LoadedTables
 from assay.bibsql.declared import Declared
 from assay.bibsql.reported import Entries, reported_entries
+from assay.bibsql.update_experiment import UpdateTask, edit, observe
 from assay.dialects.protocol import Table
 from assay.experiment.values import Experiment, Scalar
 from assay.files.toml_file import Section
@@ -103,22 +105,15 @@ class BibliographyRows:
     ) -> UpdateReport:
         rule = self.workload.data.update
         assert rule is not None, "refuse_update has said so"
-        task = update.UpdateTask(int(parameters["changed"]), int(parameters["vanished"]), seed)
+        loaded = LoadedTables(deployment, system.dialect, tables, rule)
+        task = UpdateTask(int(parameters["changed"]), int(parameters["vanished"]), seed)
 
         def request_of(files: Sequence[Path]) -> DataRequest:
             return self._request(self.bibliography.of_files(files), parameters)
 
         with tempfile.TemporaryDirectory(prefix="assay-update-") as folder:
-            return update.observe(
-                deployment,
-                system,
-                tables,
-                rule,
-                self.bibliography.files,
-                Path(folder),
-                task,
-                request_of,
-            )
+            edited = edit(self.bibliography.files, Path(folder), task)
+            return observe(loaded, system, edited, request_of)
 
     def _request(self, bibliography: Bibliography, parameters: Mapping[str, Scalar]) -> DataRequest:
         return bibliography.request(

@@ -49,7 +49,7 @@ class CompletesUrls(Protocol):
 
 
 @runtime_checkable
-class LimitsWaiting(Protocol):
+class LimitsWaitingByOption(Protocol):
     """Reached by URL, its first session may already wait for a lock; how long is an option."""
 
     def waiting_at_most(self, choice: SystemChoice, wait_s: float) -> SystemChoice:
@@ -356,7 +356,7 @@ class Verified(Protocol):
 
 ABILITIES: tuple[type, ...] = (
     ReachedByUrl,
-    LimitsWaiting,
+    LimitsWaitingByOption,
     VaryingCapabilities,
     CompletesUrls,
     SessionLimit,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.bibsql.bibliography import counted, files_of
-from assay.bibsql.changed_files import UpdateReport, update
+from assay.bibsql.changed_files import LoadedTables, Replaced
 from assay.bibsql.commands import reading_user
 from assay.bibsql.commands.file_update import FileUpdate, file_update, rule_of
 from assay.bibsql.commands.input_check import (
@@ -33,7 +33,7 @@ from assay.bibsql.newer_than import now_ns, set_stamp
 from assay.cli.outcome import say
 from assay.cli.progress import progress
 from assay.dialects.protocol import Table
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, AssayError
 from assay.load.fill import OnProgress, fill
 from assay.load.tables import count, drop, drops
 from assay.progress import Progress, Silent
@@ -50,25 +50,20 @@ _NAMES_SHOWN = 3
 
 
 def run(parsed: Parsed, workload: Workload, words: list[str]) -> None:
-    """Raises members of the whole tree of errors; then nothing has changed."""
+    """Raises members of the whole tree of errors; then nothing has changed, unless the message says
+    that the tables are up to date."""
     wait_s = _waiting(parsed, words)
     file_update(parsed, words)  # what is wrong with the files is said before a password is asked
     with attached(parsed, workload, wait_s) as target:
-        reader = _reader(parsed, workload, target)  # a password is asked for before a long load
+        with target.unchanged_by_errors():
+            reader = _reader(parsed, workload, target)  # a password is asked for before a long load
         with update_lock(target.place, wait_s):
             if "update" in parsed.given:
                 _update(parsed, workload, target, words)
             elif "create" in parsed.given:
                 _create(parsed, workload, target, words)
-        if reader is not None:
-            target.execute(reader.statements)
-            _say(parsed, reader.done)
-            if target.rows(reader.write_question):
-                _say(
-                    parsed,
-                    f"warning: {parsed.last('reader')} may change the tables as well: "
-                    "revoke that, or name another user",
-                )
+            if reader is not None:
+                _make_reader(parsed, target, reader)
 
 
 def _waiting(parsed: Parsed, words: list[str]) -> float:
@@ -93,7 +88,8 @@ def _waiting(parsed: Parsed, words: list[str]) -> float:
 
 def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]) -> None:
     rule = rule_of(workload)
-    held = target.texts(rule.table, rule.key)
+    with target.unchanged_by_errors():
+        held = target.texts(rule.table, rule.key)
     stamp, began_ns = _begun(parsed, words)
     asked = _asked(parsed, words)
     gone = sorted(held - set(asked.names))
@@ -106,7 +102,8 @@ def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]
         )
     new = set(asked.names) - held
     changed = [name for name in asked.names if name in asked.changed_names or name in new]
-    report = UpdateReport(0, 0, 0)
+    loaded = LoadedTables(target.deployment, target.dialect, workload.tables, rule)
+    before_rows, replaced = 0, Replaced(0, 0)
     bad: list[str] = []
     if changed or gone:
         with _read(parsed, workload, target, [str(file) for file in asked.files]) as (source, said):
@@ -114,22 +111,30 @@ def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]
             bad = without_entries(source, read)
             changed = [name for name in changed if name not in {read[file] for file in bad}]
             if changed or gone:
-                report = update(
-                    target.deployment,
-                    target.dialect,
-                    workload.tables,
-                    rule,
-                    source,
-                    changed,
-                    gone,
-                    said,
-                )
+                with target.unchanged_by_errors():
+                    before_rows = loaded.count()
+                    replaced = loaded.replace(source, changed, gone, said)
     if stamp is not None and not bad:
         set_stamp(stamp, began_ns)
-    if changed or gone or not bad:
-        _say(parsed, _summary(report, changed, gone, asked))
+    if changed or gone:
+        with _done_but("the tables are up to date, but how many rows were deleted is unknown"):
+            deleted_rows = before_rows + replaced.inserted_rows - loaded.count()
+        _say(parsed, _summary(changed, gone, asked, deleted_rows, replaced))
+    elif not bad:
+        _say(parsed, f"no file of {len(asked.files)} has changed")
     if bad:
         raise kept_rows_error(bad)
+
+
+@contextmanager
+def _done_but(what: str, *, hint: str | None = None) -> Iterator[None]:
+    """Errors in the block come after the commit; they say ``what`` is left undone."""
+    try:
+        yield
+    except AssayError as error:
+        error.message = f"{what}: {error.message}"
+        error.hint = hint or error.hint
+        raise
 
 
 def _begun(parsed: Parsed, words: list[str]) -> tuple[Path | None, int]:
@@ -155,25 +160,32 @@ def _create(parsed: Parsed, workload: Workload, target: Target, words: list[str]
     """New tables with all rows. Tables that are there are replaced only where they are empty, as a
     killed load leaves them."""
     tables, dialect = workload.tables, target.dialect
-    _empty_tables(workload, target)  # said before files are read for minutes
+    with target.unchanged_by_errors():
+        _empty_tables(workload, target)  # said before files are read for minutes
     with _read(parsed, workload, target, [str(file) for file in files_of(words)]) as (source, said):
         began_s = time.monotonic()
         # Indexes before the rows: then the rows are all that is left to do, in one transaction.
         options = target.deployment.options
         indexes = [statement for table in tables for statement in dialect.create_indexes(table)]
         made: list[Table] = []
-        try:
-            target.execute(drops(dialect, _empty_tables(workload, target)))
-            for table in tables:
-                target.execute(dialect.create_table(table, options))
-                made.append(table)
-            target.execute(indexes)
-            sent = fill(target.deployment, dialect, tables, source, progress=said)
-        except BaseException:
-            # Not those that another program has made meanwhile.
-            drop(target.deployment, dialect, made)
-            raise
-    target.execute(dialect.after_load(tables))
+        with target.unchanged_by_errors():
+            try:
+                target.execute(drops(dialect, _empty_tables(workload, target)))
+                for table in tables:
+                    target.execute(dialect.create_table(table, options))
+                    made.append(table)
+                target.execute(indexes)
+                sent = fill(target.deployment, dialect, tables, source, progress=said)
+            except BaseException:
+                # Not those that another program has made meanwhile.
+                drop(target.deployment, dialect, made)
+                raise
+        target.keep_file()
+    with _done_but(
+        "the tables are loaded, but without statistics",
+        hint="the rows are there; queries may be slow",
+    ):
+        target.execute(dialect.after_load(tables))
     parts = [f"{table['name']} {counted(int(table['rows']), 'row')}" for table in sent["tables"]]
     _say(parsed, f"{', '.join(parts)} in {duration(time.monotonic() - began_s)}")
 
@@ -216,8 +228,25 @@ def _shown_progress(is_quiet: bool) -> Iterator[Progress]:
         yield shown
 
 
+def _make_reader(parsed: Parsed, target: Target, reader: _Reader) -> None:
+    loaded = "the tables are up to date, but " if {"update", "create"} & parsed.given else ""
+    again = f"mend that, then: bibtosql --reader {reader.name} --apply URL"
+    with _done_but(f"{loaded}{reader.name} may not read all of the tables", hint=again):
+        target.execute(reader.statements)
+    _say(parsed, reader.done)
+    with _done_but(f"{loaded}whether {reader.name} may change them is unknown", hint=again):
+        may_write = bool(target.rows(reader.write_question))
+    if may_write:
+        _say(
+            parsed,
+            f"warning: {reader.name} may change the tables as well: "
+            "revoke that, or name another user",
+        )
+
+
 @dataclass(frozen=True)
 class _Reader:
+    name: str
     statements: list[str]
     done: str
     """What is said when they have been executed."""
@@ -239,6 +268,7 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
     unused = " (the one given is not used)" if reading_user.is_password_given() else ""
     old = f", who was there and keeps the password{unused},"
     return _Reader(
+        name,
         statements,
         f"{name}{old if is_there else ', a new user,'} may read the tables",
         reading_user.write_question(name, target.dialect, workload),
@@ -246,16 +276,18 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
 
 
 def _summary(
-    report: UpdateReport, changed: Sequence[str], gone: Sequence[str], asked: FileUpdate
+    changed: Sequence[str],
+    gone: Sequence[str],
+    asked: FileUpdate,
+    deleted_rows: int,
+    replaced: Replaced,
 ) -> str:
-    if not changed and not gone:
-        return f"no file of {len(asked.files)} has changed"
     parts = [f"{len(changed)} of {counted(len(asked.files), 'file')} read"]
     if gone:
         parts.append(f"{counted(len(gone), 'file')} gone")
     return (
-        f"{', '.join(parts)}: {counted(report.deleted_rows, 'row')} deleted, "
-        f"{report.inserted_rows:,} inserted in {duration(report.elapsed_ns / 1e9)}"
+        f"{', '.join(parts)}: {counted(deleted_rows, 'row')} deleted, "
+        f"{replaced.inserted_rows:,} inserted in {duration(replaced.elapsed_ns / 1e9)}"
     )
 
 

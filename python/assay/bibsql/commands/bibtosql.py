@@ -37,6 +37,7 @@ from assay.cli.outcome import outcome_of
 from assay.cli.streams import OutputLost
 from assay.cli.surroundings import refuse_other_encodings
 from assay.errors import ArgumentError
+from assay.experiment.values import ENCODINGS
 from assay.files import output_file
 from assay.record.schema import insist_on_no_record
 from assay.workload import reader
@@ -52,7 +53,12 @@ OPTIONS = (
     Option("server", "the kind of server the script is for", "NAME"),
     Option("version", "print the version"),
     Option("force", "replace the --output file if it exists", "", False),
-    Option("encoding", "encoding of the input: utf-8 or latin-1 [default: utf-8]", "NAME", False),
+    Option(
+        "encoding",
+        f"encoding of the input: {' or '.join(ENCODINGS)} [default: {ENCODINGS[0]}]",
+        "NAME",
+        False,
+    ),
     Option("keep-going", "skip bad entries and report them, instead of stopping", "", False),
     Option(
         "option", "table option of the server, with --create; may be repeated", "KEY=VALUE", False

@@ -21,11 +21,11 @@ from assay.bibsql.commands.file_update import FileUpdate, rule_of
 from assay.bibsql.commands.options import Parsed
 from assay.dialects.protocol import Dialect, Table
 from assay.errors import ArgumentError
+from assay.experiment.values import ENCODINGS
 from assay.registry import unknown
 from assay.text.quantities import REPLICAS, SEED
 from assay.workload.values import Workload
 
-ENCODINGS = ("utf-8", "latin-1")
 _NUMBERS = {"replicas": REPLICAS, "seed": SEED}
 
 

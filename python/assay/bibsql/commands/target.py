@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote
@@ -18,15 +18,14 @@ from assay.bibsql.commands.sql_script import table_options
 from assay.bibsql.commands.update_lock import lock_conflicts_named, update_lock
 from assay.cli.passwords import with_passwords
 from assay.dialects.protocol import Dialect, LimitsWaiting
-from assay.errors import FULL_DISK_HINT, ArgumentError, AssayError, RunFailed
+from assay.errors import FULL_DISK_HINT, ArgumentError, AssayError
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.settings import system_choice
 from assay.files import paths
 from assay.provision.deployment import Address, Deployment
 from assay.provision.session import session
 from assay.server_url import is_url
-from assay.systems.abilities import LimitsWaiting as LimitedByOption
-from assay.systems.abilities import ReachedByUrl, WorksInProcess
+from assay.systems.abilities import LimitsWaitingByOption, ReachedByUrl, WorksInProcess
 from assay.workload.values import Workload
 
 _NO_PATH = re.compile(r":|[A-Za-z][A-Za-z0-9+.-]*:")
@@ -39,6 +38,10 @@ class Target:
 
     server: servers.Server
     deployment: Deployment
+    wait_s: float
+    """How long a session waits for a lock of the database."""
+    unless_loaded: ExitStack
+    """Removes a file that was made for it."""
 
     @property
     def dialect(self) -> Dialect:
@@ -52,6 +55,16 @@ class Target:
             return os.path.realpath(address.file)
         where = address.unix or f"{address.host}:{address.port}"
         return f"{where}/{address.database}"
+
+    @contextmanager
+    def unchanged_by_errors(self) -> Iterator[None]:
+        """For what comes before the end of a commit."""
+        with _unchanged(self.place, self.dialect, self.wait_s):
+            yield
+
+    def keep_file(self) -> None:
+        """Whatever follows: it holds the rows now."""
+        self.unless_loaded.pop_all()
 
     def execute(self, statements: list[str]) -> None:
         with session(self.deployment.address) as opened:
@@ -95,13 +108,14 @@ class Target:
 
 @contextmanager
 def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Target]:
-    """A file that ``--create`` makes is removed again after an error. No session waits longer than
-    ``wait_s`` for a lock of the database; raises `RunFailed` where one had to."""
+    """A file that ``--create`` makes is removed again, unless `Target.keep_file` was called. No
+    session waits longer than ``wait_s`` for a lock of the database."""
     word = parsed.last_or("apply", "")
     if not is_url(word):
         _insist_on_path(word)
-    made = None if is_url(word) else _file_made(Path(word), is_new="create" in parsed.given)
-    try:
+    with ExitStack() as unless_loaded, ExitStack() as attaching:
+        if not is_url(word) and _is_file_made(Path(word), is_new="create" in parsed.given):
+            unless_loaded.callback(_remove, Path(word))
         choice = system_choice(word) if is_url(word) else _file_choice(parsed, workload, word)
         server = servers.server(choice.name)
         own = parsed.last("server")
@@ -110,35 +124,37 @@ def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Targ
         [choice] = with_passwords(Experiment(workload.name, (), (choice,))).systems
         system = registry.system(choice.name)
         assert isinstance(system, ReachedByUrl), "it has a URL"
-        if isinstance(system, LimitedByOption):
+        if isinstance(system, LimitsWaitingByOption):
             choice = system.waiting_at_most(choice, wait_s)
         place = choice.url_without_password if is_url(word) else word
-        with (
-            lock_conflicts_named(str(place), system.dialect, wait_s),
-            _full_disk_named(),
-            system.attach(choice) as deployment,
-        ):
-            given = {**deployment.options, **table_options(server, parsed)}
-            options = _with_bulk_form(parsed, given)
-            endpoints = tuple(
-                _with_limit(endpoint, system.dialect, wait_s) for endpoint in deployment.endpoints
-            )
-            yield Target(server, replace(deployment, options=options, endpoints=endpoints))
-    except BaseException:
-        if made is not None:
-            _remove(made)
-        raise
+        with _unchanged(str(place), system.dialect, wait_s):
+            deployment = attaching.enter_context(system.attach(choice))
+        given = {**deployment.options, **table_options(server, parsed)}
+        options = _with_bulk_form(parsed, given)
+        endpoints = tuple(
+            _with_limit(endpoint, system.dialect, wait_s) for endpoint in deployment.endpoints
+        )
+        found = replace(deployment, options=options, endpoints=endpoints)
+        yield Target(server, found, wait_s, unless_loaded)
+
+
+def _remove(made: Path) -> None:
+    """Not where another program loads into the file by now."""
+    with suppress(AssayError), update_lock(os.path.realpath(made), 0):
+        made.unlink(missing_ok=True)
 
 
 @contextmanager
-def _full_disk_named() -> Iterator[None]:
-    """With what helps here, where there is no storage to choose."""
-    try:
-        yield
-    except AssayError as error:
-        if error.hint == FULL_DISK_HINT:
-            error.hint = "free space where the database is; nothing has changed"
-        raise
+def _unchanged(place: str, dialect: Dialect, wait_s: float) -> Iterator[None]:
+    """Errors say that nothing has changed, where the user could doubt it: a lock that is held, a
+    full disk."""
+    with lock_conflicts_named(place, dialect, wait_s):
+        try:
+            yield
+        except AssayError as error:
+            if error.hint == FULL_DISK_HINT:  # where there is no storage to choose
+                error.hint = "free space where the database is; nothing has changed"
+            raise
 
 
 def _insist_on_path(word: str) -> None:
@@ -157,12 +173,6 @@ def _with_limit(address: Address, dialect: Dialect, wait_s: float) -> Address:
     return replace(address, session_statements=first)
 
 
-def _remove(made: Path) -> None:
-    """Not where another program loads into the file by now."""
-    with suppress(RunFailed), update_lock(os.path.realpath(made), 0):
-        made.unlink(missing_ok=True)
-
-
 def _with_bulk_form(parsed: Parsed, options: Mapping[str, str]) -> Mapping[str, str]:
     """INSERT statements where the faster load needs a setting of the server."""
     is_given = any(word.startswith("bulk_form=") for word in parsed.all("option"))
@@ -171,14 +181,14 @@ def _with_bulk_form(parsed: Parsed, options: Mapping[str, str]) -> Mapping[str, 
     return {**options, "bulk_form": "multi-row"}
 
 
-def _file_made(file: Path, *, is_new: bool) -> Path | None:
+def _is_file_made(file: Path, *, is_new: bool) -> bool:
     if not is_new or paths.exists(file):
-        return None
+        return False
     try:
         file.touch(exist_ok=False)
     except OSError as error:
         raise ArgumentError(f"--apply {file}: cannot be made: {error.strerror}") from error
-    return file
+    return True
 
 
 def _file_choice(parsed: Parsed, workload: Workload, word: str) -> SystemChoice:

@@ -13,7 +13,9 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
+from assay import env_vars
 from assay.dialects.protocol import Dialect, LocksTables
 from assay.errors import ArgumentError, RunFailed, SystemRefused
 from assay.provision import ledger
@@ -33,15 +35,31 @@ def update_lock(place: str, wait_s: float) -> Iterator[None]:
         folder.mkdir(mode=0o700, exist_ok=True)
         lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise ArgumentError(f"{file}: the lock cannot be opened: {error.strerror}") from error
+        raise _unusable(file, "opened", error) from error
     try:
-        _wait(lock, place, wait_s)
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"process {os.getpid()}, since {time.strftime('%F %T')}".encode(), 0)
+        try:
+            _wait(lock, place, wait_s)
+        except OSError as error:  # ENOLCK: a file system of a network without locks
+            raise _unusable(file, "taken", error) from error
+        _name_holder(lock, f"process {os.getpid()}, since {time.strftime('%F %T')}")
         yield
-        os.ftruncate(lock, 0)
+        _name_holder(lock, "")
     finally:
         os.close(lock)
+
+
+def _unusable(file: Path, what: str, error: OSError) -> ArgumentError:
+    return ArgumentError(
+        f"{file}: the lock cannot be {what}: {error.strerror}",
+        hint=f"name a folder of yours on a local disk: {env_vars.STATE_DIRECTORY.name}=…",
+    )
+
+
+def _name_holder(lock: int, text: str) -> None:
+    """For the message of those that wait; it has no name where the disk is full."""
+    with suppress(OSError):
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, text.encode(), 0)
 
 
 def _wait(lock: int, place: str, wait_s: float) -> None:

@@ -15,16 +15,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.bibsql.changed_files import update
-from assay.bibsql.declared import FileRows
+from assay.bibsql.changed_files import LoadedTables
 from assay.bibsql.newer_than import newer_than, now_ns, set_stamp
-from assay.dialects.protocol import Table
 from assay.errors import ArgumentError
 from assay.load.digest import table_digests
 from assay.load.stage import load
 from assay.observation import UpdateReport
 from assay.observation.other_reports import UpdatedTable
-from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import System
 
@@ -36,28 +33,54 @@ _ENTRY = re.compile(r"^@(?!string|preamble|comment)\w+\{.*?^\}\n", re.IGNORECASE
 
 @dataclass(frozen=True)
 class UpdateTask:
-    """What is changed: how many files are edited, how many vanish, by which dice."""
+    """What is changed: how many files are edited, how many vanish, chosen by which seed."""
 
     changed: int
     vanished: int
     seed: int
 
 
-def observe(
-    deployment: Deployment,
-    system: System,
-    tables: Sequence[Table],
-    rule: FileRows,
-    files: Sequence[Path],
-    folder: Path,
-    task: UpdateTask,
-    request_of: RequestOf,
-) -> UpdateReport:
-    """Edits copies of ``files`` in ``folder``, updates the deployment, then loads it afresh and
-    compares.
+@dataclass(frozen=True)
+class Edited:
+    """A collection of files after its edits."""
 
-    The deployment must hold the rows of ``files``; it is left holding those of the edited ones.
+    left: list[Path]
+    changed: list[str]
+    """Names of the files that are newer than the stamp."""
+    vanished: list[str]
+
+
+def observe(
+    loaded: LoadedTables, system: System, edited: Edited, request_of: RequestOf
+) -> UpdateReport:
+    """Updates the tables, then loads them afresh and compares.
+
+    They must hold the rows of the files before the edits; they are left holding those after.
     """
+    request = request_of(edited.left)
+    assert not callable(request.source), "a bibliography is read by the engine"
+    before_rows = loaded.count()
+    replaced = loaded.replace(request.source, edited.changed, edited.vanished)
+    after_rows = loaded.count()
+    updated = table_digests(loaded.deployment, loaded.dialect, loaded.tables)
+    load(loaded.deployment, system, loaded.tables, request)
+    fresh = table_digests(loaded.deployment, loaded.dialect, loaded.tables)
+    return UpdateReport(
+        changed_files=len(edited.changed),
+        vanished_files=len(edited.vanished),
+        deleted_rows=before_rows + replaced.inserted_rows - after_rows,
+        inserted_rows=replaced.inserted_rows,
+        elapsed_ns=replaced.elapsed_ns,
+        equals_fresh_load=updated == fresh,
+        tables={
+            name: UpdatedTable(rows, digest, fresh_rows=fresh[name][0])
+            for name, (rows, digest) in updated.items()
+        },
+    )
+
+
+def edit(files: Sequence[Path], folder: Path, task: UpdateTask) -> Edited:
+    """Edits copies of ``files`` in ``folder``, and finds the changed ones by a stamp."""
     if task.changed + task.vanished > len(files):
         raise ArgumentError(
             f"{task.changed} changed and {task.vanished} vanished files asked, "
@@ -67,42 +90,16 @@ def observe(
     copies = [Path(shutil.copy2(file, folder)) for file in files]
     stamp = folder / "last-update"
     set_stamp(stamp, _after(copies, stamp))
-    dice = random.Random(task.seed)
-    chosen = dice.sample(copies, task.changed + task.vanished)
+    rng = random.Random(task.seed)
+    chosen = rng.sample(copies, task.changed + task.vanished)
     for number, file in enumerate(chosen[: task.changed]):
-        _edit(file, dice, number)
+        _edit_file(file, rng, number)
     vanished = chosen[task.changed :]
     for file in vanished:
         file.unlink()
     left = [file for file in copies if file not in vanished]
-
     changed = newer_than(str(stamp)).changed(left)
-    request = request_of(left)
-    assert not callable(request.source), "a bibliography is read by the engine"
-    report = update(
-        deployment,
-        system.dialect,
-        tables,
-        rule,
-        request.source,
-        [file.name for file in changed],
-        [file.name for file in vanished],
-    )
-    updated = table_digests(deployment, system.dialect, tables)
-    load(deployment, system, tables, request)
-    fresh = table_digests(deployment, system.dialect, tables)
-    return UpdateReport(
-        changed_files=len(changed),
-        vanished_files=len(vanished),
-        deleted_rows=report.deleted_rows,
-        inserted_rows=report.inserted_rows,
-        elapsed_ns=report.elapsed_ns,
-        equals_fresh_load=updated == fresh,
-        tables={
-            name: UpdatedTable(rows, digest, fresh_rows=fresh[name][0])
-            for name, (rows, digest) in updated.items()
-        },
-    )
+    return Edited(left, [file.name for file in changed], [file.name for file in vanished])
 
 
 def _after(files: Sequence[Path], stamp: Path) -> int:
@@ -112,12 +109,12 @@ def _after(files: Sequence[Path], stamp: Path) -> int:
     return now
 
 
-def _edit(file: Path, dice: random.Random, number: int) -> None:
+def _edit_file(file: Path, rng: random.Random, number: int) -> None:
     """What an editor's day does to a file: an entry goes, an entry changes, an entry is new."""
     text = file.read_text(encoding="utf-8")
     entries = list(_ENTRY.finditer(text))
     if len(entries) > 2:
-        gone, changed = sorted(dice.sample(entries, 2), key=lambda entry: entry.start())
+        gone, changed = sorted(rng.sample(entries, 2), key=lambda entry: entry.start())
         revised = changed.group().rstrip()[:-1] + '  annote =       "Revised.",\n}\n'
         text = (
             text[: gone.start()]
