@@ -46,7 +46,7 @@ _STAGES = 6 * _CELLS
 """Of all runs: they are provisioned, loaded (twice entered), driven, checked and done."""
 _AGAIN = 1 / 3
 """Share of the cases that are killed a second time."""
-_PATIENCE_S = 600.0
+_TIMEOUT_S = 600.0
 """After which a run counts as hung."""
 _CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
@@ -201,10 +201,10 @@ def _run(folder: Path) -> list[str]:
     """Runs the file to its end; returns what was wrong with that."""
     with _started(folder) as running:
         try:
-            status = running.wait(_PATIENCE_S)
+            status = running.wait(_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             running.kill()
-            return [f"did not end within {_PATIENCE_S:g} s", _said(folder)]
+            return [f"did not end within {_TIMEOUT_S:g} s", _said(folder)]
     return [f"exit status {status}", _said(folder)] if status else []
 
 
@@ -212,7 +212,7 @@ def _run_and_kill(folder: Path, stage: int, after_s: float) -> bool:
     """Runs the file until so many stages are on record, and for this time longer; then kills it.
     Returns whether it was still running."""
     with _started(folder) as running:
-        give_up_s = time.monotonic() + _PATIENCE_S
+        give_up_s = time.monotonic() + _TIMEOUT_S
         while running.poll() is None and _stages(folder) < stage and time.monotonic() < give_up_s:
             time.sleep(0.05)
         try:

@@ -258,7 +258,7 @@ server = subprocess.Popen(["sleep", "1000"], env=tagged, start_new_session=True)
 def test_a_control_group_with_a_process_that_is_not_ours_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("assay.provision.resources.control_group._PATIENCE_S", 0.1)
+    monkeypatch.setattr("assay.provision.resources.control_group._TIMEOUT_S", 0.1)
     identity = ledger.new_id()
     group = GROUPS[0] / f"assay-{identity}"
     group.mkdir()

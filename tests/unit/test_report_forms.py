@@ -349,7 +349,7 @@ def test_a_terminal_is_used_in_its_width(report: Report, monkeypatch: pytest.Mon
 def test_the_storage_of_a_server_by_url_is_not_seen(tmp_path: Path) -> None:
     system = SystemChoice("postgresql", url="postgresql://u@127.0.0.1/d")
     planned = invented.plan([system], test="checks", clients=(1,))
-    storage = StorageFacts("not seen", "url", "")
+    storage = StorageFacts.of_url()
     record = invented.experiment(
         tmp_path / "r.sqlite",
         planned,

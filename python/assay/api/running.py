@@ -17,7 +17,7 @@ from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.experiment.settings import ORDERS
 from assay.experiment.spelling import as_written
-from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
+from assay.experiment.values import ARRIVALS, CONNECTIONS, ENCODINGS, ISOLATION_LEVELS, PROTOCOLS
 from assay.load.loading import Loading
 from assay.probe import DEFAULT_S
 from assay.probe.first_use import FirstUse
@@ -148,7 +148,7 @@ def run(
         threads=number("threads", threads, quantities.THREADS),
         protocol=asked.choice("protocol", protocol, PROTOCOLS),
         input=asked.paths("input", input),
-        encoding=asked.choice("encoding", encoding, ("utf-8", "latin-1")),
+        encoding=asked.choice("encoding", encoding, ENCODINGS),
         keep_going=asked.flag("keep_going", keep_going),
         feed=None if feed is None else asked.path("feed", feed),
         quick=asked.flag("quick", quick),

@@ -18,7 +18,7 @@ from assay.cli.live import LINE_EVERY_S
 from assay.cli.numbers import Number
 from assay.experiment.settings import ORDERS
 from assay.experiment.spelling import as_written
-from assay.experiment.values import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, PROTOCOLS
+from assay.experiment.values import ARRIVALS, CONNECTIONS, ENCODINGS, ISOLATION_LEVELS, PROTOCOLS
 from assay.experiment.words import Words
 from assay.record import DEFAULT_FILE_NAME
 from assay.text import quantities
@@ -429,8 +429,8 @@ _EXPERIMENT_OPTIONS = (
     ),
     click.option(
         "--encoding",
-        type=click.Choice(["utf-8", "latin-1"]),
-        help="Encoding of the --input files. [default: utf-8]",
+        type=click.Choice(ENCODINGS),
+        help=f"Encoding of the --input files. [default: {ENCODINGS[0]}]",
     ),
     click.option(
         "--keep-going",

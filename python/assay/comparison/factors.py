@@ -13,6 +13,7 @@ from assay.errors import ArgumentError
 from assay.experiment import Driving, Scalar
 from assay.experiment.profiles import PROFILE
 from assay.plan import fingerprint
+from assay.provision.deployment import NOT_SEEN
 from assay.record import RunRecord
 from assay.text import units
 from assay.text.nearest import did_you_mean
@@ -22,8 +23,6 @@ _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 _OF_DRIVING = tuple(field.name for field in fields(Driving))
 _ALWAYS_NAMED = ("system", "storage", "clients")
 _NO_PROFILE = "none"
-_NOT_SEEN = "not seen"
-"""The storage of a server by URL."""
 
 
 def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
@@ -36,7 +35,7 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
     found: dict[str, Scalar | None] = {
         "system": run.system_label if between != PROFILE else _without_profile(run.system_label),
         **({PROFILE: _profile(run)} if between == PROFILE else {}),
-        "storage": run.storage or _NOT_SEEN,
+        "storage": run.storage or NOT_SEEN,
         **{name: getattr(run, name) for name in _OF_CELL},
         **{name: getattr(run.server_machine, name) for name in _OF_SERVER},
         **driving,
@@ -158,7 +157,7 @@ def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
         words += [
             _word(name, cell[name])
             for name in named[test]
-            if name in cell and (name, cell[name]) != ("storage", _NOT_SEEN)
+            if name in cell and (name, cell[name]) != ("storage", NOT_SEEN)
         ]
         shown.append(", ".join(words))
     return shown

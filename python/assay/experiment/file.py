@@ -11,6 +11,7 @@ from assay.errors import ArgumentError
 from assay.experiment import levels, of_tests, prices, quick, settings, storage_words
 from assay.experiment.levels import Placed
 from assay.experiment.values import (
+    ENCODINGS,
     Experiment,
     ScriptFile,
     StorageChoice,
@@ -48,7 +49,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         budget_s=top.number("budget", quantities.BUDGET_S) if "budget" in top else None,
         threads=top.whole("threads", quantities.THREADS, 0),
         input_paths=tuple(str(file.parent / path) for path in _input(top)),
-        encoding=top.text("encoding", "utf-8"),
+        encoding=top.choice("encoding", ENCODINGS, ENCODINGS[0]),
         keep_going=top.boolean("keep_going", False),
         feed=str(file.parent / top.text("feed")) if "feed" in top else None,
         scripts=scripts,

@@ -112,6 +112,8 @@ class StoragePrice:
     """As it was written; empty: not said."""
 
 
+ENCODINGS = ("utf-8", "latin-1")
+"""Of files that rows are read from."""
 PROTOCOLS = ("simple", "extended", "prepared")
 """How statements are sent, by pgbench's names: as text with literal values; parsed, bound and
 executed each time; prepared once per client."""
@@ -328,7 +330,7 @@ class Experiment:
     """One of `PROTOCOLS`; None: the test's own default."""
     input_paths: tuple[str, ...] = ()
     """Files or folders that rows are read from (``--input``); empty: the workload's default."""
-    encoding: str = "utf-8"
+    encoding: str = ENCODINGS[0]
     keep_going: bool = False
     feed: str | None = None
     """A file of plain statements that clients send in place of the test's scripts."""

@@ -39,7 +39,7 @@ _WRITE, _READ, _FLUSH = "sequential-write", "sequential-read", "flush"
 _SHARES = {_WRITE: 0.25, _READ: 0.15, _FLUSH: 0.2}
 _RANDOM_SHARE = 0.1
 """Of the time, for the random reads of each depth."""
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 """A storage with few operations per second is slow to end those that are under way."""
 
 
@@ -140,7 +140,7 @@ def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -
     # Apart from its words, of which the last ones say why it failed.
     written = directory.run / _REPORT
     written.unlink(missing_ok=True)
-    run([*arguments, f"--output={written}"], directory, timeout_s=seconds + _PATIENCE_S)
+    run([*arguments, f"--output={written}"], directory, timeout_s=seconds + _TIMEOUT_S)
     try:
         text = written.read_text(encoding="utf-8", errors="replace")
         # Remarks may stand before it.

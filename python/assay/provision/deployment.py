@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from assay.durability.values import Durability
 from assay.errors import Bug
@@ -91,6 +91,10 @@ IN_MEMORY = ("tmpfs", "ramfs")
 """File systems in memory: what is flushed there is lost with the power, too."""
 
 
+NOT_SEEN = "not seen"
+"""The name of the storage of a server by URL."""
+
+
 @dataclass(frozen=True)
 class StorageFacts:
     """The storage of the data directory, as found."""
@@ -108,6 +112,11 @@ class StorageFacts:
     """Whether nothing else uses the block device, so that its counters are the system's."""
     label_notes: tuple[str, ...] = ()
     """What is shown with its name everywhere (``throttled``, ``modelled``)."""
+
+    @classmethod
+    def of_url(cls, directory: str = "") -> Self:
+        """Of a server or file that is not ours."""
+        return cls(NOT_SEEN, "url", directory)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity, stat_fields
 from assay.systems.protocol import ServerDirectory
 
-_PATIENCE_S = 10.0
+_TIMEOUT_S = 10.0
 
 
 @contextlib.contextmanager
@@ -22,7 +22,7 @@ def paused(directory: ServerDirectory) -> Iterator[None]:
     server that was paused when we are killed ends with us (`programs.command`)."""
     tag = identity_of(directory)
     stopped: dict[ProcessIdentity, None] = {}
-    deadline_s = time.monotonic() + _PATIENCE_S
+    deadline_s = time.monotonic() + _TIMEOUT_S
     try:
         while True:
             # A server may start a process before the one that starts them has stopped.

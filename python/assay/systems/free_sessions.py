@@ -12,7 +12,7 @@ from assay.provision.deployment import Deployment
 from assay.provision.session import brief_session
 from assay.systems.answers import numbers_of
 
-_PATIENCE_S = 1.0
+_TIMEOUT_S = 1.0
 """Sessions that have just been closed are still counted for a moment."""
 
 
@@ -28,7 +28,7 @@ def refuse_too_many(
     limit = deployment.connection_limit
     if limit is None:
         return
-    deadline_s = time.monotonic() + _PATIENCE_S
+    deadline_s = time.monotonic() + _TIMEOUT_S
     while clients + (in_use := _in_use(deployment, in_use_query)) > limit:
         if clients > limit or time.monotonic() > deadline_s:
             raise SystemRefused(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
 
-_PATIENCE_S = 10.0
+_TIMEOUT_S = 10.0
 _MEMBERS = "cgroup.procs"
 
 
@@ -27,7 +27,7 @@ class ControlGroup(Resource):
             return NOTHING
         if not (path / _MEMBERS).exists():
             raise CannotUndo("it is not a control group")
-        retry(lambda: _remove(path), _PATIENCE_S)
+        retry(lambda: _remove(path), _TIMEOUT_S)
         return Undone(self.path)
 
     def __str__(self) -> str:

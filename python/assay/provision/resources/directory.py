@@ -10,7 +10,7 @@ from pathlib import Path
 from assay.provision.resources.mount import is_mounted, mounted_within
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
 
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 _FAILED = (errno.EROFS, errno.EIO)
 """A file system whose disk fails gives errors from then on, or can only be read."""
 
@@ -38,7 +38,7 @@ class Directory(Resource):
                 return NOTHING
             if mounted := mounted_within(path):
                 raise CannotUndo(f"a file system is mounted at {mounted[0]}")
-            retry(lambda: _remove(path), _PATIENCE_S)
+            retry(lambda: _remove(path), _TIMEOUT_S)
         except _FileSystemFailed as failed:
             if self.on_mount and is_mounted(Path(self.on_mount)):
                 return NOTHING

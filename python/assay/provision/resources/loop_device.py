@@ -13,7 +13,7 @@ from assay.provision.tools import tool
 
 _BLOCK_DEVICES = Path("/sys/block")
 _DELETED = " (deleted)"
-_PATIENCE_S = 10.0
+_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class LoopDevice(Resource):
         devices = _devices_of(self.file)
         if not devices:
             return NOTHING
-        retry(self._detach, _PATIENCE_S)
+        retry(self._detach, _TIMEOUT_S)
         return Undone(", ".join(devices))
 
     def _detach(self) -> str | None:

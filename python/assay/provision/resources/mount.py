@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
 from assay.provision.tools import tool
 
-_PATIENCE_S = 10.0
+_TIMEOUT_S = 10.0
 _MOUNT_POINT = 4
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
@@ -29,7 +29,7 @@ class Mount(Resource):
             raise CannotUndo("it is not a mount that Assay made")
         was_mounted = is_mounted(path)
         if was_mounted:
-            retry(lambda: _unmount(path), _PATIENCE_S)
+            retry(lambda: _unmount(path), _TIMEOUT_S)
         # A process in a mount namespace of its own may hold a copy of the mount, and with it the
         # device; without a mount point the kernel takes it away there, too.
         with contextlib.suppress(OSError):

@@ -12,7 +12,7 @@ from assay.provision import process_tags
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
 
 _SEGMENTS = Path("/proc/sysvipc/shm")
-_PATIENCE_S = 5.0
+_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class SharedMemory(Resource):
         ours = {process.pid for process in process_tags.processes_of(identity)}
         if maker not in ours and Path(f"/proc/{maker}").exists():
             raise CannotUndo(f"process {maker}, which is not ours, has made it")
-        retry(self._remove, _PATIENCE_S)
+        retry(self._remove, _TIMEOUT_S)
         return Undone(str(self))
 
     def _remove(self) -> str | None:

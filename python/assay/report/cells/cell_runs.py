@@ -9,6 +9,7 @@ from typing import NamedTuple
 from assay.experiment import AS_IS, ENGINE, Scalar
 from assay.judge import CellVerdict, durability, repetitions
 from assay.observation import Observation
+from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import factor_order, server_machines, storage_roles
 from assay.report.values import Cell, Column, absent
@@ -32,8 +33,6 @@ _OF_MIDDLE = (
 )
 _RUNS_NAMED = 6
 _TITLES = {OFFERED_RATE: "offered/s", CLIENT_PROGRAM: "client program"}
-_NOT_SEEN = "not seen"
-"""The storage of a server by URL."""
 
 
 class DrivenRun(NamedTuple):
@@ -139,7 +138,7 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
             ", ".join(
                 level_name(name, factors[name])
                 for name in named
-                if name in factors and (name, factors[name]) != ("storage", _NOT_SEEN)
+                if name in factors and (name, factors[name]) != ("storage", NOT_SEEN)
             ),
             experiment.cells[found[0].cell_fingerprint],
             compared_by(found[0].system_label, found[0].storage),
@@ -190,7 +189,7 @@ def _factors(run: RunRecord, groups: Iterable[str], of_machine: Sequence[str]) -
     were given of the machine in several levels; one level stands in the system's name."""
     return {
         "system": server_machines.label_without(run.system_label, run.server_machine, of_machine),
-        "storage": run.storage or _NOT_SEEN,
+        "storage": run.storage or NOT_SEEN,
         **server_machines.levels(run.server_machine, of_machine),
         "clients": run.clients,
         **{f"{OF_GROUP}{one}": run.group_clients.get(one, "as declared") for one in groups},

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from assay.experiment import Driving, quick
 from assay.load.dataset_facts import DatasetFacts
+from assay.provision.deployment import NOT_SEEN
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import ContinuationRecord
@@ -176,7 +177,7 @@ def _control_group(found: DeploymentFacts) -> str:
 def _storages_table(runs: Iterable[RunRecord]) -> Table:
     rows = dict.fromkeys(
         (
-            "not seen" if storage.kind == "url" else storage.name,
+            NOT_SEEN if storage.kind == "url" else storage.name,
             "-" if storage.kind == "url" else storage.kind,
             storage.file_system or "-",
             storage.device or "-",

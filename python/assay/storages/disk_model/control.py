@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.errors import Bug, SystemDied
 
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 """A power cut waits until what is durable has been written to the image."""
 _GLANCE_S = 1.0
 
@@ -24,7 +24,7 @@ class Control:
     path: Path
 
     def ask(
-        self, command: str, *, patience_s: float = _PATIENCE_S, **arguments: Any
+        self, command: str, *, patience_s: float = _TIMEOUT_S, **arguments: Any
     ) -> dict[str, Any]:
         """The answer. Raises `SystemDied` where there is none."""
         line = json.dumps({"command": command, **arguments})

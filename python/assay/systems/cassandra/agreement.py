@@ -14,7 +14,7 @@ from assay.systems.answers import rows_of
 KEYSPACE = "assay"
 """Of the clients of a private cluster."""
 
-_PATIENCE_S = 60.0
+_TIMEOUT_S = 60.0
 _PAUSE_S = 0.05
 
 
@@ -32,7 +32,7 @@ def wait(deployment: Deployment) -> None:
     if deployment.is_private:
         wait_for_all(deployment.endpoints)
         return
-    deadline = time.monotonic() + _PATIENCE_S / 10
+    deadline = time.monotonic() + _TIMEOUT_S / 10
     while len(set(_schema_versions(deployment.address))) > 1 and time.monotonic() < deadline:
         time.sleep(_PAUSE_S)
 
@@ -40,7 +40,7 @@ def wait(deployment: Deployment) -> None:
 def wait_for_all(addresses: Sequence[Address]) -> None:
     """Until every node knows all others, and all know the same schema. Raises `SystemDied` where
     that takes too long."""
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _TIMEOUT_S
     while True:
         views = [_schema_versions(address) for address in addresses]
         are_complete = all(len(view) == len(addresses) for view in views)
@@ -50,7 +50,7 @@ def wait_for_all(addresses: Sequence[Address]) -> None:
         if time.monotonic() > deadline:
             known = ", ".join(str(len(view)) for view in views)
             raise SystemDied(
-                f"the {len(addresses)} nodes did not agree within {_PATIENCE_S:g} s: they know "
+                f"the {len(addresses)} nodes did not agree within {_TIMEOUT_S:g} s: they know "
                 f"{known} nodes, and {len(versions)} versions of the schema"
             )
         time.sleep(_PAUSE_S)

@@ -16,7 +16,7 @@ from assay.systems.answers import rows_of
 from assay.systems.cassandra.agreement import KEYSPACE
 
 _PERIOD_MS = 500
-_PATIENCE_S = 30.0
+_TIMEOUT_S = 30.0
 
 _USAGE = "SELECT mebibytes FROM system_views.disk_usage"
 _TABLES = f"SELECT table_name FROM system_schema.tables WHERE keyspace_name = '{KEYSPACE}'"
@@ -50,7 +50,7 @@ def _every(table: str, period_ms: int) -> str:
 
 def _files_bytes(deployment: Deployment) -> int:
     """Once the files have stopped to grow."""
-    deadline = time.monotonic() + _PATIENCE_S
+    deadline = time.monotonic() + _TIMEOUT_S
     before = -1
     while (now := _now_bytes(deployment)) != before and time.monotonic() < deadline:
         before = now

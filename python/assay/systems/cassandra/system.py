@@ -211,7 +211,7 @@ class Cassandra:
             raise Bug("attach() needs the URL of a server")
         self.check(choice)
         address = urls.with_origins(url.address_of(choice.url), choice.url_origins)
-        storage = StorageFacts(name="not seen", kind="url", directory="")
+        storage = StorageFacts.of_url()
         yield _deployment(
             choice,
             (address,),

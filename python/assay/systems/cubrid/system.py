@@ -153,7 +153,7 @@ class Cubrid:
         yield Deployment(
             system=self.name,
             label=choice.label,
-            nodes=(Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),),
+            nodes=(Node(self.name, StorageFacts.of_url()),),
             endpoints=(address,),
             version=version,
             options=options,

@@ -98,7 +98,7 @@ class DbapiSystem:
         except SystemRefused as error:
             raise self._refused(error, choice, address) from error
         options = values(self.option_specs, choice)
-        storage = StorageFacts(name="not seen", kind="url", directory="")
+        storage = StorageFacts.of_url()
         yield Deployment(
             system=self.name,
             label=choice.label,

@@ -103,7 +103,7 @@ class Duckdb:
             raise Bug("attach() needs the URL of a file")
         settings.refuse_those_of_the_file(choice.settings)
         file = url.file_of(choice.url)
-        storage = StorageFacts(name="not seen", kind="url", directory=str(file.parent))
+        storage = StorageFacts.of_url(str(file.parent))
         with _opened(choice, file, storage, is_private=False) as deployment:
             yield deployment
 

@@ -42,7 +42,7 @@ def deployment(choice: SystemChoice, name: str) -> Deployment:
     return Deployment(
         system=name,
         label=choice.label,
-        nodes=(Node(name, StorageFacts(name="not seen", kind="url", directory="")),),
+        nodes=(Node(name, StorageFacts.of_url()),),
         endpoints=(address,),
         version=version,
         options=dict(choice.options),

@@ -72,7 +72,7 @@ class Msql:
         yield Deployment(
             system=self.name,
             label=choice.label,
-            nodes=(Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),),
+            nodes=(Node(self.name, StorageFacts.of_url()),),
             endpoints=(address,),
             version=_version(choice, address),
             options=dict(choice.options),

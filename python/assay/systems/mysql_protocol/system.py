@@ -163,7 +163,7 @@ class ProductSystem:
                 choice.url_origins,
             ),
             options=dict(choice.options),
-            node=Node(self.name, StorageFacts(name="not seen", kind="url", directory="")),
+            node=Node(self.name, StorageFacts.of_url()),
             is_private=False,
         )
 

@@ -266,7 +266,7 @@ def _as_admitted(choice: SystemChoice, asked: Address) -> Deployment:
             replace(asked, tls=tls),
             options={},
             source="session",
-            node=Node(Postgresql.name, StorageFacts(name="not seen", kind="url", directory="")),
+            node=Node(Postgresql.name, StorageFacts.of_url()),
             is_private=False,
         )
 

@@ -100,7 +100,7 @@ class Sqlite:
             raise Bug("attach() needs the URL of a file")
         settings.refuse_those_of_the_file(choice.settings)
         file = url.file_of(choice.url)
-        storage = StorageFacts(name="not seen", kind="url", directory=str(file.parent))
+        storage = StorageFacts.of_url(str(file.parent))
         yield _deployment(choice, file, storage, is_private=False)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
