@@ -21,7 +21,7 @@ from assay.conformance.verify import REQUIREMENTS
 from assay.experiment.values import SystemChoice
 from assay.observation import schema as schema_of_observations
 from assay.record import schema
-from assay.report.comparisons import comparison_document
+from assay.report.comparisons import comparison_document, trend_document
 from assay.report.tidy import schema as tidy_schema
 from assay.systems.abilities import (
     NOT_VERIFIED,
@@ -160,6 +160,11 @@ def comparison_schema() -> str:
     return json.dumps(comparison_document.schema(), indent=2, ensure_ascii=False) + "\n"
 
 
+def trend_schema() -> str:
+    """The JSON Schema of ``assay trend --format json``."""
+    return json.dumps(trend_document.schema(), indent=2, ensure_ascii=False) + "\n"
+
+
 def observation() -> str:
     """The JSON Schema of an observation."""
     return json.dumps(schema_of_observations.published(), indent=2, ensure_ascii=False) + "\n"
@@ -168,6 +173,7 @@ def observation() -> str:
 PAGES = {
     "report.schema.json": report_schema,
     "comparison.schema.json": comparison_schema,
+    "trend.schema.json": trend_schema,
     "commands.md": commands,
     "environment.md": environment,
     "plugins.md": plugin_contracts.page,

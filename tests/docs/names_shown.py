@@ -27,7 +27,7 @@ def names(folder: Path) -> Iterator[Name]:
     yield from _options("assay", group)
     for command in COMMANDS:
         yield from _options(f"assay {command}", command_of(command))
-    for page in ("report", "observation"):
+    for page in ("report", "comparison", "trend", "observation"):
         text = (ROOT / f"docs/reference/{page}.schema.json").read_text(encoding="utf-8")
         yield from _keys(json.loads(text), f"{page}.schema.json")
     yield from _tables()

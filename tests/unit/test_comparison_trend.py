@@ -5,17 +5,21 @@ from __future__ import annotations
 import io
 import json
 import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import invented_records as invented
+import jsonschema
 import pytest
 
+from assay.charts import draw
 from assay.comparison.change_points import change_points
 from assay.comparison.trend import Trend, trends
 from assay.record import RunRecord
 from assay.record.records import ScriptRecord
 from assay.report.comparisons import trend as report
+from assay.report.comparisons import trend_document
 from assay.report.forms import table
 
 
@@ -53,9 +57,8 @@ def test_a_change_is_found_where_it_began_and_is_said(tmp_path: Path) -> None:
     stream = io.StringIO()
     table.render(report.build([found], [tmp_path]), stream, detail=True)
     assert "slower" in stream.getvalue() and "0.834 of those before" in stream.getvalue()
-    rows = report.rows([found])
+    rows = trend_document.document([found])["points"]
     assert [row["is_change_point"] for row in rows].count(True) == 1
-    assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     (chart,) = report.build([found], [tmp_path]).sections[0].figures
     measured, levels = chart.series
     assert len(measured.points) == 10 and measured.points[0].low != measured.points[0].high
@@ -120,6 +123,10 @@ def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> Non
     stream = io.StringIO()
     table.render(report.build([found], [tmp_path]), stream, detail=True)
     assert "other work" in stream.getvalue() and "slower" not in stream.getvalue()
+    (chart,) = report.build([found], [tmp_path]).sections[0].figures
+    assert [len(one.points) for one in chart.series] == [5, 5] * 2, "no line joins other work"
+    lines = re.findall(r'aria-roledescription="line mark"|class="mark-line[^"]*"', draw.svg(chart))
+    assert len(lines) == 4
 
 
 def test_noise_has_a_change_in_at_most_five_of_a_hundred() -> None:
@@ -144,13 +151,34 @@ def test_a_few_values_have_no_change() -> None:
     assert change_points([5.0] * 12) == []
 
 
+@pytest.mark.parametrize("repetitions", [1, 2])
+def test_the_document_is_of_its_schema(tmp_path: Path, repetitions: int) -> None:
+    """Also where there is no interval."""
+    runs = [
+        one
+        for seconds in (1.0, 1.2, 1.1)
+        for one in measured(tmp_path / "a.sqlite", seconds)[:repetitions]
+    ]
+    found = trends(runs)
+    document = json.loads(json.dumps(trend_document.document(found), allow_nan=False))
+    jsonschema.validate(document, trend_document.schema())
+    stream = io.StringIO()
+    trend_document.write_csv(found, stream)
+    assert len(stream.getvalue().splitlines()) == 1 + len(document["points"])
+
+
 def test_what_limits_the_runs_of_a_point_is_said(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     valid = measured(path, 1.0)
     limited = measured(path, 2.0, verdict=("indicative", "short measurement"))
     found = trends([*valid, *limited])
-    assert [row["runs_verdict"] for row in report.rows(found)] == ["valid", "indicative"]
-    assert report.rows(found)[1]["runs_reasons"] == "short measurement"
+    rows = trend_document.document(found)["points"]
+    assert [row["runs_verdict"] for row in rows] == ["valid", "indicative"]
+    assert rows[1]["runs_reasons"] == "short measurement"
+    (chart,) = report.build(found, [path]).sections[0].figures
+    assert [one.verdict for one in chart.series[0].points] == ["valid", "indicative"]
+    assert chart.series[0].points[1].runs == tuple(run.id for _, run in limited)
+    assert "hollow points: indicative" in draw.svg(chart)
     stream = io.StringIO()
     table.render(report.build(found, [path]), stream, detail=True)
     assert "[1] indicative: short measurement" in stream.getvalue()

@@ -60,12 +60,13 @@ def _values(figure: Figure) -> list[Spec]:
             "low": point.y if point.low is None else point.low,
             "high": point.y if point.high is None else point.high,
             "isBeyond": point.y >= (figure.base or 0),
-            "isMarked": place % max(1, -(-len(one.points) // _MOST_MARKS)) == 0,
+            "part": part,
+            "isMarked": point.is_limited or place % max(1, -(-len(one.points) // _MOST_MARKS)) == 0,
             "isLimited": point.is_limited,
             "isInvalid": point.verdict == "invalid",
             "shown": _shown(point),
         }
-        for one in figure.series
+        for part, one in enumerate(figure.series)
         for place, point in enumerate(one.points)
     ]
 
@@ -94,16 +95,17 @@ def _step(figure: Figure) -> int:
 
 
 def _lines(alt: Any, figure: Figure) -> list[Any]:
-    names = [one.name for one in figure.series]
+    series = list({one.name: one for one in figure.series}.values())
+    names = [one.name for one in series]
     legend = alt.Legend(title=None)
     colour = alt.Color("series:N", sort=None, legend=legend).scale(
-        domain=names, range=_by_series(figure.series, colours.SERIES, colours.REFERENCE)
+        domain=names, range=_by_series(series, colours.SERIES, colours.REFERENCE)
     )
     dash = alt.StrokeDash("series:N", sort=None, legend=None).scale(
-        domain=names, range=_by_series(figure.series, colours.DASHES, colours.REFERENCE_DASH)
+        domain=names, range=_by_series(series, colours.DASHES, colours.REFERENCE_DASH)
     )
     shape = alt.Shape("series:N", sort=None, legend=legend).scale(
-        domain=names, range=_by_series(figure.series, colours.MARKS, colours.REFERENCE_MARK)
+        domain=names, range=_by_series(series, colours.MARKS, colours.REFERENCE_MARK)
     )
     xs = [float(point.x) for point in figure.points]
     x = alt.X("x:Q", **_position(alt, figure.x, xs, is_x=True))
@@ -111,7 +113,7 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
     base = alt.Chart()
     layers = [
         base.mark_line(strokeWidth=2, strokeJoin="round").encode(
-            x=x, y=y, color=colour, strokeDash=dash
+            x=x, y=y, color=colour, strokeDash=dash, detail="part:N"
         )
     ]
     layers.append(

@@ -80,6 +80,7 @@ def command(
     from assay.cli.report_output import write_charts
     from assay.comparison.trend import trends
     from assay.report.comparisons import trend as report
+    from assay.report.comparisons import trend_document
 
     found = trends(_runs(cells, records), metric)
     found = [one for one in found if one.points and (cells or len(one.points) > 1)]
@@ -94,9 +95,9 @@ def command(
         count = write_charts(report.build(found, records), charts, force=force)
         say(f"{counted(count, 'chart')} in {charts}")
     if form == "json":
-        report.write_json(found, sys.stdout)
+        trend_document.write_json(found, sys.stdout)
     elif form == "csv":
-        report.write_csv(found, sys.stdout)
+        trend_document.write_csv(found, sys.stdout)
     else:
         registry.report_form(form)(report.build(found, records), sys.stdout, detail=True)
 

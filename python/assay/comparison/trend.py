@@ -35,6 +35,8 @@ class Point:
     """Of its repetitions."""
     value: float
     """Their geometric mean."""
+    runs: tuple[int, ...]
+    """Their numbers in the record file."""
     to_first: Estimate | None
     """To the first point that did the same work. None: of that point, and where a value is 0."""
     to_previous: Estimate | None
@@ -64,9 +66,14 @@ class Trend:
     """Runs without a value that counts: not measured, invalid, or without this metric."""
 
     @property
+    def stretches(self) -> list[tuple[int, int]]:
+        """Of points that did the same work: the first place of each, and the place after it."""
+        return _stretches(self.points)
+
+    @property
     def is_long_enough(self) -> bool:
         """Whether there can be a change point."""
-        return any(end - begin >= LEAST_VALUES for begin, end in _stretches(self.points))
+        return any(end - begin >= LEAST_VALUES for begin, end in self.stretches)
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -142,6 +149,7 @@ def _point(
         begun_unix_ns=min(run.begun_unix_ns or 0 for run in runs),
         values=values,
         value=center(values),
+        runs=tuple(run.id for run in runs),
         to_first=_ratio(metric, comparable[0].values, values) if comparable else None,
         to_previous=_ratio(metric, comparable[-1].values, values) if comparable else None,
         change_p=None,
@@ -156,7 +164,7 @@ def _ratio(metric: Metric, a: Sequence[float], b: Sequence[float]) -> Estimate |
 
 
 def _stretches(points: Sequence[Point]) -> list[tuple[int, int]]:
-    """First place of each stretch of points that did the same work, and the place after it."""
+    """`Trend.stretches`."""
     begins = [place for place, one in enumerate(points) if place and one.is_first_of_its_work]
     return list(pairwise([0, *begins, len(points)]))
 

@@ -77,6 +77,7 @@ class Point:
 @dataclass(frozen=True)
 class DataSeries:
     name: str
+    """Series of one name are parts of a line with a gap between them."""
     points: tuple[Point, ...]
     is_reference: bool = False
     """Something to compare with: the ideal, a published number."""

@@ -15,6 +15,7 @@ from assay.comparison.conditions import Judged
 from assay.comparison.values import Compared, ComparedCell, Comparison, Difference, Side
 from assay.judge.estimate import CONFIDENCE
 from assay.judge.verdict import Word
+from assay.report.comparisons.document_schema import of_document
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document
 
@@ -213,17 +214,7 @@ def document(comparison: Comparison, judged: Sequence[Judged] = ()) -> dict[str,
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of the document."""
-    (found,), components = msgspec.json.schema_components(
-        [ComparisonDocument], ref_template="#/$defs/{name}"
-    )
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "A comparison of Assay",
-        "description": "The output of `assay compare --format json`. Names end in their unit; "
-        "null: not known, or not measured.",
-        **found,
-        "$defs": components,
-    }
+    return of_document(ComparisonDocument, "A comparison of Assay", "assay compare")
 
 
 def write_json(comparison: Comparison, judged: Sequence[Judged], stream: TextIO) -> None:

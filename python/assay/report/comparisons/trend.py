@@ -1,5 +1,4 @@
-"""Takes trends; returns their `Report`, and the same as typed rows for programs: a row for each
-point, whose form is versioned."""
+"""Takes trends; returns their `Report`: a table and a chart of each cell."""
 
 from __future__ import annotations
 
@@ -8,21 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO
 
 from assay.comparison.change_points import LEAST_VALUES
-from assay.comparison.trend import Point, Trend
-from assay.judge.estimate import CONFIDENCE, Estimate
+from assay.comparison.trend import Trend
+from assay.judge.estimate import CONFIDENCE
 from assay.report import footnotes
 from assay.report.comparisons.ratio_cells import interval_cell, ratio_text, value_cell
 from assay.report.figures import of_trend
-from assay.report.forms.csv import write_rows
-from assay.report.forms.json import write_document
 from assay.report.values import Cell, Column, Report, Row, Section, Table, absent, text
 from assay.text import units
-
-VERSION = 1
-"""Incremented when readers of the document have to change."""
 
 
 def build(found: Sequence[Trend], records: Sequence[Path]) -> Report:
@@ -35,54 +28,6 @@ def build(found: Sequence[Trend], records: Sequence[Path]) -> Report:
         warnings=(),
         cell_count=len(found),
     )
-
-
-def rows(found: Sequence[Trend]) -> list[dict[str, Any]]:
-    """A row for each point of each cell, in the order of time."""
-    return [_row(one, place, point) for one in found for place, point in enumerate(one.points, 1)]
-
-
-def write_json(found: Sequence[Trend], stream: TextIO) -> None:
-    write_document({"version": VERSION, "points": rows(found)}, stream)
-
-
-def write_csv(found: Sequence[Trend], stream: TextIO) -> None:
-    every = rows(found)
-    write_rows(stream, VERSION, every[0], every)
-
-
-def _row(one: Trend, place: int, point: Point) -> dict[str, Any]:
-    return {
-        "cell": one.name,
-        "cell_fingerprint": one.fingerprint,
-        "workload": one.workload,
-        "test": one.test,
-        "metric": one.metric.name,
-        "unit": one.metric.unit,
-        "point": place,
-        "record": point.record,
-        "experiment": point.experiment,
-        "begun_unix_ns": point.begun_unix_ns,
-        "value": point.value,
-        "count": len(point.values),
-        **_ratio("first", point.to_first),
-        **_ratio("previous", point.to_previous),
-        "is_change_point": point.change_p is not None,
-        "change_p_value": point.change_p,
-        "runs_verdict": point.runs_verdict,
-        "runs_reasons": "; ".join(point.runs_reasons) or None,
-        "differs": "; ".join(one.sentence for one in point.differs) or None,
-    }
-
-
-def _ratio(name: str, found: Estimate | None) -> dict[str, float | None]:
-    interval = found.interval() if found else None
-    low, high = interval or (None, None)
-    return {
-        f"ratio_to_{name}": found.ratio if found else None,
-        f"ratio_to_{name}_low": low,
-        f"ratio_to_{name}_high": high if high is not None and math.isfinite(high) else None,
-    }
 
 
 def _section(one: Trend) -> Section:

@@ -3,11 +3,14 @@ repetitions, and the level between changes beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from assay.comparison.trend import Trend
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point
 from assay.text import units
 
 _LEVELS = "mean between change points"
+_BROKEN = "the lines begin anew where an experiment did other work than the one before"
 
 
 def figure(name: str, trend: Trend) -> Figure:
@@ -17,11 +20,22 @@ def figure(name: str, trend: Trend) -> Figure:
     def shown(value: float) -> float:
         return units.comparable(value, unit)
 
-    measured = tuple(
-        Point(place, shown(one.value), shown(min(one.values)), shown(max(one.values)))
+    def lines(title: str, points: Sequence[Point], *, is_reference: bool) -> Iterator[DataSeries]:
+        for begin, end in trend.stretches:
+            yield DataSeries(title, tuple(points[begin:end]), is_reference=is_reference)
+
+    measured = [
+        Point(
+            place,
+            shown(one.value),
+            shown(min(one.values)),
+            shown(max(one.values)),
+            one.runs,
+            one.runs_verdict,
+        )
         for place, one in enumerate(trend.points, 1)
-    )
-    levels = tuple(Point(place, shown(level)) for place, level in enumerate(trend.levels, 1))
+    ]
+    levels = [Point(place, shown(level)) for place, level in enumerate(trend.levels, 1)]
     axis = f", {units.comparable_unit({unit})}" if unit in ("ns", "bytes") else ""
     return Figure(
         name,
@@ -30,7 +44,8 @@ def figure(name: str, trend: Trend) -> Figure:
         Axis("experiment, in the order of time"),
         Axis(f"{trend.metric.meaning}{axis}"),
         (
-            DataSeries(trend.metric.name, measured),
-            DataSeries(_LEVELS, levels, is_reference=True),
+            *lines(trend.metric.name, measured, is_reference=False),
+            *lines(_LEVELS, levels, is_reference=True),
         ),
+        notes=(_BROKEN,) if len(trend.stretches) > 1 else (),
     )
