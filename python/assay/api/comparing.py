@@ -103,7 +103,7 @@ class Comparison:
         unknown = [f"{one.cell}: {one.reason}" for one in judged if one.answer is Answer.UNKNOWN]
         if unknown or not judged:
             raise ArgumentError(
-                f"{condition}: not known: {'; '.join(unknown) or 'no cell of A is one of B'}"
+                f"{condition}: not known: {'; '.join(unknown) or 'A and B have no cell in common'}"
             )
         return False
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from assay.cli import completers
-from assay.cli.options import format_option, records_option
+from assay.cli.options import COMPARISON_FORMS, format_option, records_option
 from assay.cli.outcome import say
 from assay.comparison.differences import DESPITE
 from assay.errors import ArgumentError
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from assay.comparison.conditions import Judged
     from assay.comparison.values import Comparison
 
-_FORMS = ("table", "json", "csv", "markdown")
 _MET, _NOT_JUDGED = 1, 2
 _MOST_REASONS = 3
 """Why cells are not comparable, in the error."""
@@ -58,7 +57,7 @@ _MOST_REASONS = 3
     "repeated.",
 )
 @click.option("--detail", is_flag=True, help="All metrics, and all that differs.")
-@format_option(_FORMS)
+@format_option(COMPARISON_FORMS)
 @records_option
 def command(
     a: str,
@@ -76,7 +75,7 @@ def command(
     A and B are experiments (`3`, `latest`, `latest-1`), runs (`run:17`), several
     experiments as one side (`3,5,7`) or record files (`FILE`, its latest
     experiment, or `FILE:3`). Cells that both sides have are compared; for the
-    others the report says in what they differ. With --between, A alone is enough:
+    others the report lists what differs. With --between, A alone is enough:
     its two levels of a factor are compared, and interleaved repetitions are pairs.
 
     Exit status: 0 compared (no condition met), 1 a --fail-if is met, 2 nothing can
@@ -143,7 +142,7 @@ def _insist_on_cells(made: Comparison) -> None:
             hint = f"they differ in {', '.join(found)}: measure both with the same"
         elif len(found) == 1:
             hint = f"they differ in {found[0]} alone: --between {found[0]}"
-        raise ArgumentError("no cell of A is one of B", hint=hint)
+        raise ArgumentError("A and B have no cell in common", hint=hint)
 
 
 def _insist_on_a_verdict(made: Comparison) -> None:

@@ -52,6 +52,10 @@ def _a_file(_context: click.Context, parameter: click.Parameter, value: Path) ->
     return value
 
 
+COMPARISON_FORMS = ("table", "json", "csv", "markdown")
+"""Those of a comparison and of a trend."""
+
+
 def format_option(names: tuple[str, ...], default: str = "table") -> Decorator:
     """``--format NAME``: the formats that this command can write."""
     return click.option(

@@ -12,7 +12,7 @@ import click
 
 from assay import env_vars
 from assay.cli import completers
-from assay.cli.options import format_option
+from assay.cli.options import COMPARISON_FORMS, format_option
 from assay.cli.outcome import say
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
@@ -36,7 +36,7 @@ _LEAST_OF_A_FINGERPRINT = 6
     shell_complete=completers.metric,
     help="Metric that is shown. [default: the primary one of the test]",
 )
-@format_option(("table", "json", "csv", "markdown"))
+@format_option(COMPARISON_FORMS)
 @click.option(
     "--charts",
     metavar="DIR",
@@ -66,7 +66,7 @@ def command(
     TEST is a test as reports name it (`tpcb.simple-update`) or a workload, whose
     cells are all shown; CELL the first characters of a fingerprint, 6 at least.
     Without any, every cell that several experiments have. A change point is where
-    a permutation test finds that the values are others from there on.
+    the level shifts and stays, as a permutation test finds it.
 
     \b
     Example:
