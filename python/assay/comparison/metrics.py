@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from assay.errors import ArgumentError
-from assay.judge.samples import RELATIVE_RESOLUTION, samples_needed
+from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION, samples_needed
 from assay.observation import BackupReport, Observation, SpaceReuseReport
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
@@ -114,7 +114,7 @@ def _cpu_ns(run: RunRecord) -> float | None:
     """Of the server for each transaction that ended."""
     if run.driven is None or run.driven.server_cost is None:
         return None
-    ended = run.driven.outcomes.scheduled - run.driven.outcomes.skipped
+    ended = run.driven.outcomes.ended
     return run.driven.server_cost.cpu_ns / ended if ended else None
 
 
@@ -150,7 +150,8 @@ def _percentile(name: str, share: float) -> Metric:
     )
 
 
-P99 = _percentile("p99", 0.99)
+_PERCENTILES = {name: _percentile(name, share) for name, share in BY_NAME.items()}
+P99 = _PERCENTILES["p99"]
 MEAN = Metric("latency_mean_ns", "ns", "mean latency", _latency("mean_ns"))
 
 METRICS: Mapping[str, Metric] = {
@@ -159,11 +160,7 @@ METRICS: Mapping[str, Metric] = {
         THROUGHPUT,
         ELAPSED,
         MEAN,
-        _percentile("p50", 0.5),
-        _percentile("p90", 0.9),
-        _percentile("p95", 0.95),
-        P99,
-        _percentile("p99_9", 0.999),
+        *_PERCENTILES.values(),
         Metric("latency_max_ns", "ns", "greatest latency", _latency("max_ns")),
         Metric(
             "server_cpu_per_transaction_ns", "ns", "CPU time of the server", _cpu_ns,

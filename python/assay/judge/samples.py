@@ -19,6 +19,8 @@ SHARES: Mapping[str, float] = {
     "p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99, "p99.9": 0.999
 }  # fmt: skip
 """Percentile → share of the samples below it."""
+BY_NAME: Mapping[str, float] = {name.replace(".", "_"): share for name, share in SHARES.items()}
+"""The same, as names of keys and columns have it: ``p99_9``."""
 RELATIVE_RESOLUTION = 2**-10
 """Share of a percentile by which the buckets of a histogram with three digits are apart at most."""
 _ONE_SIDE = 0.025

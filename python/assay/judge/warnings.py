@@ -170,7 +170,7 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
         # Nothing is due while the last transactions are waited for.
         asked_s = (elapsed_ns - drained_ns) / 1e9
         expected = offered_per_s * asked_s
-        ended = scheduled - skipped
+        ended = outcomes.ended
         # The standard deviation of Poisson arrivals is the square root of their number.
         if ended < kinds.REACHED * expected and expected - ended > 3 * math.sqrt(expected):
             words = f"{name}: {units.digits(ended / asked_s)}/s of {offered_per_s:g}/s"

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.judge.samples import SHARES, samples_needed
+from assay.judge.samples import BY_NAME, SHARES, samples_needed
 from assay.observation import Latency, Observation, Resolution
 from assay.report.values import Cell, Number, absent
 from assay.text import units
-
-_KEYS = {name.replace(".", "_") for name in SHARES}
 
 
 def cell_width_ns(value_ns: float, resolution: Resolution) -> int:
@@ -27,7 +25,7 @@ def cell_width_ns(value_ns: float, resolution: Resolution) -> int:
 
 def is_percentile(path: str) -> bool:
     """Whether a path through the observation ends in one of `SHARES`."""
-    return path.rpartition(".")[2].removesuffix("_ns") in _KEYS
+    return path.rpartition(".")[2].removesuffix("_ns") in BY_NAME
 
 
 def width_of(key: str, value: float, observation: Observation | None) -> int:

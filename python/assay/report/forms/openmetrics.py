@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
+from assay.judge.samples import BY_NAME
 from assay.judge.verdict import WORDS
 from assay.report.values import Report
 from assay.text.visible import visible
@@ -26,7 +27,6 @@ _ONLY_IF_VARIED = (
 )  # fmt: skip
 """Further labels, of factors that differ within the experiment."""
 _OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
-_QUANTILES = {"p50": "0.5", "p90": "0.9", "p95": "0.95", "p99": "0.99", "p99_9": "0.999"}
 
 
 class _Metric(NamedTuple):
@@ -153,9 +153,9 @@ def _of_outcomes(row: Mapping[str, Any]) -> Iterator[Sample]:
 
 
 def _of_latency(row: Mapping[str, Any]) -> Iterator[Sample]:
-    for name, quantile in _QUANTILES.items():
+    for name, share in BY_NAME.items():
         if (value_ns := row[f"latency_{name}_ns"]) is not None:
-            yield "", {"quantile": quantile}, value_ns / _NS
+            yield "", {"quantile": f"{share:g}"}, value_ns / _NS
     if row["ok"] and row["latency_mean_ns"] is not None:
         yield "_count", {}, row["ok"]
         yield "_sum", {}, row["latency_mean_ns"] * row["ok"] / _NS

@@ -16,13 +16,12 @@ from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
 
-_COLUMNS = (
-    ("client CPU", True, "µs"), ("user", True, "µs"), ("system", True, "µs"),
-    ("context switches", True),
-    ("memory", True), ("server CPU", True, "µs"), ("server memory", True), ("client share", True),
-    ("device read", True), ("device written", True), ("read", True), ("written", True),
-    ("buffer hits", True),
-)  # fmt: skip
+_COLUMNS = {
+    "client CPU": "µs", "user": "µs", "system": "µs", "context switches": "", "memory": "",
+    "server CPU": "µs", "server memory": "", "client share": "", "device read": "",
+    "device written": "", "read": "", "written": "", "buffer hits": "",
+}  # fmt: skip
+"""Title → unit, if the cells do not name theirs."""
 _ALWAYS = ("client CPU", "server CPU")
 """Columns that are also shown where they only say why there is no number."""
 
@@ -38,26 +37,27 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     rows = [(cell, _cells(run)) for cell, run in measured]
     places = [
         place
-        for place, (name, *_) in enumerate(_COLUMNS)
+        for place, name in enumerate(_COLUMNS)
         if name in _ALWAYS or not all(cells[place].is_absent for _, cells in rows)
     ]
-    shown = {_COLUMNS[place][0] for place in places}
+    titles = list(_COLUMNS)
+    shown = {titles[place]: _COLUMNS[titles[place]] for place in places}
     notes = ["client: this process with all its threads"]
     if any(run.run.evidence.is_embedded for _, run in measured):
         notes[0] += "; a system embedded in it is included"
     if "client share" in shown:
         notes.append("client share: of the CPU time of client and server together")
-    if shown & {"device read", "device written"}:
+    if shown.keys() & {"device read", "device written"}:
         notes.append(
             "device read, device written: by the whole device under the data, for any program"
         )
-    if shown & {"read", "written"}:
+    if shown.keys() & {"read", "written"}:
         notes.append(
             "read, written: as the kernel charged the server's processes, by an earlier Assay; "
             "written is too large by far where it counts large folios"
         )
     has_server = any(run.driven.server_cost for _, run in measured)
-    if has_server and not shown & {"device written", "written"}:
+    if has_server and not shown.keys() & {"device written", "written"}:
         notes.append("bytes read and written: not measured; no block device is under the data")
     table = Table(
         name=f"{test}_costs",
@@ -65,7 +65,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         title="CPU time, context switches and bytes per transaction; memory in total",
         columns=(
             *cell_runs.label_columns(found, factors),
-            *(Column(*_COLUMNS[place]) for place in places),
+            *(Column(title, is_number=True, unit=unit) for title, unit in shown.items()),
         ),
         rows=tuple(
             Row((*cell_runs.label_cells(cell, factors), *(cells[place] for place in places)))
@@ -76,22 +76,17 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("CPU and memory", (), (table,))
 
 
-def ended(driven: Observation) -> int:
-    """Transactions that were begun and came to an end."""
-    return driven.outcomes.scheduled - driven.outcomes.skipped
-
-
 def client_per_transaction(run: DrivenRun) -> Cell:
     """CPU time of the client's process."""
     if not run.driven.has("client_cost"):
         return absent("")
-    return _time(run.driven.client_cost.cpu_ns, ended(run.driven))
+    return _time(run.driven.client_cost.cpu_ns, run.driven.outcomes.ended)
 
 
 def server_per_transaction(run: DrivenRun) -> Cell:
     """CPU time of the server's processes, or why it is unknown."""
     cost = run.driven.server_cost
-    return _time(cost.cpu_ns, ended(run.driven)) if cost else absent(why_unseen(run.run))
+    return _time(cost.cpu_ns, run.driven.outcomes.ended) if cost else absent(why_unseen(run.run))
 
 
 def hit_ratio(observation: Observation) -> float | None:
@@ -106,7 +101,7 @@ def hit_ratio(observation: Observation) -> float | None:
 def _cells(run: DrivenRun) -> tuple[Cell, ...]:
     driven = run.driven
     client, server = driven.client_cost, driven.server_cost
-    count = ended(driven)
+    count = driven.outcomes.ended
     switches = client.voluntary_switches + client.involuntary_switches
     unseen = absent(why_unseen(run.run))
     return (

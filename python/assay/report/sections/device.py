@@ -16,7 +16,7 @@ from assay.observation import Observation
 from assay.provision.deployment import RAW
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.sections.costs import ended, why_unseen
+from assay.report.sections.costs import why_unseen
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
 
@@ -80,7 +80,7 @@ def _is_counted(driven: Observation) -> bool:
 def reads_per_transaction(run: DrivenRun) -> float | None:
     """Reads from the device; None where they were not counted, nothing ended, or most of what was
     read may have been for other programs."""
-    device, count = run.driven.device_cost, ended(run.driven)
+    device, count = run.driven.device_cost, run.driven.outcomes.ended
     if device is None or device.reads is None or not count:
         return None
     if is_shared(run) and 2 * (cache.own_read_bytes(run.driven) or 0) < device.read_bytes:
@@ -110,7 +110,7 @@ def reads_of_all(runs: Iterable[DrivenRun]) -> float | None:
 def summary(runs: Sequence[DrivenRun]) -> str:
     """``reads 0.82, writes 3.1, flushes 1 per transaction; 97 % busy``, each the median of the
     repetitions; empty where the device had too little to do to explain a result."""
-    if not all(_is_counted(run.driven) and ended(run.driven) for run in runs):
+    if not all(_is_counted(run.driven) and run.driven.outcomes.ended for run in runs):
         return ""
     reads, busy = reads_of_all(runs), median_of_all(busy_share(run.driven) for run in runs)
     if busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT):
@@ -122,7 +122,7 @@ def summary(runs: Sequence[DrivenRun]) -> str:
 
 
 def _each_of_all(runs: Iterable[DrivenRun], name: str) -> float | None:
-    totals = ((getattr(run.driven.device_cost, name), ended(run.driven)) for run in runs)
+    totals = ((getattr(run.driven.device_cost, name), run.driven.outcomes.ended) for run in runs)
     return median_of_all(None if total is None else total / count for total, count in totals)
 
 
@@ -154,7 +154,7 @@ def _table(
 
 
 def _device(driven: Observation) -> tuple[Cell, ...]:
-    device, elapsed_s, count = driven.device_cost, driven.elapsed_ns / 1e9, ended(driven)
+    device, elapsed_s, count = driven.device_cost, driven.elapsed_ns / 1e9, driven.outcomes.ended
     if device is None:
         return ()
     requests = (device.reads, device.writes, device.flushes)

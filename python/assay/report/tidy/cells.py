@@ -11,7 +11,7 @@ from assay.judge.spread import Spread, median_of_all
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import DrivenRun
 from assay.report.sections.precision import CellPrecision
-from assay.report.tidy.columns import TidyColumn, Value, of
+from assay.report.tidy.columns import TidyColumn, Value, never_null, of
 from assay.report.tidy.factors import LATENCY, verdict
 
 
@@ -61,12 +61,12 @@ def _number(value: Value) -> int | float | None:
 
 
 CELLS = [
-    TidyColumn(
+    never_null(
         "cell", "string", "fingerprint; equal cells have equal ones",
-        lambda cell: cell.first.cell_fingerprint, False,
+        lambda cell: cell.first.cell_fingerprint,
     ),
-    TidyColumn("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions, False),
-    TidyColumn("measured", "integer", "of them", lambda cell: cell.judged.measured, False),
+    never_null("repetitions", "integer", "planned", lambda cell: cell.judged.repetitions),
+    never_null("measured", "integer", "of them", lambda cell: cell.judged.measured),
     TidyColumn(
         "precision_ratio", "number",
         "half the width of the 95 % interval of the mean, as a share of it; null: not known",

@@ -5,8 +5,10 @@ a run. The published schema is generated from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
+
+from assay.judge.samples import BY_NAME
 
 Value = str | int | float | bool | None | list[str]
 
@@ -19,7 +21,12 @@ class TidyColumn:
     meaning: str
     value: Callable[[Any], Value]
     """Reads the value from the source of a row."""
+    _: KW_ONLY
     is_nullable: bool = True
+
+
+def never_null(name: str, kind: str, meaning: str, value: Callable[[Any], Value]) -> TidyColumn:
+    return TidyColumn(name, kind, meaning, value, is_nullable=False)
 
 
 def row(columns: Sequence[TidyColumn], source: Any) -> dict[str, Value]:
@@ -55,10 +62,7 @@ def of(read: Callable[[Any], Any], columns: Sequence[TidyColumn]) -> list[TidyCo
     def within(column: TidyColumn) -> Callable[[Any], Value]:
         return lambda source: column.value(read(source))
 
-    return [
-        TidyColumn(column.name, column.kind, column.meaning, within(column), column.is_nullable)
-        for column in columns
-    ]
+    return [replace(column, value=within(column)) for column in columns]
 
 
 OUTCOMES = [
@@ -75,8 +79,6 @@ OUTCOMES = [
         ("attempts", "scheduled - skipped + retries"),
     )
 ]
-
-_PERCENTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}
 
 
 def times(
@@ -106,7 +108,7 @@ def times(
                 f"{name.replace('_', '.')} {what}; null: too few samples",
                 percentile(name, share),
             )
-            for name, share in _PERCENTILES.items()
+            for name, share in BY_NAME.items()
         ),
         TidyColumn(f"{prefix}_max_ns", "integer", f"greatest {what}", path(key, "max_ns")),
     ]

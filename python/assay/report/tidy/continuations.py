@@ -3,21 +3,21 @@ another one had ended, and where that was."""
 
 from __future__ import annotations
 
-from assay.report.tidy.columns import TidyColumn, attribute, path
+from assay.report.tidy.columns import TidyColumn, attribute, never_null, path
 
 CONTINUATIONS = [
-    TidyColumn("position", "integer", "from 1", attribute("position"), False),
-    TidyColumn(
-        "ended_process_id", "integer", "of the process before", attribute("ended_process_id"), False
+    never_null("position", "integer", "from 1", attribute("position")),
+    never_null(
+        "ended_process_id", "integer", "of the process before", attribute("ended_process_id")
     ),
-    TidyColumn(
+    never_null(
         "is_interruption", "boolean",
         "false: that had ended by itself, after the runs that were asked for (--only)",
-        attribute("is_interruption"), False,
+        attribute("is_interruption"),
     ),
-    TidyColumn(
+    never_null(
         "last_unix_ns", "integer", "when that last entered a stage of a run",
-        attribute("last_unix_ns"), False,
+        attribute("last_unix_ns"),
     ),
     TidyColumn(
         "run_position", "integer",
@@ -25,16 +25,16 @@ CONTINUATIONS = [
         attribute("run_position"),
     ),
     TidyColumn("run_state", "string", "of that run; null: none", attribute("run_state")),
-    TidyColumn(
-        "process_id", "integer", "of the process that went on", path("process", "pid"), False
+    never_null(
+        "process_id", "integer", "of the process that went on", path("process", "pid")
     ),
-    TidyColumn("begun_unix_ns", "integer", "when it began", attribute("begun_unix_ns"), False),
-    TidyColumn(
+    never_null("begun_unix_ns", "integer", "when it began", attribute("begun_unix_ns")),
+    never_null(
         "changes", "array", "facts of machine, build and content that were others before",
-        attribute("differences"), False,
+        attribute("differences"),
     ),
-    TidyColumn(
+    never_null(
         "is_asked_otherwise", "boolean", "the experiment file or the workload had changed",
-        attribute("is_asked_otherwise"), False,
+        attribute("is_asked_otherwise"),
     ),
 ]  # fmt: skip

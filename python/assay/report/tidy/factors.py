@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.experiment import CACHES, CLIENT_PROGRAMS
 from assay.judge.samples import samples_needed
-from assay.report.tidy.columns import TidyColumn, attribute, path
+from assay.report.tidy.columns import TidyColumn, attribute, never_null, path
 from assay.report.tidy.columns import times as time_columns
 
 
@@ -18,14 +18,14 @@ SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag", _eno
 
 
 FACTORS = [
-    TidyColumn("experiment", "integer", "its number", attribute("experiment_id"), False),
-    TidyColumn("workload", "string", "its name, or its file", attribute("workload"), False),
-    TidyColumn(
+    never_null("experiment", "integer", "its number", attribute("experiment_id")),
+    never_null("workload", "string", "its name, or its file", attribute("workload")),
+    never_null(
         "test", "string", "of the workload, or the scripts in its place",
-        attribute("test_name"), False,
+        attribute("test_name"),
     ),
-    TidyColumn(
-        "system", "string", "name, options and settings", attribute("system_label"), False
+    never_null(
+        "system", "string", "name, options and settings", attribute("system_label")
     ),
     TidyColumn("storage", "string", "null: not seen", attribute("storage")),
     TidyColumn(
@@ -43,22 +43,22 @@ FACTORS = [
         "cpu_limit", "number", "processors of the server; null: all",
         lambda run: run.server_machine.cpus,
     ),
-    TidyColumn(
+    never_null(
         "rtt_s", "number", "round-trip time added between clients and server",
-        lambda run: run.server_machine.rtt_s, False,
+        lambda run: run.server_machine.rtt_s,
     ),
-    TidyColumn("clients", "integer", "concurrent clients", attribute("clients"), False),
-    TidyColumn("protocol", "string", "simple, extended, prepared", attribute("protocol"), False),
-    TidyColumn(
-        "threads", "integer", "of the client; 0: by load", attribute("threads"), False
+    never_null("clients", "integer", "concurrent clients", attribute("clients")),
+    never_null("protocol", "string", "simple, extended, prepared", attribute("protocol")),
+    never_null(
+        "threads", "integer", "of the client; 0: by load", attribute("threads")
     ),
-    TidyColumn(
+    never_null(
         "arrival", "string", "closed, constant, poisson",
-        lambda run: run.driving.arrival if run.driving else "closed", False,
+        lambda run: run.driving.arrival if run.driving else "closed",
     ),
-    TidyColumn("cache", "string", ", ".join(CACHES), attribute("cache"), False),
-    TidyColumn(
-        "client_program", "string", ", ".join(CLIENT_PROGRAMS), attribute("client_program"), False
+    never_null("cache", "string", ", ".join(CACHES), attribute("cache")),
+    never_null(
+        "client_program", "string", ", ".join(CLIENT_PROGRAMS), attribute("client_program")
     ),
     TidyColumn(
         "offered_rate_per_s", "number", "of all clients; null: closed loop",

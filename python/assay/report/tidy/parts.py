@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from assay.observation import TransactionReport
 from assay.record import RunRecord
-from assay.report.tidy.columns import OUTCOMES, TidyColumn, of, path
+from assay.report.tidy.columns import OUTCOMES, TidyColumn, never_null, of, path
 from assay.report.tidy.factors import LATENCY, SCHEDULE_LAG, SERVICE_TIME
 
 
@@ -25,7 +25,7 @@ class TransactionRow(NamedTuple):
 _COUNT = TidyColumn("count", "integer", "samples", path("count"))
 
 
-_RUN = TidyColumn("run", "integer", "its number", lambda part: part.run.id, False)
+_RUN = never_null("run", "integer", "its number", lambda part: part.run.id)
 
 
 def _of_part(columns: list[TidyColumn]) -> list[TidyColumn]:
@@ -41,7 +41,7 @@ def _number(name: str, meaning: str, key: str = "") -> TidyColumn:
 
 
 def _group(meaning: str, key: str = "group") -> TidyColumn:
-    return TidyColumn("group", "string", meaning, path(key), False)
+    return never_null("group", "string", meaning, path(key))
 
 
 GROUPS = [

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.probe import DEPTHS, Probe
-from assay.report.tidy.columns import TidyColumn, attribute, path
+from assay.report.tidy.columns import TidyColumn, attribute, never_null, path
 
 
 def _reads(depth: int, field: str) -> Callable[[Probe], Any]:
@@ -18,9 +18,9 @@ def _reads(depth: int, field: str) -> Callable[[Probe], Any]:
 
 
 PROBES = [
-    TidyColumn("storage", "string", "its name in the experiment", attribute("storage"), False),
-    TidyColumn(
-        "begun_unix_ns", "integer", "when the probe began", attribute("begun_unix_ns"), False
+    never_null("storage", "string", "its name in the experiment", attribute("storage")),
+    never_null(
+        "begun_unix_ns", "integer", "when the probe began", attribute("begun_unix_ns")
     ),
     *(
         TidyColumn(
@@ -64,12 +64,12 @@ PROBES = [
     TidyColumn(
         "flush_p99_ns", "integer", "of the flush alone; null: too few", path("flushes", "p99_ns")
     ),
-    TidyColumn("file_bytes", "integer", "on which it was measured", attribute("file_bytes"), False),
-    TidyColumn(
+    never_null("file_bytes", "integer", "on which it was measured", attribute("file_bytes")),
+    never_null(
         "is_direct", "boolean", "reads and writes went past the page cache",
-        attribute("is_direct"), False,
+        attribute("is_direct"),
     ),
-    TidyColumn("seconds", "number", "how long it was to take", attribute("seconds"), False),
-    TidyColumn("program", "string", "with its version", attribute("program"), False),
+    never_null("seconds", "number", "how long it was to take", attribute("seconds")),
+    never_null("program", "string", "with its version", attribute("program")),
     TidyColumn("reason", "string", "why nothing was measured; null: it was", attribute("reason")),
 ]  # fmt: skip

@@ -7,9 +7,8 @@ from typing import Any
 
 from assay.observation import AllOk, Observation
 from assay.record import RunRecord
-from assay.report.sections import costs
 from assay.report.storages import commit_efficiency
-from assay.report.tidy.columns import OUTCOMES, TidyColumn, attribute, of, path
+from assay.report.tidy.columns import OUTCOMES, TidyColumn, attribute, never_null, of, path
 from assay.report.tidy.factors import LATENCY, verdict
 
 
@@ -32,7 +31,7 @@ def _cpu_each(cpu_ns: Callable[[Observation], int | None]) -> Callable[[RunRecor
     """CPU time per transaction."""
 
     def value(run: RunRecord) -> float | None:
-        if run.driven is None or not (ended := costs.ended(run.driven)):
+        if run.driven is None or not (ended := run.driven.outcomes.ended):
             return None
         total_ns = cpu_ns(run.driven)
         return None if total_ns is None else total_ns / ended
@@ -59,16 +58,16 @@ def _rows_loaded(run: RunRecord) -> int | None:
 
 
 RUNS = [
-    TidyColumn("run", "integer", "its number", attribute("id"), False),
-    TidyColumn("cell", "string", "fingerprint", attribute("cell_fingerprint"), False),
-    TidyColumn("repetition", "integer", "from 1", attribute("repetition"), False),
-    TidyColumn("seed", "string", "of all random streams", lambda run: str(run.seed), False),
-    TidyColumn("state", "string", "done, failed, refused …", attribute("state"), False),
+    never_null("run", "integer", "its number", attribute("id")),
+    never_null("cell", "string", "fingerprint", attribute("cell_fingerprint")),
+    never_null("repetition", "integer", "from 1", attribute("repetition")),
+    never_null("seed", "string", "of all random streams", lambda run: str(run.seed)),
+    never_null("state", "string", "done, failed, refused …", attribute("state")),
     TidyColumn("reason", "string", "why it failed or was refused", attribute("reason")),
     *of(attribute("judged"), verdict("of this run alone, however many repetitions its cell has")),
-    TidyColumn(
+    never_null(
         "warnings", "array", "their names",
-        lambda run: [warning.name for warning in run.warnings], False,
+        lambda run: [warning.name for warning in run.warnings],
     ),
     TidyColumn("begun_unix_ns", "integer", "null: not begun", attribute("begun_unix_ns")),
     TidyColumn("ended_unix_ns", "integer", "null: not ended", attribute("ended_unix_ns")),
@@ -168,7 +167,7 @@ RUNS = [
             )
         ],
     ),
-    TidyColumn("checks_right", "integer", "result checks", _checks(True), False),
-    TidyColumn("checks_wrong", "integer", "result checks", _checks(False), False),
-    TidyColumn("checks_unknown", "integer", "no expected result", _checks(None), False),
+    never_null("checks_right", "integer", "result checks", _checks(True)),
+    never_null("checks_wrong", "integer", "result checks", _checks(False)),
+    never_null("checks_unknown", "integer", "no expected result", _checks(None)),
 ]  # fmt: skip

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.provision.deployment_facts import RecordedStorage
 from assay.record import RunRecord
-from assay.report.tidy.columns import TidyColumn, Value, attribute, row
+from assay.report.tidy.columns import TidyColumn, Value, attribute, never_null, row
 
 
 def _known(name: str) -> Callable[[RecordedStorage], Any]:
@@ -16,8 +16,8 @@ def _known(name: str) -> Callable[[RecordedStorage], Any]:
 
 
 STORAGES = [
-    TidyColumn("storage", "string", "its name in the experiment", attribute("name"), False),
-    TidyColumn("kind", "string", "here, tmpfs, loop …", attribute("kind"), False),
+    never_null("storage", "string", "its name in the experiment", attribute("name")),
+    never_null("kind", "string", "here, tmpfs, loop …", attribute("kind")),
     *(
         TidyColumn(name, kind, meaning, _known(name))
         for name, kind, meaning in (
@@ -29,9 +29,9 @@ STORAGES = [
             ("write_cache", "string", "of it: write back or write through; null: not known"),
         )
     ),
-    TidyColumn(
+    never_null(
         "is_own_device", "boolean", "nothing else uses the block device",
-        attribute("is_own_device"), False,
+        attribute("is_own_device"),
     ),
 ]  # fmt: skip
 
