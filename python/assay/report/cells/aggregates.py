@@ -94,7 +94,8 @@ def number(cell: CellRuns, key: Key) -> Number | None:
         over.n,
         over.low,
         over.high,
-        *cell.judged.verdict,
+        verdict=cell.judged.verdict.word,
+        reason=cell.judged.verdict.reason,
         resolution=max(widths, default=0) or None,
     )
 

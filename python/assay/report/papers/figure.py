@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, product
 
 from assay.report.cells import cell_runs
 from assay.report.figure import Axis, Figure, Point, Scale
@@ -46,28 +46,38 @@ def of_paper(table: Table, source: str, *, is_scaled: bool = False) -> Iterator[
     found = groupby(places, key=lambda place: (table.columns[place].group, _unit(table, place)))
     for number, ((group, unit), alike) in enumerate([] if is_scaled else found, 1):
         bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
-        for place in alike:
-            for row in table.rows:
-                labels = [cell.shown for cell in row.cells[:origin]]
-                beside = next(
-                    (
-                        other.cells[place]
-                        for other in table.rows
-                        if [cell.shown for cell in other.cells[:origin]] == labels
-                        and other.cells[origin].shown == paper_points.PUBLISHED
-                    ),
-                    None,
-                )
-                if beside and row.cells[origin].shown.startswith(paper_points.MEASURED):
-                    title = table.columns[place].title.split("\n")[-1]
-                    named = ", ".join([title, *_labels(table, row, origin)])
-                    if row.cells[origin].shown != paper_points.MEASURED:
-                        named += row.cells[origin].shown.removeprefix(paper_points.MEASURED)
-                    _add(bars, named, row.cells[place], beside)
+        for place, row in product(alike, _measured_rows(table, origin)):
+            if (beside := _beside(table, row, origin)) is not None:
+                named = _named(table, row, origin, place)
+                _add(bars, named, row.cells[place], beside.cells[place])
         title = f"{source}: {_BESIDE}{f', {group}' if group else ''}"
         name = f"{table.name}_published_{number}"
         yield from _charts(name, title, bars, unit, notes=(_OTHER_MACHINES,))
     yield from _ratios(table, origin, f"{source}: {paper_points.RATIO}")
+
+
+def _measured_rows(table: Table, origin: int) -> list[Row]:
+    return [row for row in table.rows if row.cells[origin].shown.startswith(paper_points.MEASURED)]
+
+
+def _beside(table: Table, row: Row, origin: int) -> Row | None:
+    """The published row with the same labels."""
+    labels = [cell.shown for cell in row.cells[:origin]]
+    return next(
+        (
+            one
+            for one in table.rows
+            if one.cells[origin].shown == paper_points.PUBLISHED
+            and [cell.shown for cell in one.cells[:origin]] == labels
+        ),
+        None,
+    )
+
+
+def _named(table: Table, row: Row, origin: int, place: int) -> str:
+    title = table.columns[place].title.split("\n")[-1]
+    apart = row.cells[origin].shown.removeprefix(paper_points.MEASURED)
+    return ", ".join([title, *_labels(table, row, origin)]) + apart
 
 
 def of_pairs(table: Table) -> Iterator[Figure]:

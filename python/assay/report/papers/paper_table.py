@@ -11,33 +11,21 @@ The values (disk, Fusion-io, speed-up; median, 95 %) stand side by side within e
 
 from __future__ import annotations
 
-import functools
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from assay.experiment import Scalar
-from assay.judge.order import Interval
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates, cell_runs, client_process, declaration, series
 from assay.report.cells import published as publications
 from assay.report.cells.cell_runs import CACHE, CellRuns
 from assay.report.cells.declaration import Declaration
-from assay.report.cells.published import HARDWARE, Layout, Published
+from assay.report.cells.published import HARDWARE, Published
 from assay.report.cells.series import SeriesColumn
-from assay.report.papers import comparability, judgement, paper_points
+from assay.report.papers import comparability, paper_points
 from assay.report.papers import figure as published_figures
-from assay.report.papers.paper_points import (
-    JUDGED,
-    MEASURED,
-    PUBLISHED,
-    RATIO,
-    RATIO_UNITS,
-    VALUE,
-    Point,
-    ValueColumn,
-)
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.report.papers.paper_points import MEASURED, RATIO_UNITS, Point, ValueColumn
+from assay.report.papers.placed_points import Placed
+from assay.report.values import Column, Section, Table
 from assay.text.units import TIME_UNITS
 
 _TITLE, _SUFFIX = "The paper's tables", "_paper"
@@ -170,30 +158,7 @@ def table(
     """Rows in the paper's order, those that only we have behind them; numbers by size."""
     layout = published.layout
     assert layout is not None
-    theirs = list(paper_points.printed(published))
-    points = {_place(layout, point): point.cell for point in (*theirs, *ours)}
-    ratios = {_place(layout, point): point.ratio for point in ours if point.ratio}
-    columns = _in_order((_column(layout, point) for point in theirs), ours, layout)
-    rows = []
-    for row in _rows(layout, [*theirs, *ours]):
-        origins = dict.fromkeys(one.origin for one in (*theirs, *ours) if _row(layout, one) == row)
-        for origin in origins:
-            cells = [points.get((row, origin, column), absent("")) for column in columns]
-            shown = [replace(cell, note=_note(cell)) for cell in cells]
-            labels = (*map(_label, row), Cell(origin))
-            rows.append(Row((*labels, *shown), is_published=origin == PUBLISHED))
-            divided = [
-                _ratio(points.get((row, PUBLISHED, column)), cell)
-                for column, cell in zip(columns, cells, strict=True)
-            ]
-            if origin != PUBLISHED and any(cell.number for cell in divided):
-                rows.append(Row((*map(_label, row), Cell(RATIO), *divided)))
-            judged = [
-                _judged(points.get((row, PUBLISHED, column)), ratios.get((row, origin, column)))
-                for column in columns
-            ]
-            if any(cell.shown for cell in judged):
-                rows.append(Row((*map(_label, row), Cell(JUDGED), *judged)))
+    placed = Placed(layout, list(paper_points.printed(published)), ours)
     return Table(
         name=f"{name}{_SUFFIX}",
         title=f"{title} ({published.source}){_unit(published)}",
@@ -202,97 +167,17 @@ def table(
         columns=(
             *(Column(one, is_number=one == "clients") for one in layout.rows),
             Column("numbers"),
-            *(
-                Column(
-                    "\n".join(map(str, column)),
-                    is_number=True,
-                    group=" ".join(map(str, column[:-1])),
-                )
-                for column in columns
-            ),
+            *placed.titled,
         ),
-        rows=tuple(rows),
+        rows=tuple(placed.shown()),
         notes=tuple(_notes(published, ours, names, found)),
     )
-
-
-def _note(cell: Cell) -> str:
-    """The verdict alone: its reasons, which differ from cell to cell, stand in the tables of the
-    test."""
-    if cell.number is None or cell.number.verdict in ("", "valid"):
-        return cell.note
-    return f"{cell.number.verdict}: the reasons stand in the tables of each test below"
 
 
 def _unit(published: Published) -> str:
     """``, in s``; nothing where the values name their units or are counts."""
     units = [unit for unit in dict.fromkeys(published.units) if unit in (*TIME_UNITS, *RATIO_UNITS)]
     return f", in {', '.join(units)}" if units else ""
-
-
-def _ratio(theirs: Cell | None, ours: Cell) -> Cell:
-    number: Number | None = theirs.number if theirs else None
-    if theirs is None or number is None or number.unit not in RATIO_UNITS:
-        return absent("")
-    return paper_points.ratio(ours, theirs)
-
-
-def _judged(theirs: Cell | None, ratio: Interval | None) -> Cell:
-    """Whether the paper's speed-up is on the same side of 1."""
-    if theirs is None or theirs.number is None or ratio is None:
-        return absent("")
-    return Cell(judgement.of_speed_up(ratio, float(theirs.number.value)).word)
-
-
-def _row(layout: Layout, point: Point) -> tuple[Scalar, ...]:
-    return tuple(point.levels.get(name, "") for name in layout.rows)
-
-
-def _column(layout: Layout, point: Point) -> tuple[Scalar, ...]:
-    return tuple(point.levels.get(name, "") for name in (*layout.columns, VALUE))
-
-
-def _place(layout: Layout, point: Point) -> tuple[tuple[Scalar, ...], str, tuple[Scalar, ...]]:
-    return _row(layout, point), point.origin, _column(layout, point)
-
-
-def _in_order(
-    theirs: Iterator[tuple[Scalar, ...]], ours: Sequence[Point], layout: Layout
-) -> list[tuple[Scalar, ...]]:
-    """The values of a system side by side: first those of the paper, then others of ours."""
-    columns = list(dict.fromkeys([*theirs, *(_column(layout, point) for point in ours)]))
-    groups = list(dict.fromkeys(column[:-1] for column in columns))
-    titles = list(dict.fromkeys(column[-1] for column in columns))
-    return sorted(columns, key=lambda one: (groups.index(one[:-1]), titles.index(one[-1])))
-
-
-def _rows(layout: Layout, points: Sequence[Point]) -> list[tuple[Scalar, ...]]:
-    """In the order in which the paper has its own, whichever of its factors comes first in that;
-    numbers by size."""
-    rows = list(dict.fromkeys(_row(layout, point) for point in points))
-    theirs = [row for row in rows if any(_is_row(layout, row, point) for point in points)]
-    places = [list(dict.fromkeys(row[place] for row in rows)) for place in range(len(layout.rows))]
-
-    def key(order: Sequence[int], row: Sequence[Scalar]) -> list[float]:
-        levels = [(row[place], places[place]) for place in order]
-        return [
-            level if isinstance(level, int | float) else known.index(level)
-            for level, known in levels
-        ]
-
-    for order in itertools.permutations(range(len(layout.rows))):
-        by_order = functools.partial(key, order)
-        if theirs == sorted(theirs, key=by_order):
-            return sorted(rows, key=by_order)
-    return rows
-
-
-def _is_row(layout: Layout, row: tuple[Scalar, ...], point: Point) -> bool:
-    return point.origin == PUBLISHED and _row(layout, point) == row
-
-
-def _label(level: Scalar) -> Cell:
-    return cell_runs.label(level)
 
 
 def _notes(

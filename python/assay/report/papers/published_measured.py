@@ -10,12 +10,7 @@ from collections.abc import Iterator, Sequence
 from assay.record import ExperimentRecord
 from assay.report.cells import published, selection
 from assay.report.papers import figure as published_figures
-from assay.report.papers import (
-    judged_claims,
-    paper_table,
-    published_columns,
-    published_table,
-)
+from assay.report.papers import judged_claims, paper_table, published_columns, published_table
 from assay.report.papers.comparability import MODELLED
 from assay.report.papers.judged_claims import ALIKE, Judged
 from assay.report.papers.judgement import Word

@@ -302,7 +302,7 @@ def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[st
                 warning.name,
             )
         ]
-        # FreeSpace is kept for the names of those left out.
+        # Lines are kept for the names of those left out.
         others = _line(
             "also", ", ".join([*left_out, *(one.name for one in ordered[place:])]), width
         )

@@ -1,0 +1,131 @@
+"""Takes the points of a published table and ours; returns the columns and rows of the table in the
+paper's own shape."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from assay.experiment import Scalar
+from assay.judge.order import Interval
+from assay.report.cells import cell_runs
+from assay.report.cells.published import Layout
+from assay.report.papers import judgement, paper_points
+from assay.report.papers.paper_points import JUDGED, PUBLISHED, RATIO, RATIO_UNITS, VALUE, Point
+from assay.report.values import Cell, Column, Row, absent
+
+Levels = tuple[Scalar, ...]
+"""Those of a row, or of a column."""
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Points by their places in the table."""
+
+    layout: Layout
+    theirs: Sequence[Point]
+    ours: Sequence[Point]
+
+    @property
+    def titled(self) -> list[Column]:
+        """The columns of the values."""
+        return [
+            Column("\n".join(words), is_number=True, group=" ".join(words[:-1]))
+            for words in (list(map(str, column)) for column in self._columns)
+        ]
+
+    def shown(self) -> Iterator[Row]:
+        """Rows in the paper's order, each with the published numbers, and ours below them."""
+        for row in self._rows():
+            own = (point.origin for point in self._points if self._row(point) == row)
+            for origin in dict.fromkeys(own):
+                yield from self._shown(row, origin)
+
+    def _shown(self, row: Levels, origin: str) -> Iterator[Row]:
+        """The numbers of one origin; below ours their ratios and judgements, if there are any."""
+        labels = tuple(map(cell_runs.label, row))
+        cells = self._cells_of(row, origin)
+        noted = (replace(cell, note=_note(cell)) for cell in cells)
+        yield Row((*labels, Cell(origin), *noted), is_published=origin == PUBLISHED)
+        if origin == PUBLISHED:
+            return
+        theirs = self._cells_of(row, PUBLISHED)
+        divided = list(map(_ratio, theirs, cells))
+        if any(cell.number for cell in divided):
+            yield Row((*labels, Cell(RATIO), *divided))
+        ratios = [self._ratios.get((row, origin, column)) for column in self._columns]
+        judged = list(map(_judged, theirs, ratios))
+        if any(cell.shown for cell in judged):
+            yield Row((*labels, Cell(JUDGED), *judged))
+
+    @property
+    def _points(self) -> list[Point]:
+        return [*self.theirs, *self.ours]
+
+    @cached_property
+    def _cells(self) -> dict[tuple[Levels, str, Levels], Cell]:
+        return {self._place(point): point.cell for point in self._points}
+
+    @cached_property
+    def _ratios(self) -> dict[tuple[Levels, str, Levels], Interval]:
+        return {self._place(point): point.ratio for point in self.ours if point.ratio}
+
+    def _cells_of(self, row: Levels, origin: str) -> list[Cell]:
+        return [self._cells.get((row, origin, column), absent("")) for column in self._columns]
+
+    def _row(self, point: Point) -> Levels:
+        return tuple(point.levels.get(name, "") for name in self.layout.rows)
+
+    def _column(self, point: Point) -> Levels:
+        return tuple(point.levels.get(name, "") for name in (*self.layout.columns, VALUE))
+
+    def _place(self, point: Point) -> tuple[Levels, str, Levels]:
+        return self._row(point), point.origin, self._column(point)
+
+    @cached_property
+    def _columns(self) -> list[Levels]:
+        """The values of a system side by side: first those of the paper, then others of ours."""
+        columns = list(dict.fromkeys(map(self._column, self._points)))
+        groups = list(dict.fromkeys(column[:-1] for column in columns))
+        titles = list(dict.fromkeys(column[-1] for column in columns))
+        return sorted(columns, key=lambda one: (groups.index(one[:-1]), titles.index(one[-1])))
+
+    def _rows(self) -> list[Levels]:
+        """In the order in which the paper has its own, whichever of its factors comes first in
+        that; numbers by size."""
+        rows = list(dict.fromkeys(map(self._row, self._points)))
+        theirs = list(dict.fromkeys(map(self._row, self.theirs)))
+        factors = range(len(self.layout.rows))
+        places = [list(dict.fromkeys(row[place] for row in rows)) for place in factors]
+
+        def rank(row: Levels, place: int) -> float:
+            level = row[place]
+            return level if isinstance(level, int | float) else places[place].index(level)
+
+        for order in itertools.permutations(factors):
+            ranked = {row: [rank(row, place) for place in order] for row in rows}
+            if theirs == sorted(theirs, key=ranked.__getitem__):
+                return sorted(rows, key=ranked.__getitem__)
+        return rows
+
+
+def _note(cell: Cell) -> str:
+    """The verdict alone: its reasons, which differ from cell to cell, stand in the tables of the
+    test."""
+    if cell.number is None or cell.number.verdict in ("", "valid"):
+        return cell.note
+    return f"{cell.number.verdict}: the reasons stand in the tables of each test below"
+
+
+def _ratio(theirs: Cell, ours: Cell) -> Cell:
+    is_ratio = theirs.number is not None and theirs.number.unit in RATIO_UNITS
+    return paper_points.ratio(ours, theirs) if is_ratio else absent("")
+
+
+def _judged(theirs: Cell, ratio: Interval | None) -> Cell:
+    """Whether the paper's speed-up is on the same side of 1."""
+    if theirs.number is None or ratio is None:
+        return absent("")
+    return Cell(judgement.of_speed_up(ratio, float(theirs.number.value)).word)
