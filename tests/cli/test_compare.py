@@ -73,7 +73,7 @@ def test_mistakes_end_with_status_2_and_say_what_is_right(both: Assay, tmp_path:
         (("1", "--between", "system", "--fail-if", "throughput_per_s"), "a ratio to A"),
         (
             ("1", "--between", "system", "--fail-if", "server_memory_bytes < 1x"),
-            "condition not known",
+            "condition cannot be judged",
         ),
     ):
         ended = both("compare", *words)

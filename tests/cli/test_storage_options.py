@@ -45,7 +45,7 @@ def test_why_a_storage_is_not_available_stands_beside_it(
 )
 def test_erase_without_a_device_is_refused(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program([*words.split(), "--erase"]) == 2
-    said = "error: --erase does not apply: none of the storages is on a device of yours"
+    said = "error: --erase does not apply: no storage names a device that would be erased"
     assert said in capsys.readouterr().err
 
 

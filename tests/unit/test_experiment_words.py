@@ -128,7 +128,7 @@ def test_client_counts_are_numbers() -> None:
         ({"storage": ("tmpfs[size=big]",)}, "or a share of the memory from 1% to 100%", ""),
         ({"storage": ("tmpfs[size=1k]",)}, "a size in bytes from 1 MiB", ""),
         ({"storage": (",",)}, "expected a storage as KIND", "one of: device, here"),
-        ({"storage": ("here:",)}, "a directory or a device behind the colon", "leave the colon"),
+        ({"storage": ("here:",)}, "a directory or a device after the colon", "leave the colon"),
         ({"storage": ("here:/a,b",)}, "unknown storage 'b'", 'here:"A,B"'),
         ({"storage": ("tmpfs[size=1G,size=2G]",)}, "one value of size, found several", "tmpfs["),
         (

@@ -113,8 +113,8 @@ def test_a_library_beside_a_server_is_refused_with_the_reason() -> None:
     assert reasons == [
         None,
         None,
-        "duckdb memory=72MB: it runs in the client's own process, and its memory has no bound: a "
-        "limit would end the client",
+        "duckdb memory=72MB: it runs in the client's own process, and its memory cannot be "
+        "bounded: a limit would end the client",
     ]
 
 

@@ -72,7 +72,7 @@ def test_a_password_may_have_any_character_also_in_a_list(written: str, meant: s
         ("mongodb://me:geheim@host/db?w=klingon", "w=klingon in the URL: expected majority, or a"),
         ("ferretdb://me:geheim@host/db?readConcernLevel=x", "in the URL: expected one of local"),
         ("oracel://me:geheim@host/db", "unknown URL scheme 'oracel'"),
-        ("sqlite:", "expected sqlite, or a URL with something behind sqlite://, found 'sqlite:'"),
+        ("sqlite:", "expected sqlite, or a URL that continues after sqlite://, found 'sqlite:'"),
         ("me:geh,eim@host/db", "neither a name nor a URL"),
         ("me:geh,sqlite,eim@host/db", "neither a name nor a URL"),
     ],

@@ -101,7 +101,7 @@ def run(
 
     Without ``durability``, it is not measured whether commits are flushed before they are answered.
 
-    An experiment file goes on where its last experiment was interrupted, as with ``assay run``;
+    An experiment file continues where its last experiment was interrupted, as with ``assay run``;
     with ``new`` another one begins.
 
     A run that fails is part of the result. Raises `assay.errors.ArgumentError` and its like for

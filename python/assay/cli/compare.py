@@ -33,13 +33,13 @@ _MOST_REASONS = 3
     default="",
     shell_complete=completers.factor,
     help="Compare two levels of a factor (system, profile, storage, a parameter …): of A alone, "
-    "or one of A with one of B. Cells need to be equal only apart from it.",
+    "or one of A with one of B. Cells must be equal in all else.",
 )
 @click.option(
     "--metric",
     metavar="NAME",
     shell_complete=completers.metric,
-    help="Metric on which the verdicts rest. [default: the primary one of each test]",
+    help="Metric on which verdicts are based. [default: the primary one of each test]",
 )
 @click.option(
     "--fail-if",
@@ -53,7 +53,7 @@ _MOST_REASONS = 3
     "--despite",
     multiple=True,
     type=click.Choice(DESPITE),
-    help="Give a verdict although this differs; machine: judge ratios of --fail-if. May be "
+    help="Give a verdict even if this differs; machine: judge ratios of --fail-if, too. May be "
     "repeated.",
 )
 @click.option("--detail", is_flag=True, help="All metrics, and all that differs.")
@@ -70,7 +70,7 @@ def command(
     form: str,
     records: Path,
 ) -> int:
-    """Say whether B is faster than A, by how much, and how sure that is.
+    """Compare A and B: which is faster, by how much, and how certain that is.
 
     A and B are experiments (`3`, `latest`, `latest-1`), runs (`run:17`), several
     experiments as one side (`3,5,7`) or record files (`FILE`, its latest
@@ -169,5 +169,5 @@ def _status(judged: Sequence[Judged]) -> int:
     for one in met:
         say(f"condition met: {one.condition.text}: {one.cell}: {one.reason}")
     for one in unknown:
-        say(f"condition not known: {one.condition.text}: {one.cell}: {one.reason}")
+        say(f"condition cannot be judged: {one.condition.text}: {one.cell}: {one.reason}")
     return _MET if met else _NOT_JUDGED if unknown else 0

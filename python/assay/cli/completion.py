@@ -22,11 +22,11 @@ typed as they are, around options."""
 @click.option("--word-breaks", hidden=True, default="", help="Where the shell divides a word.")
 @click.pass_context
 def command(ctx: click.Context, shell: str, line: str | None, word_breaks: str) -> None:
-    """Print the script with which a shell completes the words of `assay`.
+    """Print the script that makes a shell complete `assay` commands.
 
-    Commands, options and their values are completed, and the names of systems,
-    their options and profiles, storages, workloads, tests, parameters, dialects
-    and metrics; of record files the tests and the factors that can be compared.
+    It completes commands, options and their values; the names of systems, their
+    options and profiles, storages, workloads, tests, parameters, dialects and
+    metrics; and the tests and factors of a record file that can be compared.
 
     \b
     Example:

@@ -43,11 +43,12 @@ _TO = "--to 127.0.0.1:5432, or --to ./server.sock"
 )
 @format_option(("text", "json"), "text")
 def command(to: str, rtt_s: float, port: int, form: str) -> None:
-    """Run a proxy that makes a server seem as far away as on a network.
+    """Run a proxy that adds a round-trip time between clients and a server.
 
-    Bandwidth is not limited, and packets on the way overlap. It measures what it
-    really adds by an echo behind it, prints one line with its address, and runs
-    until it is interrupted. `assay run --rtt` starts it by itself.
+    Bandwidth is not limited, and packets in transit overlap. The proxy measures
+    the delay that it actually adds, with an echo server behind it, prints one line
+    with its address, and runs until it is interrupted. `assay run --rtt` starts it
+    automatically.
 
     \b
     Example:

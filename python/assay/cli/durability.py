@@ -58,13 +58,14 @@ TABLE = tuple(name for name in COLUMNS if name != "longest_delay_s")
 def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, form: str) -> int:
     """Measure whether commits are flushed to the device before they are answered.
 
-    One client commits 50 small transactions with pauses between, and the flushes
-    of the storage's device are read around each. D3: a flush ended before every
-    answer. D2: one ended within 10 s after the answer; the longest delay is
-    shown. D1: written to the operating system, not flushed. D0: nothing left the
-    process. write_amplification: bytes written to the device, per byte that the
-    commits had to write. The storage needs a device that nothing else uses. Takes
-    about 2 s for D3, three times the longest delay for D2, 15 s for D1 and D0.
+    One client commits 50 small transactions with pauses between them; the flush
+    counter of the storage's device is read before and after each. D3: a flush
+    ended before every answer. D2: a flush ended within 10 s after the answer; the
+    longest delay is shown. D1: written to the operating system, not flushed. D0:
+    nothing left the process. write_amplification: bytes written to the device per
+    byte that the commits had to write. The storage needs a device that nothing
+    else uses. Takes about 2 s for D3, three times the longest delay for D2, and
+    15 s for D1 and D0.
 
     \b
     Example:

@@ -16,7 +16,7 @@ def erase_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--erase",
         is_flag=True,
-        help="Destroy what is on the devices of the storages (device:, raw:).",
+        help="Allow the devices of the storages (device:, raw:) to be erased.",
     )(function)
 
 
@@ -24,6 +24,6 @@ def refuse_unused_erase(storages: Iterable[StorageChoice], erase: bool) -> None:
     """Raises `ArgumentError` where no device would be erased."""
     if erase and not erased_devices(storages):
         raise ArgumentError(
-            "--erase does not apply: none of the storages is on a device of yours",
+            "--erase does not apply: no storage names a device that would be erased",
             hint="leave --erase out",
         )

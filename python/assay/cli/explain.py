@@ -32,7 +32,7 @@ def command(words: command_line.Words, form: str) -> None:
     Shows the instruction list that the engine compiles from each script, followed
     by every statement as the system would receive it. No system is started. With
     --format sql, only the statements are printed, as a file for the system's own
-    client; the reason for which a test is refused is on standard error.
+    client; the reason why a test is refused goes to standard error.
 
     \b
     Example:

@@ -24,11 +24,10 @@ from assay.text.nearest import nearest
 def command(system: str) -> None:
     """Download a system's programs, through this machine's package clients.
 
-    Nothing outside the cache folder ($ASSAY_CACHE) is changed, and no root is
-    needed. `assay list systems` shows what can be installed. Several versions
-    can be there: runs use the newest, unless an environment variable of the
-    system, which is printed, names another. Prints the folder of the
-    installation.
+    Nothing outside the cache folder ($ASSAY_CACHE) is changed, and root is not
+    needed. `assay list systems` shows what can be installed. Several versions of
+    a system can be installed: runs use the newest, unless an environment variable,
+    whose name is printed, names another. Prints the folder of the installation.
 
     \b
     Example:

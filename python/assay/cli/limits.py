@@ -35,8 +35,8 @@ def command(workload: str | None, dialect: str | None, form: str) -> None:
     """Show what tables a system can hold and search.
 
     Without a workload, lists the limits of each dialect and where they are
-    written down. With one, lists the tables and columns that go beyond them.
-    With --dialect, exit status 1 means that there are some. No system is started.
+    documented. With one, lists the tables and columns that exceed them. With
+    --dialect, exit status 1 means that some do. No system is started.
 
     \b
     Example:

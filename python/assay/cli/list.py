@@ -65,10 +65,10 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
     Experiments are the files that come with Assay: `assay run NAME.toml`.
 
     A system is `found` on this machine, or `installable` by `assay install`, or
-    to be reached `by URL`.
-    Runs are listed by experiment, the newest last, and within one in the order of
-    its plan. The result of a run is its own; that of its cell, in summaries and
-    reports, considers the number of repetitions, too.
+    reached `by URL`. Runs are listed by experiment, the newest last, and within an
+    experiment in the order of its plan. The result shown here is that of the single
+    run; the verdict of its cell, in summaries and reports, also considers the
+    number of repetitions.
 
     To remove a copy of loaded data (`assay run --datasets FOLDER`), delete its
     folder.

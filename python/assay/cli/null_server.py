@@ -71,8 +71,8 @@ def command(
     loaded into each table. It prints one line with its address when it is ready,
     and runs until it is interrupted. Other clients of the protocol can use it too;
     if they expect a socket of a certain name, give that name in --unix. It knows no
-    passwords: where a login needs a server that does (SCRAM), log in without a
-    user or by another method (PLAIN).
+    passwords: if a login method requires that the server knows the password
+    (SCRAM), log in without a user or with another method (PLAIN).
 
     \b
     Example:

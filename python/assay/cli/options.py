@@ -146,7 +146,7 @@ def new_option(function: Callable[..., Any]) -> Callable[..., Any]:
         "--new",
         "is_new",
         is_flag=True,
-        help="A new experiment, also where the last one of FILE.toml is unfinished.",
+        help="Begin a new experiment, even if the last one of FILE.toml is unfinished.",
     )(function)
 
 
@@ -193,13 +193,13 @@ _EXPERIMENT_OPTIONS = (
         multiple=True,
         metavar="PATTERN,…",
         help="Execute only the cells whose test, system or storage has one of these names (* for "
-        "any letters); each further --only narrows the choice.",
+        "any characters); each further --only narrows the choice.",
     ),
     click.option(
         "--quick",
         is_flag=True,
-        help="A quick version, for a laptop: parameters have the quick values of the workload, or "
-        "of [quick] in the file; the title says so.",
+        help="Run the quick version, for a laptop: with the quick values of the workload, or of "
+        "[quick] in the file; the title says so.",
     ),
     click.option(
         "-D",
@@ -357,8 +357,8 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--client-program",
         metavar="PROGRAM,…",
-        help="What the clients are, each a cell: engine (Assay's own) or native (a process of the "
-        "system's own client program for each). [default: engine]",
+        help="What clients are, each a cell: engine (Assay's own) or native (a process of the "
+        "system's client program per client). [default: engine]",
     ),
     click.option(
         "--per-statement",
@@ -374,27 +374,27 @@ _EXPERIMENT_OPTIONS = (
         "--repetitions",
         type=Number(quantities.REPETITIONS),
         metavar="N",
-        help="Runs of each cell; with --precision or --budget the least number. [default: 1]",
+        help="Runs of each cell; with --precision or --budget the minimum. [default: 1]",
     ),
     click.option(
         "--precision",
         type=Number(quantities.PRECISION),
         metavar="P%",
-        help="Repeat each cell, 3 to 30 times, until the 95 % interval of its mean is this narrow: "
-        "5% is half its width.",
+        help="Repeat each cell, 3 to 30 times, until its mean is known to within this share: half "
+        "the width of its 95 % interval.",
     ),
     click.option(
         "--budget",
         "budget_s",
         type=Number(quantities.BUDGET_S),
         metavar="S",
-        help="Begin no repetition that would end later than this (30min); without --precision as "
-        "many as fit, up to 30; each cell is run once in any case.",
+        help="Begin no repetition that would end later than this (30min); without --precision, as "
+        "many as fit, up to 30. Each cell is run at least once.",
     ),
     click.option(
         "--order",
         type=click.Choice(ORDERS),
-        help="interleaved: systems take turns; randomized: in an order of the seed, too; "
+        help="interleaved: systems take turns; randomized: in a random order, by the seed; "
         f"sequential: one after the other. [default: {ORDERS[0]}]",
     ),
     click.option(

@@ -43,7 +43,7 @@ _OPTIONS = (
         default=DEFAULT_S,
         envvar=env_vars.PROBE_SECONDS.name,
         show_default=True,
-        help="About how long to measure reads, writes and flushes of each storage before the first "
+        help="About how long to measure reads, writes and flushes of each storage before its first "
         "use, with fio.",
     ),
     click.option("--no-probe", is_flag=True, help="Same as --probe-seconds 0."),

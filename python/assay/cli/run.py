@@ -42,16 +42,17 @@ def command(
 
     Starts every system, loads it, drives it, checks the answers and stops it
     again; a server that is already running is left alone unless you name it by
-    its URL. All systems are looked for before the first run. Each run is kept in
-    the record file as soon as it ends. An experiment file that is run again goes
-    on where its last experiment was interrupted: runs that have ended are not
-    repeated, unless their scripts, data, settings or versions have changed; a
-    finished experiment, or --new, begins anew. Exit status 1: a measured run
-    failed, or an answer was wrong; otherwise 2: a run cannot be done as asked, or
-    every run was refused (one that is refused beside others is no failure);
-    otherwise 3: a run could not be measured because of the system under test or
-    the machine, or the record was lost or locked. A continued experiment counts
-    all its runs.
+    its URL. Before the first run Assay checks that all systems can be found. Each
+    run is kept in the record file as soon as it ends. An experiment file that is
+    run again continues where its last experiment was interrupted: runs that have
+    ended are not repeated, unless their scripts, data, settings or versions have
+    changed. After a finished experiment, or with --new, a new one begins.
+
+    Exit status 1: a measured run failed, or an answer was wrong; otherwise 2: a
+    run cannot be done as asked, or every run was refused (one that is refused
+    beside others is not a failure); otherwise 3: a run could not be measured
+    because of the system under test or the machine, or the record was lost or
+    locked. The status of a continued experiment counts all its runs.
 
     \b
     Example:

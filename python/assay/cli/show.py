@@ -39,7 +39,7 @@ def command(run: str, form: str, detail: bool, records: Path) -> None:
 
     RUN is a number from `assay list runs`, or `latest`. Prints a summary; with
     --detail a line for each recorded value. The other formats always have all
-    values, --format json whole.
+    values, --format json in full.
 
     \b
     Example:

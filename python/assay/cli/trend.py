@@ -63,10 +63,10 @@ def command(
 ) -> None:
     """Show how the numbers of a cell changed from experiment to experiment.
 
-    TEST is a test as reports name it (`tpcb.simple-update`) or a workload, whose
-    cells are all shown; CELL the first characters of a fingerprint, 6 at least.
-    Without any, every cell that several experiments have. A change point is where
-    the level shifts and stays, as a permutation test finds it.
+    TEST is a test as reports name it (`tpcb.simple-update`) or a workload, of which
+    all cells are shown; CELL is the beginning of a fingerprint, at least 6
+    characters. Without arguments, shows every cell that several experiments have.
+    A change point is where, by a permutation test, the level shifts and stays.
 
     \b
     Example:
@@ -86,7 +86,7 @@ def command(
     found = [one for one in found if one.points and (cells or len(one.points) > 1)]
     if not found:
         raise ArgumentError(
-            "there is no cell with a number"
+            "no cell has a value to show"
             if cells
             else "there is no cell that several experiments measured",
             hint="`assay list runs` shows what is recorded",
@@ -125,7 +125,7 @@ def _runs(cells: Sequence[str], records: Sequence[Path]) -> list[tuple[str, RunR
                     found.append((str(path), store.run(run.id)))
     for word in missing:
         raise ArgumentError(
-            f"no test and no cell of these records is {word!r}", hint=_hint(word, known)
+            f"these records have no test and no cell {word!r}", hint=_hint(word, known)
         )
     return found
 

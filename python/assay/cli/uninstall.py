@@ -1,4 +1,4 @@
-"""``assay uninstall``: removes what ``assay install`` brought."""
+"""``assay uninstall``: removes what ``assay install`` has installed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from assay.systems.protocol import System
 @click.command("uninstall")
 @click.argument("system", metavar="SYSTEM[@VERSION]", shell_complete=completers.system)
 def command(system: str) -> None:
-    """Remove a system that `assay install` brought.
+    """Remove a system that `assay install` has installed.
 
     Without a version all installed versions of the system are removed. Programs
     that Assay did not install stay.

@@ -39,15 +39,15 @@ COLUMNS = ("system", "requirement", "result", "reason")
 @erase_option
 @format_option(tuple(rows.FORMS))
 def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, form: str) -> int:
-    """Try what every system with the same capabilities must do.
+    """Test a system against the requirements of its capabilities.
 
-    SYSTEM is a name or a URL, as for --on. Types and their limits, texts, errors,
-    transactions, loads, sessions, settings, a stop and a crash are tried on a
-    server that is started for it; a server by URL is neither stopped nor killed,
-    and tables named verify_… are made and dropped there. A requirement
-    whose capability the system lacks is not applicable, with the reason. Exit
-    status 1 if a requirement is not met, otherwise 3 if a system could not be
-    tried. For the authors of systems.
+    For the authors of systems. SYSTEM is a name or a URL, as for --on. Types and
+    their limits, texts, errors, transactions, loads, sessions, settings, a stop
+    and a crash are tested on a server that is started for it; a server by URL is
+    neither stopped nor killed, and tables named verify_… are created and dropped
+    there. A requirement whose capability the system lacks is not applicable, with
+    the reason. Exit status 1 if a requirement is not met, otherwise 3 if a system
+    could not be tested.
 
     \b
     Example:

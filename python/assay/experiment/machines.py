@@ -98,8 +98,8 @@ def why_memory_not_limited(choice: SystemChoice) -> str | None:
     if isinstance(registry.system(choice.name), BoundedInProcess):
         return None
     return (
-        "it runs in the client's own process, and its memory has no bound: a limit would end the "
-        "client"
+        "it runs in the client's own process, and its memory cannot be bounded: a limit would end "
+        "the client"
     )
 
 

@@ -66,7 +66,7 @@ def _named(name: str, storages: Sequence[StorageChoice]) -> str:
     names = [storage.name for storage in storages]
     raise ArgumentError(
         f"--price: {shown(name)} is "
-        + ("several storages" if of_kind else "none of the storages of this experiment"),
+        + ("several storages" if of_kind else "not a storage of this experiment"),
         hint=did_you_mean(name, names),
     )
 

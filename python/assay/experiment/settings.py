@@ -63,7 +63,7 @@ def system_choice(word: str) -> SystemChoice:
             )
         if colon and not member.strip("/") and family in registry.systems():
             raise ArgumentError(
-                f"expected {family}, or a URL with something behind {family}://, found {name!r}"
+                f"expected {family}, or a URL that continues after {family}://, found {name!r}"
             )
         if "@" in word or ":" in name:  # a piece of a URL, which may contain a password
             raise ArgumentError(
@@ -266,7 +266,7 @@ def key_and_values(
     if key.startswith('"') or values.count('"') % 2:
         key = key.strip('"')
         raise ArgumentError(
-            f"{key}: a double quote does not open and close its value",
+            f"{key}: double quotes must enclose the whole value",
             hint=f'{quoted.format(key=key)}; a quote within a quoted value is written twice: ""',
         )
     levels = tuple(value.strip() for value in next(csv.reader([values], skipinitialspace=True), []))

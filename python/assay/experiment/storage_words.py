@@ -100,11 +100,11 @@ def _directory(word: str, text: str) -> str:
         given = given[1:-1]
     if not given:
         raise ArgumentError(
-            f"{word!r}: expected a directory or a device behind the colon",
+            f"{word!r}: expected a directory or a device after the colon",
             hint="write one, or leave the colon out",
         )
     if given.startswith(_QUOTE):
-        raise ArgumentError(f"{word!r}: a double quote does not open and close the directory")
+        raise ArgumentError(f"{word!r}: double quotes must enclose the whole directory")
     return given
 
 

@@ -203,7 +203,7 @@ _SETTINGS = (
     ),
     _Setting(
         "erase", "erase", lambda _asked: False, _erases,
-        "none of its storages is on a device of yours",
+        "no storage names a device that would be erased",
     ),
 )  # fmt: skip
 

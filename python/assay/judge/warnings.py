@@ -139,7 +139,7 @@ def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
 
 
 def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, str]]:
-    """What can be said of how the clients fared."""
+    """What happened to the transactions of the clients."""
     outcomes, elapsed_ns = observation.outcomes, observation.elapsed_ns
     if not outcomes.scheduled:
         return

@@ -93,7 +93,7 @@ def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:
             f"{experiment.most_repetitions:,} "
             f"{'repetition' if experiment.most_repetitions == 1 else 'repetitions'} of each): "
             f"expected at most {MOST_RUNS:,}",
-            hint="fewer repetitions, or fewer values of what is varied",
+            hint="fewer repetitions, or fewer levels of the factors",
         )
 
 

@@ -148,7 +148,7 @@ def state_directory() -> Path:
         ) from error
     if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:
         raise ArgumentError(
-            f"{chosen}: expected a directory of this user in which no other user may write, "
+            f"{chosen}: expected a directory of this user to which no other user may write, "
             f"found owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}",
             hint=f"name another in {env_vars.STATE_DIRECTORY.name}",
         )

@@ -44,7 +44,7 @@ def server_user() -> ServerUser:
     found = _look_up(name)
     if found is None and env_vars.SERVER_USER.get():
         raise ArgumentError(
-            f"{env_vars.SERVER_USER.name} names the user {name!r}, who is unknown to this machine",
+            f"{env_vars.SERVER_USER.name} names the user {name!r}, who does not exist here",
             hint=f"make it with: useradd --system --no-create-home {name}",
         )
     user = found or _make(name)
@@ -80,7 +80,8 @@ def _may_enter(directory: Path, user: ServerUser) -> bool:
         )
     except PermissionError as error:  # a container whose root is not quite one
         raise SystemMissing(
-            f"servers refuse to run as root, and we may not become the user {user.name!r}",
+            "servers refuse to run as root, and this process may not become the user "
+            f"{user.name!r}",
             hint="run assay as an ordinary user",
         ) from error
     return asked.returncode == 0

@@ -139,7 +139,8 @@ def make(directory: Path) -> None:
         ) from error
     if not directory.is_dir():
         raise ArgumentError(
-            f"expected a directory for the storage, found {directory}, which is none", hint=_OTHER
+            f"expected a directory for the storage, found {directory}, which is not a directory",
+            hint=_OTHER,
         )
 
 

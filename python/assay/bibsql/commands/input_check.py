@@ -66,7 +66,7 @@ def kept_rows_error(files: Iterable[str]) -> RunFailed:
     """What an update ends with that has left such files out."""
     return RunFailed(
         f"no entry can be read, and the rows that are there are kept: {', '.join(files)}",
-        hint="mend what is said above, and update again; the other files are done",
+        hint="correct the errors above, and update again; the other files are done",
     )
 
 

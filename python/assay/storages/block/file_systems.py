@@ -117,7 +117,7 @@ def need_mount_options(options: str, storage: str) -> None:
         if option.partition("=")[0] in _NOT_OF_A_FILE_SYSTEM:
             raise ArgumentError(
                 f"storage {storage!r}: the mount option {option!r} cannot be used here: a database "
-                "must be able to write there, and Assay says what is mounted where",
+                "must be able to write there, and Assay decides what is mounted where",
                 hint="leave it out",
             )
 

@@ -64,7 +64,7 @@ class ServedDisk:
             ) from error
         if done.returncode != 0:
             raise SystemUnderTestError(
-                "the way to the modelled disk cannot be measured: "
+                "the overhead of the modelled disk cannot be measured: "
                 f"{done.stderr.strip().removeprefix(_REFUSAL)}"
             )
         found: list[dict[str, Any]] = json.loads(done.stdout)["kinds"]

@@ -43,7 +43,7 @@ def _member(word: str) -> System:
     module, plus, dialect = word.partition("+")
     if not _MODULE.fullmatch(module):
         raise ArgumentError(
-            f"'dbapi:{word}': expected the name of a Python module behind the colon",
+            f"'dbapi:{word}': expected the name of a Python module after the colon",
             hint=f"known: {', '.join(KNOWN)}; others too, if they follow DB-API 2.0",
         )
     facts = KNOWN.get(module) or Module("standard", module.partition(".")[0])
