@@ -13,14 +13,16 @@ import jsonschema
 import pytest
 
 from assay import comparison
-from assay.comparison import conditions
+from assay.comparison import conditions, factors
 from assay.comparison.conditions import Answer
 from assay.comparison.values import Comparison, Direction
 from assay.errors import ArgumentError
+from assay.experiment import ServerMachine
 from assay.experiment.words import Words, experiment
 from assay.judge.estimate import Design
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import RunFacts
+from assay.report.cells import cell_runs
 from assay.report.comparisons import comparison as report
 from assay.report.comparisons import comparison_document
 from assay.report.forms import markdown, table
@@ -175,6 +177,28 @@ def test_profiles_are_compared_whatever_settings_they_have(folder: Path) -> None
     assert cell.factors["profile"] == "none"
     with pytest.raises(ArgumentError, match="no level 'paper' of profile"):
         comparison.compare(found, None, between="profile=none,paper")
+
+
+@pytest.mark.parametrize(
+    ("changes", "others", "name"),
+    [
+        ({"cache": "cold"}, {"cache": "cold"}, "postgresql, here, 8 clients, cache cold"),
+        ({"client_program": "native"}, {}, "postgresql, here, 8 clients, native clients"),
+        ({"parameters": {"share": 800.0}}, {"parameters": {"share": 0.25}},
+         "postgresql, here, 8 clients, share 800"),
+        ({"group_clients": {"readers": 4}}, {}, "postgresql, here, 8 clients, readers 4"),
+        ({"server_machine": ServerMachine(memory_bytes=2**31)}, {},
+         "postgresql, here, memory 2GB, 8 clients"),
+    ],
+)  # fmt: skip
+def test_a_cell_has_one_name_in_reports_and_comparisons(
+    folder: Path, changes: dict[str, Any], others: dict[str, Any], name: str
+) -> None:
+    found = measured(folder / "a", (1.0,), clients=(8, 16))
+    runs = [replace(run, **(changes if run.clients == 8 else others)) for run in found.runs]
+    named = factors.names(runs)
+    assert named == [cell.name for cell in cell_runs.cells(found, runs)]
+    assert named[0] == name
 
 
 def test_scripts_of_one_name_in_two_folders_differ_in_their_folders(folder: Path) -> None:

@@ -12,10 +12,9 @@ from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
 from assay.experiment import Experiment, ServerMachine, SystemChoice, machines, words
 from assay.experiment import file as experiment_file
-from assay.plan import plan
+from assay.plan import plan, server_machines
 from assay.plan.fingerprint import of_document
 from assay.record.document import json_text
-from assay.report.cells import server_machines
 from assay.steps.refusal import why_refused
 from assay.text.sizes import about
 

@@ -12,16 +12,15 @@ from typing import Any
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Scalar
 from assay.experiment.profiles import PROFILE
-from assay.plan import fingerprint
+from assay.plan import cell_names, fingerprint, server_machines
 from assay.provision.deployment import NOT_SEEN
 from assay.record import RunRecord
-from assay.text import units
 from assay.text.nearest import did_you_mean
 
-_OF_SERVER = ("memory_bytes", "cpus", "rtt_s")
+_OF_SERVER = {"memory_bytes": "memory", "cpus": "cpus", "rtt_s": "rtt"}
+"""Factor → its name in that of a cell, which is the option's."""
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 _OF_DRIVING = tuple(field.name for field in fields(Driving))
-_ALWAYS_NAMED = ("system", "storage", "clients")
 _NO_PROFILE = "none"
 
 
@@ -36,10 +35,13 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         "system": run.system_label if between != PROFILE else _without_profile(run.system_label),
         **({PROFILE: _profile(run)} if between == PROFILE else {}),
         "storage": run.storage or NOT_SEEN,
-        **{name: getattr(run, name) for name in _OF_CELL},
         **{name: getattr(run.server_machine, name) for name in _OF_SERVER},
+        "clients": run.clients,
+        **{f"{cell_names.OF_GROUP}{group}": number for group, number in run.group_clients.items()},
+        "protocol": run.protocol,
+        "threads": run.threads,
         **driving,
-        **{f"clients of {group}": number for group, number in run.group_clients.items()},
+        **{name: getattr(run, name) for name in _OF_CELL},
         **run.parameters,
     }
     return {name: level for name, level in found.items() if level is not None}
@@ -61,7 +63,7 @@ def factor_of(field: str) -> str:
     if field.startswith("system.machine."):
         name = field.removeprefix("system.machine.")
         return name if name in _OF_SERVER else ""
-    return head if head in (*_ALWAYS_NAMED, *_OF_CELL) else ""
+    return head if head in (*cell_names.ALWAYS_NAMED, *_OF_CELL) else ""
 
 
 @contextmanager
@@ -103,7 +105,7 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
 def level_of(run: RunRecord, factor: str) -> str | None:
     """As text; None: the run has none."""
     level = levels(run, factor).get(factor)
-    return None if level is None else _level_text(level)
+    return None if level is None else cell_names.level_text(level)
 
 
 def levels_of(runs: Iterable[RunRecord], factor: str) -> list[str]:
@@ -127,7 +129,7 @@ def example_of_two_levels(runs: Iterable[RunRecord]) -> str:
 def known_factors(runs: Iterable[RunRecord]) -> list[str]:
     """Those whose levels can be compared."""
     runs = list(runs)
-    known = dict.fromkeys((*_ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
+    known = dict.fromkeys((*cell_names.ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
     known |= dict.fromkeys(name for run in runs for name in run.parameters)
     known |= dict.fromkeys(name for run in runs for name in levels(run) if name in _OF_DRIVING)
     known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
@@ -144,33 +146,38 @@ def insist_on_a_factor(between: str, runs: Iterable[RunRecord]) -> None:
 
 
 def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
-    """A name for the cell of each run: its system, storage and clients, and what else varies among
-    them; without the factor that is compared."""
-    cells = [(run.full_test_name, levels(run, between)) for run in runs]
-    of_tests: dict[str, list[Mapping[str, Scalar]]] = {}
-    for test, cell in cells:
-        of_tests.setdefault(test, []).append(cell)
-    named = {test: _naming(found, between) for test, found in of_tests.items()}
-    shown = []
-    for test, cell in cells:
-        words = [test] if len(of_tests) > 1 else []
-        words += [
-            _word(name, cell[name])
-            for name in named[test]
-            if name in cell and (name, cell[name]) != ("storage", NOT_SEEN)
-        ]
-        shown.append(", ".join(words))
-    return shown
+    """A name for the cell of each run, of several tests with its test; without the factor that is
+    compared."""
+    of_tests: dict[str, list[RunRecord]] = {}
+    for run in runs:
+        of_tests.setdefault(run.full_test_name, []).append(run)
+    found = {
+        test: iter(cell_names.names(_named_by(several, between)))
+        for test, several in of_tests.items()
+    }
+    shown = ((run.full_test_name, next(found[run.full_test_name])) for run in runs)
+    return [", ".join(filter(None, one if len(of_tests) > 1 else one[1:])) for one in shown]
 
 
-def _naming(cells: Sequence[Mapping[str, Scalar]], between: str) -> list[str]:
-    """The factors by which the cells of a test are named."""
-    return [
-        name
-        for name in dict.fromkeys(name for cell in cells for name in cell)
-        if name != between
-        and (name in _ALWAYS_NAMED or len({str(cell.get(name)) for cell in cells}) > 1)
-    ]
+def _named_by(runs: Sequence[RunRecord], between: str) -> list[dict[str, Scalar]]:
+    """The levels by which their cells are named: those of a server's machine are factors where they
+    vary, else a part of the system's name."""
+    compared = _OF_SERVER.get(between, between)
+    varying = server_machines.varying(run.server_machine for run in runs)
+    not_in_label = [*varying, *([compared] if between in _OF_SERVER else [])]
+    cells: list[dict[str, Scalar]] = []
+    for run in runs:
+        machine = run.server_machine
+        given = {name: one for name, one in levels(run, between).items() if name not in _OF_SERVER}
+        label, storage = str(given.pop("system")), given.pop("storage")
+        cell = {
+            "system": server_machines.label_without(label, machine, not_in_label),
+            "storage": storage,
+            **server_machines.levels(machine, varying),
+            **given,
+        }
+        cells.append({name: level for name, level in cell.items() if name != compared})
+    return cells
 
 
 def identifying(run: RunRecord) -> dict[str, str]:
@@ -209,16 +216,3 @@ def _without_profile(label: str) -> str:
 def _listed(document: Mapping[str, Any]) -> str:
     """A script of a mix: ``FILE`` or ``FILE@WEIGHT``."""
     return "@".join(_flat(document).values())
-
-
-def _word(name: str, level: Scalar) -> str:
-    if name in ("system", "storage"):
-        return str(level)
-    if name == "clients":
-        return units.counted(int(level), "client")
-    return f"{name} {_level_text(level)}"
-
-
-def _level_text(level: Scalar) -> str:
-    """As it is written where it is asked for: ``800`` also where a rate is kept as 800.0."""
-    return f"{level:.12g}" if isinstance(level, float) else units.level(level)

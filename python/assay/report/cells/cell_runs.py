@@ -6,20 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from assay.experiment import AS_IS, ENGINE, Scalar
+from assay.experiment import ENGINE, Scalar
 from assay.judge import CellVerdict, durability, repetitions
 from assay.observation import Observation
+from assay.plan import cell_names, server_machines
+from assay.plan.cell_names import AS_DECLARED, CACHE, CLIENT_PROGRAM, OF_GROUP, OFFERED_RATE
 from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.cells import factor_order, server_machines, storage_roles
+from assay.report.cells import factor_order, storage_roles
 from assay.report.values import Cell, Column, absent
 from assay.text import units
 
-_ALWAYS_NAMED = ("system", "storage", "clients")
-OFFERED_RATE = "offered_rate_per_s"
-OF_GROUP = "clients of "
-"""Begins the name of a factor: how many clients a group has."""
-CACHE, CLIENT_PROGRAM = "cache", "client_program"
 TEST, REPETITION = "test", "repetition"
 """Further factors that distinguish cells and runs."""
 STORAGE_ROLE = "storage_role"
@@ -129,21 +126,17 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
         if one.deployment and any(run.may_commit for run in runs)
     )
     all_factors = [dict(factors) for factors in by_factors]
-    is_cache_asked = any(run.cache != AS_IS for run in runs)
-    named = _always_and_varying(all_factors, (*_ALWAYS_NAMED, *([CACHE] if is_cache_asked else [])))
     return [
         CellRuns(
             factors,
             tuple(sorted(found, key=lambda run: run.repetition)),
-            ", ".join(
-                level_name(name, factors[name])
-                for name in named
-                if name in factors and (name, factors[name]) != ("storage", NOT_SEEN)
-            ),
+            name,
             experiment.cells[found[0].cell_fingerprint],
             compared_by(found[0].system_label, found[0].storage),
         )
-        for factors, found in zip(all_factors, by_factors.values(), strict=True)
+        for factors, name, found in zip(
+            all_factors, cell_names.names(all_factors), by_factors.values(), strict=True
+        )
     ]
 
 
@@ -158,7 +151,8 @@ def levels(found: Sequence[CellRuns], factor: str) -> list[Scalar]:
 def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
     """The factors ``always``, and those with more than one level in ``found``; client programs
     also where they are not the engine."""
-    return _always_and_varying([cell.factors for cell in found], always)
+    names = dict.fromkeys(name for cell in found for name in cell.factors)
+    return [name for name in names if name in always or _is_named(name, levels(found, name))]
 
 
 def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
@@ -192,7 +186,7 @@ def _factors(run: RunRecord, groups: Iterable[str], of_machine: Sequence[str]) -
         "storage": run.storage or NOT_SEEN,
         **server_machines.levels(run.server_machine, of_machine),
         "clients": run.clients,
-        **{f"{OF_GROUP}{one}": run.group_clients.get(one, "as declared") for one in groups},
+        **{f"{OF_GROUP}{one}": run.group_clients.get(one, AS_DECLARED) for one in groups},
         "protocol": run.protocol,
         "threads": run.threads,
         **_offered_rate(run),
@@ -245,26 +239,6 @@ def driven_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:
         for run in cell.runs
         if (driven := run.driven) is not None
     ]
-
-
-def level_name(factor: str, level: Scalar) -> str:
-    """A level in text: a name alone, a number with what it counts."""
-    if factor in ("system", "storage"):
-        return str(level)
-    if factor == "clients":
-        return units.counted(int(level), "client")
-    if factor == OFFERED_RATE:
-        return f"{level:g} offered/s"
-    if factor == CLIENT_PROGRAM:
-        return f"{level} clients"
-    if factor.startswith(OF_GROUP):
-        return f"{factor.removeprefix(OF_GROUP)} {level}"
-    return f"{factor} {units.level(level)}"
-
-
-def _always_and_varying(found: Sequence[Mapping[str, Scalar]], always: Iterable[str]) -> list[str]:
-    names = dict.fromkeys(name for factors in found for name in factors)
-    return [name for name in names if name in always or _is_named(name, _levels(found, name))]
 
 
 def _is_named(name: str, levels: Sequence[Scalar]) -> bool:

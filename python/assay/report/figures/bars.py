@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.judge.steadiness import why_not_steady
+from assay.plan import cell_names
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
@@ -39,7 +40,7 @@ def throughput(
         if made is None:
             continue
         category = ", ".join(
-            cell_runs.level_name(name, level)
+            cell_names.level_name(name, level)
             for name in others
             if (level := cell.level(name)) is not None
         )

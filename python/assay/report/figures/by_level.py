@@ -7,9 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assay.plan.cell_names import OFFERED_RATE
 from assay.report.cells import aggregates, cell_runs, percentiles
 from assay.report.cells.aggregates import Key
-from assay.report.cells.cell_runs import OFFERED_RATE, CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
 from assay.report.figures.panels import Panel, panels

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from assay.experiment import Scalar
+from assay.plan import cell_names
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 
@@ -75,7 +76,7 @@ def _named(
 
 def _name(levels: Sequence[Scalar | None], factors: Sequence[str]) -> str:
     return ", ".join(
-        cell_runs.level_name(name, level)
+        cell_names.level_name(name, level)
         for name, level in zip(factors, levels, strict=True)
         if level is not None
     )

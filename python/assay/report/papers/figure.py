@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
 
-from assay.report.cells import cell_runs
+from assay.plan import cell_names
 from assay.report.figure import Axis, Figure, Point, Scale
 from assay.report.figures.bars import MOST_BARS, category, figure
 from assay.report.papers import paper_points
@@ -124,7 +124,7 @@ def _pairs(table: Table, origin: int, place: int) -> Iterator[tuple[Row, Row, st
 def _labels(table: Table, row: Row, before: int) -> list[str]:
     """The first labels of a row, a number with what it counts."""
     return [
-        cell_runs.level_name(column.title, cell.level)
+        cell_names.level_name(column.title, cell.level)
         if column.is_number and cell.level is not None
         else cell.shown
         for column, cell in zip(table.columns[:before], row.cells, strict=False)

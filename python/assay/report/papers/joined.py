@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay.experiment import Scalar
+from assay.plan.cell_names import CACHE
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates, cell_runs, client_process, durability, field_path, notes
-from assay.report.cells.cell_runs import CACHE, DURABILITY, TEST, CellRuns
+from assay.report.cells.cell_runs import DURABILITY, TEST, CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
 from assay.report.cells.published import HARDWARE, Published, printed_cell
 from assay.report.cells.series import Series, SeriesColumn

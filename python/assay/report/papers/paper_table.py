@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from assay.plan.cell_names import CACHE
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates, cell_runs, client_process, declaration, series
 from assay.report.cells import published as publications
-from assay.report.cells.cell_runs import CACHE, CellRuns
+from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
 from assay.report.cells.published import HARDWARE, Published
 from assay.report.cells.series import SeriesColumn

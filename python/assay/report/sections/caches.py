@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.judge import cache
+from assay.plan.cell_names import CACHE
 from assay.report.cells import cell_runs
-from assay.report.cells.cell_runs import CACHE, CellRuns, DrivenRun
+from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import hit_ratio
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
 from assay.text import units

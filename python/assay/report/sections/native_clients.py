@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.experiment import NATIVE
 from assay.observation import NativeClientsReport
+from assay.plan import cell_names
 from assay.report.cells import aggregates, cell_runs, field_path
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
@@ -27,7 +28,7 @@ _FIELDS = {
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where no clients were native."""
     native = [
-        cell for cell in found if cell.level(cell_runs.CLIENT_PROGRAM) == NATIVE and cell.measured
+        cell for cell in found if cell.level(cell_names.CLIENT_PROGRAM) == NATIVE and cell.measured
     ]
     if not native:
         return None
