@@ -38,5 +38,5 @@ def test_a_run_on_a_library_has_its_limit_and_too_many_sessions_are_refused(assa
 def test_data_in_memory_are_refused(assay: Assay) -> None:
     ended = assay("run", "tpcb", "--on", "sqlite", "--memory", "96MB", "--storage", "tmpfs")
     assert ended.status == 2
-    assert "data on tmpfs are memory of the process that writes them" in ended.err
+    assert "data on tmpfs count as memory of the process that writes them" in ended.err
     assert "--memory none" in ended.err

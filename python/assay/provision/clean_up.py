@@ -39,11 +39,11 @@ class Cleared:
             done.append(f"removed {', '.join(self.removed)}")
         if self.remaining:
             done.append(
-                f"could not remove {', '.join(self.remaining)}, which may disturb what is measured "
-                "now; the next command tries again"
+                f"could not remove {', '.join(self.remaining)}, which may affect the "
+                "measurements of this command; the next one tries again"
             )
         else:
-            done.append("nothing of it is left to disturb what is measured now")
+            done.append("nothing is left that could affect the measurements of this command")
         return (
             f"process {self.owner_pid} of an earlier assay command was killed and left servers or "
             f"files behind: {'; '.join(done)}"

@@ -36,8 +36,8 @@ def refuse_too_little(
         return
     if file_system in IN_MEMORY:
         raise ArgumentError(
-            f"{choice.label}: data on {storage_name} are memory of the process that writes them, "
-            "and a limit would end this one",
+            f"{choice.label}: data on {storage_name} count as memory of the process that writes "
+            "them, here Assay's own, which the limit would end",
             hint="--memory none, or a storage on a disk",
         )
     needed = system.most_memory_bytes(choice, sessions) + _CLIENT_BYTES

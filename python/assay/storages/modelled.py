@@ -1,4 +1,4 @@
-"""`MODELLED`: a disk of another time, or one that fails on demand, with or without a file system.
+"""`MODELLED`: a model of another disk, or one that fails on demand, with or without a file system.
 
 A process serves the disk as a file, with the seeks, rotation, flash, queue and cache of its
 profile; a loop device makes a block device of the file. What is measured on it is labelled
