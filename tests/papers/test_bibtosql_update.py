@@ -384,6 +384,26 @@ def test_tables_that_another_program_made_meanwhile_are_not_dropped(
         assert site.digests() == fresh
 
 
+def test_an_update_whose_server_is_lost_can_be_run_again(files: Path, tmp_path: Path) -> None:
+    with database("postgresql", tmp_path) as site:
+        site.fresh(files)
+        with session(site.deployment.address) as opened:
+            for statement in ("BEGIN", "LOCK TABLE bibtab IN EXCLUSIVE MODE"):
+                opened.execute(statement)
+            waiting = site.started("--update", "--apply", site.url, files)
+            question = (
+                "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                " AND pid <> pg_backend_pid()"
+            )
+            while not (found := opened.execute(question).rows):
+                assert waiting.poll() is None
+                opened.execute("SELECT pg_stat_clear_snapshot()")
+            opened.execute(f"SELECT pg_terminate_backend({found[0][0]})")
+            _, said = waiting.communicate(timeout=60)
+    assert waiting.returncode == 3
+    assert "run this again: all of it is done, or nothing" in said
+
+
 def test_what_fails_after_the_commit_is_not_said_to_undo_it(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

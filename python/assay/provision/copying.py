@@ -199,5 +199,5 @@ def _insist_on_room(source: Path, folder: Path, reserve_bytes: int) -> None:
         raise SystemUnderTestError(
             f"a copy of the data takes {size(copy_bytes)}{reserve}: {folder} has "
             f"{size(free_bytes)} free",
-            hint="choose another folder with --datasets, or a storage with more room",
+            hint="choose a storage with more room; for copies of loads another folder: --datasets",
         )
