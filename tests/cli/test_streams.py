@@ -51,6 +51,23 @@ def test_output_that_cannot_be_written_is_reported(
     assert "bug" not in ended.stderr
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_cut_off_by_a_full_device_is_reported(unbuffered: str, tmp_path: Path) -> None:
+    """A limit of the size of files cuts a text off as a full file system does: its first part is
+    written, and that is no error."""
+    limited = f'(ulimit -f 4; PYTHONUNBUFFERED={unbuffered} "{sys.executable}" -c "$ASSAY"'
+    ended = subprocess.run(
+        ["bash", "-c", f"{limited} schema experiment) > cut.json"],
+        cwd=tmp_path,
+        env={**os.environ, "ASSAY": ASSAY},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (tmp_path / "cut.json").stat().st_size == 4096
+    assert (ended.returncode, "standard output: File too large" in ended.stderr) == (3, True)
+
+
 def test_rows_and_scripts_stop_at_a_closed_pipe(tmp_path: Path) -> None:
     bib = tmp_path / "many.bib"
     bib.write_text("".join(f"@book{{k{n}, title = {{T {n}}}, year = 2000}}\n" for n in range(9000)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -43,12 +44,28 @@ def standard_streams() -> Iterator[None]:
     are closed: a file opened later must not get one of these numbers."""
     before = sys.stdout, sys.stderr
     _take_descriptors()
-    sys.stdout = cast(TextIO, Output(before[0]))
+    sys.stdout = cast(TextIO, Output(_without_short_writes(before[0])))
     sys.stderr = cast(TextIO, _Messages(before[1]))
     try:
         yield
     finally:
         sys.stdout, sys.stderr = before
+
+
+def _without_short_writes(stream: TextIO | None) -> TextIO | None:
+    """The stream with a buffer, which writes until all is written. With ``PYTHONUNBUFFERED`` (as
+    images for containers set it) Python has none: where a device is full after a part of a text,
+    the rest would be lost without an error."""
+    if stream is None or not isinstance(getattr(stream, "buffer", None), io.RawIOBase):
+        return stream
+    return open(
+        stream.fileno(),
+        "w",
+        buffering=1,  # each line at once, as `PYTHONUNBUFFERED` asks
+        encoding=stream.encoding,
+        errors=stream.errors,
+        closefd=False,
+    )
 
 
 @contextlib.contextmanager
