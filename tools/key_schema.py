@@ -26,7 +26,7 @@ from assay.experiment.machines import FACTORS
 from assay.experiment.option_names import OPTIONS
 from assay.files.toml_file import SECTION, Section
 from assay.report import check_declarations
-from assay.text.quantities import Duration, Real, Whole
+from assay.text.quantities import Duration, Percent, Real, Whole
 from assay.workload import answers, reader
 
 ROOT = Path(__file__).parents[1]
@@ -51,6 +51,8 @@ class Table:
     choices: dict[str, list[tuple[str, ...]]] = field(default_factory=dict)
     of_any_name: list[Schema | Table] = field(default_factory=list)
     has_any_name: bool = False
+    exclusive: set[tuple[str, str]] = field(default_factory=set)
+    """Keys of which only one may have a value."""
     required: set[str] | None = None
     below: dict[str, Table] = field(default_factory=dict)
     lists: set[str] = field(default_factory=set)
@@ -119,6 +121,14 @@ class Noting(Section):
             self.table.choices.setdefault(key, []).append(levels)
         self._note(key, TEXT, default)
         return super().choice(key, levels, default)
+
+    def choices(self, key: str, levels: Iterable[str]) -> tuple[str, ...]:
+        self._note(key, _one_or_more({"enum": [*levels]}), None, is_asked=True)
+        return super().choices(key, levels)
+
+    def refuse_both(self, key: str, other: str) -> None:
+        self.table.exclusive.add((key, other))
+        super().refuse_both(key, other)
 
     def texts(
         self, key: str, default: tuple[str, ...] | None = None, *, may_be_empty: bool = False
@@ -207,7 +217,9 @@ def _number(quantity: Whole | Real) -> Schema:
         found["minimum"] = 0 if getattr(quantity, "may_be_none", False) else quantity.least
     if abs(quantity.most) < 2**53:
         found["maximum"] = quantity.most
-    return {"anyOf": [found, TEXT]} if isinstance(quantity, Duration) else found
+    if isinstance(quantity, Duration | Percent):
+        return {"anyOf": [found, {"type": "string", "pattern": quantity.pattern}]}
+    return found
 
 
 def _one_or_more(shape: Schema, may_be_empty: bool = False) -> Schema:
@@ -274,7 +286,27 @@ def noted(kind: str) -> Table:
             read()
     finally:
         SECTION.reset(token)
+    if kind == "experiment":
+        _share(top)
     return top
+
+
+def _share(top: Table) -> None:
+    """The file, [quick] and [test.NAME] have the same levels and settings: what no file gives in
+    one of them may be what another has."""
+    tables = [*_tables(top)]
+    for key in {key for table in tables for key in table.shapes}:
+        known = [table for table in tables if table.shapes.get(key)]
+        for table in tables:
+            if known and table.shapes.get(key) == []:
+                table.shapes[key] = known[0].shapes[key]
+                table.choices[key] = known[0].choices.get(key, [])
+
+
+def _tables(table: Table) -> Iterator[Table]:
+    yield table
+    for below in table.below.values():
+        yield from _tables(below)
 
 
 def readings(kind: str) -> Iterator[Callable[[], object]]:
@@ -349,6 +381,10 @@ def _table(table: Table, path: tuple[str, ...], helps: Mapping[str, str]) -> Sch
         found["additionalProperties"] = of_any or True
     else:
         found["additionalProperties"] = False
+    for pair in sorted(table.exclusive):
+        is_value = {"not": {"type": "object"}}
+        values = {key: {**_described((*path, key), helps), **is_value} for key in pair}
+        found["not"] = {"required": [*pair], "properties": values}
     if table.required:
         found["required"] = sorted(table.required)
     return found

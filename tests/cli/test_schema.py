@@ -79,6 +79,35 @@ def test_a_storage_has_a_kind_and_the_options_of_it(mistake: str) -> None:
     assert not validator.is_valid(tomllib.loads((start + good).replace("1GB", "lots")))
 
 
+@pytest.mark.parametrize(
+    ("mistake", "good"),
+    [
+        ("precision = 5", "precision = 0.05"),
+        ('precision = "80%"', 'precision = "50 %"'),
+        ('budget = "30 parsecs"', 'budget = "30 min"'),
+        ('cache = "hot"', 'cache = ["cold", "warm"]'),
+        ('[test.tpcb-like]\ncache = "hot"', '[test.tpcb-like]\ncache = "cold"'),
+        ('[quick]\nclient_program = "mine"', '[quick]\nclient_program = "native"'),
+        ('test = "strict"\ntests = ["strict"]', 'tests = ["strict"]\n[test.strict]\nclients = 2'),
+    ],
+)
+def test_a_value_that_the_reader_refuses_is_refused_by_the_schema(
+    mistake: str, good: str, tmp_path: Path
+) -> None:
+    validator = _validator("experiment")
+    file = tmp_path / "x.toml"
+    for said, is_right in ((good, True), (mistake, False)):
+        text = f'workload = "tpcb"\nsystems = ["postgresql"]\n{said}\n'
+        file.write_text(text)
+        assert validator.is_valid(tomllib.loads(file.read_text())) is is_right
+        try:
+            experiment_file.read(file)
+        except ExperimentError as error:
+            assert not is_right and "unknown key" not in error.message, error
+        else:
+            assert is_right
+
+
 def _tables(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The path of every table of a file; of a list of tables the first two."""
     if isinstance(data, dict):

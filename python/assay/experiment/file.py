@@ -143,9 +143,10 @@ def _ad_hoc_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
 
 def _tests(top: Section, workload: Workload) -> tuple[str, ...]:
     """``tests = ["load", "select"]``, or one as ``test = "load"``; a series is all of its tests."""
+    top.refuse_both("test", "tests")
     key = "tests" if "tests" in top else "test"
     default = (workload.default_test,)
-    named = default if top.is_table(key) else top.texts(key, default)
+    named = default if key == "test" and top.is_table(key) else top.texts(key, default)
     with Placed(top, key):
         return tuple(dict.fromkeys(test for name in named for test in workload.tests_of(name)))
 

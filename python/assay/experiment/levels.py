@@ -8,7 +8,7 @@ from typing import Any
 from assay.errors import ArgumentError
 from assay.experiment import machines, settings
 from assay.experiment.spelling import of_file, respell
-from assay.experiment.values import PROTOCOLS, Scalar
+from assay.experiment.values import CACHES, CLIENT_PROGRAMS, PROTOCOLS, Scalar
 from assay.files.toml_file import Section
 from assay.text import quantities
 from assay.workload import driving
@@ -28,11 +28,9 @@ def read(section: Section, workload: Workload) -> dict[str, Any]:
     elif "clients" in section:
         given["clients"] = section.wholes("clients", quantities.CLIENTS)
     if "cache" in section:
-        with Placed(section, "cache"):
-            given["caches"] = settings.caches(section.texts("cache"))
+        given["caches"] = section.choices("cache", CACHES)
     if "client_program" in section:
-        with Placed(section, "client_program"):
-            given["client_programs"] = settings.client_programs(section.texts("client_program"))
+        given["client_programs"] = section.choices("client_program", CLIENT_PROGRAMS)
     for name, (field, level) in machines.FACTORS.items():
         if name in section:
             with Placed(section, name):

@@ -125,9 +125,11 @@ class Section:
 
     def number(self, key: str, quantity: Real, default: float | None = None) -> float:
         """A number; a length of time may also be a text with its unit: ``"2min"``."""
-        if isinstance(quantity, Duration | Percent) and self.is_text(key):
+        word = self._data.get(key)
+        if isinstance(quantity, Duration | Percent) and isinstance(word, str):
+            self._asked.add(key)
             try:
-                return quantity.of_word(self.text(key))
+                return quantity.of_word(word)
             except ValueError as error:
                 raise self.error(f"{key}: {error}", key) from None
         value: float = self._take(key, default, quantity.expected, quantity.holds)
@@ -150,6 +152,24 @@ class Section:
                 f"{key} = {value!r}: invalid value", key, hint=did_you_mean(value, levels)
             )
         return value
+
+    def choices(self, key: str, levels: Iterable[str]) -> tuple[str, ...]:
+        """A list of levels, or one."""
+        levels = tuple(levels)
+        found = tuple(self._listed(key, None, "text", lambda value: isinstance(value, str)))
+        for value in found:
+            if value not in levels:
+                raise self.error(
+                    f"{key}: {value!r}: invalid value", key, hint=did_you_mean(value, levels)
+                )
+        return found
+
+    def refuse_both(self, key: str, other: str) -> None:
+        """Raises where both stand there, each as a value: a table is another matter."""
+        if all(name in self and not isinstance(self._data[name], dict) for name in (key, other)):
+            raise self.error(
+                f"{key} and {other} cannot be given together", key, hint="keep one of them"
+            )
 
     def texts(
         self, key: str, default: tuple[str, ...] | None = None, *, may_be_empty: bool = False
@@ -239,7 +259,7 @@ class Section:
         for key in self._data:
             if key not in self._asked:
                 known = self._asked | self._known
-                raise self.error(f"unknown key {key!r}", key, hint=did_you_mean(key, known))
+                raise self.error(f"unknown key {key!r}", key, hint=did_you_mean(key, known - {key}))
 
     def error(
         self, message: str, key: str | None = None, *, hint: str | None = None

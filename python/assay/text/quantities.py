@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Final
 
+_PLAIN_NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,31}", re.ASCII)
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,5})?", re.ASCII)
-_PERCENT = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?%", re.ASCII)
-_DURATION = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+) ?(ns|us|µs|μs|ms|s|min|h)", re.ASCII)
+_NUMBER = re.compile(rf"[+-]?{_PLAIN_NUMBER}([eE][+-]?[0-9]{{1,5}})?", re.ASCII)
+_PERCENT = re.compile(rf"{_PLAIN_NUMBER} ?%", re.ASCII)
+_DURATION = re.compile(rf"{_PLAIN_NUMBER} ?(ns|us|µs|μs|ms|s|min|h)", re.ASCII)
 _UNITS: Mapping[str, tuple[int, int]] = {
     "ns": (1, 10**9),
     "us": (1, 10**6),
@@ -113,6 +114,11 @@ class Duration(Real):
     def expected(self) -> str:
         return f"{super().expected}, or with its unit (500ms, 5s, 2min, 1h)"
 
+    @property
+    def pattern(self) -> str:
+        """A regular expression of all its words, and of some that are out of range."""
+        return rf"^\s*({_NUMBER.pattern}|{_DURATION.pattern})\s*$"
+
     def of_word(self, word: str) -> float:
         found = _DURATION.fullmatch(word.strip())
         if not found or len(word) > _LONGEST_NUMBER:
@@ -152,6 +158,13 @@ class Percent(Real):
     @property
     def expected(self) -> str:
         return f"a percentage from {self.least * 100:g}% to {self.most * 100:g}%"
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression of its words up to the most."""
+        most = round(self.most * 100)
+        percent = rf"0*(({'|'.join(map(str, range(most)))})(\.[0-9]*)?|{most}(\.0*)?|\.[0-9]+)"
+        return rf"^\s*({percent} ?%|{_NUMBER.pattern})\s*$"
 
     def of_word(self, word: str) -> float:
         found = _PERCENT.fullmatch(word.strip())

@@ -128,14 +128,7 @@ def _retries(section: Section, parameters: Mapping[str, Parameter]) -> dict[str,
     inner = section.section("retries")
     given: dict[str, Any] = {"retries": inner.whole("most", quantities.RETRIES)}
     if "classes" in inner:
-        given["retry_classes"] = inner.texts("classes")
-        for name in given["retry_classes"]:
-            if name not in RETRY_CLASSES:
-                raise inner.error(
-                    f"unknown error class {name!r}",
-                    "classes",
-                    hint=did_you_mean(name, RETRY_CLASSES),
-                )
+        given["retry_classes"] = inner.choices("classes", RETRY_CLASSES)
     inner.done()
     return given
 
