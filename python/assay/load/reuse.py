@@ -1,5 +1,5 @@
 """Takes a loaded deployment and the request it was loaded with; deletes all rows and inserts them
-again, several times; returns the size on disk after each."""
+again, several times; returns the size of their files after each."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from assay.load.fill import fill
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
 from assay.row_sources.request import DataRequest
-from assay.systems.abilities import Sized
+from assay.systems.abilities import HasTableFiles, Sized
 from assay.systems.protocol import System
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bytes on disk in one cycle."""
+    """Bytes of the files of the tables, in one cycle: of all files where a system keeps logs and
+    catalogue in the same ones."""
 
     deleted_bytes: int
     reinserted_bytes: int
@@ -47,8 +48,11 @@ def observe(
     deletion. Raises `SystemRefused` and `RunFailed` where a statement fails."""
     if not isinstance(system, Sized):
         raise Bug(f"{system.name} does not report the size of its data")
+    size_bytes = (
+        system.table_files_bytes if isinstance(system, HasTableFiles) else system.size_on_disk_bytes
+    )
     dialect = system.dialect
-    loaded_bytes = system.size_on_disk_bytes(deployment)
+    loaded_bytes = size_bytes(deployment)
     source = table_digests(deployment, dialect, tables)
     found = []
     for cycle in range(1, cycles + 1):
@@ -57,9 +61,9 @@ def observe(
         _execute(deployment, [*dialect.begin(), *deletes, *dialect.commit()])
         if reclaims and isinstance(dialect, Reclaims):
             _execute(deployment, dialect.reclaim(tables))
-        deleted_bytes = system.size_on_disk_bytes(deployment)
+        deleted_bytes = size_bytes(deployment)
         fill(deployment, dialect, tables, request.source)
-        found.append(Sizes(deleted_bytes, system.size_on_disk_bytes(deployment)))
+        found.append(Sizes(deleted_bytes, size_bytes(deployment)))
     on_stage("compare")
     is_equal = table_digests(deployment, dialect, tables) == source
     return Reused(loaded_bytes, tuple(found), is_equal)

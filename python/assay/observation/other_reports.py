@@ -89,19 +89,19 @@ class BackupReport(Shape, frozen=True, tag_field="kind", tag="backup"):
 
 
 class SpaceReuseReport(Shape, frozen=True, tag_field="kind", tag="space_reuse"):
-    """The size on disk of rows that were deleted and inserted again."""
+    """The size of the files of tables whose rows were deleted and inserted again."""
 
     cycles: int
     """How often."""
     loaded_bytes: int
     deleted_bytes: int
-    """Behind the first deletion."""
+    """After the first deletion."""
     reinserted_bytes: int
-    """Behind the first insertion of the same rows."""
+    """After the first insertion of the same rows."""
     last_bytes: int
-    """Behind the last one."""
+    """After the last one."""
     first_ratio: float
-    """``reinserted_bytes`` to ``loaded_bytes``: 1 where the space is used again."""
+    """``reinserted_bytes`` to ``loaded_bytes``: 1 where the space is reused."""
     last_ratio: float
     equals_load: bool
     """Whether the tables hold the rows that were loaded."""

@@ -165,6 +165,15 @@ class Sized(Protocol):
 
 
 @runtime_checkable
+class HasTableFiles(Protocol):
+    """Its tables and indexes have files of their own, beside those of logs and catalogue."""
+
+    def table_files_bytes(self, deployment: Deployment) -> int:
+        """Bytes of these files, with the free space in them."""
+        ...
+
+
+@runtime_checkable
 class LeastSpace(Protocol):
     """Its tables are not compressed, so that it is known from the rows how much space they need at
     least."""

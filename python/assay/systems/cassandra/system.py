@@ -239,6 +239,10 @@ class Cassandra:
         """The files of tables and indexes on all nodes, with what is in memory written to them."""
         return size.tables_bytes(deployment)
 
+    def table_files_bytes(self, deployment: Deployment) -> int:
+        """As `data_bytes`, deleted rows included until they are compacted."""
+        return self.data_bytes(deployment)
+
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """The cache of pages of all nodes, where it is on. By default it is off, and the operating
         system's cache of files stands in for it."""

@@ -186,6 +186,10 @@ class Cubrid:
                 raise
             return 0
 
+    def table_files_bytes(self, deployment: Deployment) -> int:
+        """As `data_bytes`: pages without rows are among them."""
+        return self.data_bytes(deployment)
+
     def sample(self, deployment: Deployment) -> ProcessSample | None:
         """The server, and the broker with its processes, which parse and plan statements."""
         server_pid = deployment.server_pid

@@ -150,6 +150,10 @@ class Ferretdb:
         with brief_session(deployment.address) as opened:
             return size_bytes(opened)
 
+    def table_files_bytes(self, deployment: Deployment) -> int:
+        """As `data_bytes`: pages without documents are among them until a file is shortened."""
+        return self.data_bytes(deployment)
+
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """PostgreSQL's ``shared_buffers``; not of a server by URL."""
         behind = self._postgresql_of(deployment)

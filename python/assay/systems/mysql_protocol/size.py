@@ -1,4 +1,5 @@
-"""Takes a data directory; returns the bytes that its databases occupy, without the server's own."""
+"""Takes a data directory; returns the bytes that its databases occupy, without the server's own,
+or those of their tables alone."""
 
 from __future__ import annotations
 
@@ -21,13 +22,21 @@ def databases_bytes(data_directory: Path, shared_files: str | None) -> int:
     tables of this engine share, and binary logs; as the file system allocates them."""
     both = [_BINARY_LOG] if shared_files is None else [shared_files, _BINARY_LOG]
     shared = re.compile("|".join(both))
-    total = 0
-    for entry in os.scandir(data_directory):
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if is_folder and not entry.name.startswith(_FOLDER_OF_FILES):
-            is_wanted = entry.name not in _OF_THE_SERVER
-        else:
-            is_wanted = shared.fullmatch(entry.name) is not None
-        if is_wanted:
-            total += allocated_bytes(Path(entry.path))
-    return total
+    return table_files_bytes(data_directory) + sum(
+        allocated_bytes(Path(entry.path))
+        for entry in os.scandir(data_directory)
+        if not _is_database(entry) and shared.fullmatch(entry.name)
+    )
+
+
+def table_files_bytes(data_directory: Path) -> int:
+    """The folders of all databases but the server's own."""
+    return sum(
+        allocated_bytes(Path(entry.path))
+        for entry in os.scandir(data_directory)
+        if _is_database(entry) and entry.name not in _OF_THE_SERVER
+    )
+
+
+def _is_database(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and not entry.name.startswith(_FOLDER_OF_FILES)

@@ -26,7 +26,7 @@ from assay.systems.mysql_protocol.another_product import refuse_another_product
 from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.mysql_protocol.product import Product
-from assay.systems.mysql_protocol.size import databases_bytes
+from assay.systems.mysql_protocol.size import databases_bytes, table_files_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
 from assay.systems.profiles import profiles_of
 from assay.systems.program_version import version_of
@@ -191,6 +191,14 @@ class ProductSystem:
     def data_bytes(self, deployment: Deployment) -> int:
         """Rows and indexes of the tables, as their statistics have them."""
         return number_of(self._with_statistics(deployment), _DATA_SIZE_QUERY)
+
+    def table_files_bytes(self, deployment: Deployment) -> int:
+        """The folders of the databases, as the file system allocates them; where the tables share
+        their files, what their statistics say, with the free space."""
+        own = deployment.settings.get("innodb_file_per_table", "ON") not in ("OFF", "0")
+        if own and deployment.data_directory and deployment.storage.file_system != RAW:
+            return table_files_bytes(deployment.data_directory)
+        return number_of(self._with_statistics(deployment), _SIZE_QUERY)
 
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """Of the storage engine that the tables live in."""

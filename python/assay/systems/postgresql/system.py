@@ -167,6 +167,10 @@ class Postgresql:
         """Tables with their indexes, maps and long values, in files of whole pages."""
         return number_of(deployment, _DATA_SIZE_QUERY)
 
+    def table_files_bytes(self, deployment: Deployment) -> int:
+        """As `data_bytes`: pages without rows are among them until a file is shortened."""
+        return self.data_bytes(deployment)
+
     def buffer_bytes(self, deployment: Deployment) -> int | None:
         """``shared_buffers``; the operating system's cache of files comes on top of it. Not of a
         server that does not report its settings."""
