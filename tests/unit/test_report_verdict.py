@@ -97,6 +97,26 @@ def test_a_round_trip_that_is_not_the_one_asked_for_is_warned_of(
     assert all("ms measured, 1 ms asked" in detail or "µs measured" in detail for detail in details)
 
 
+@pytest.mark.parametrize(
+    ("stop", "elapsed_s", "expected"),
+    [
+        ({"passes": 1}, 0.6, []),
+        ({"passes": 1}, 0.4, ["short-passes"]),
+        ({"transactions": 100}, 0.6, ["short-measurement"]),
+        ({"duration_s": 10}, 9, ["short-measurement"]),
+    ],
+)
+def test_how_long_a_measurement_must_be_depends_on_what_ends_it(
+    run: RunRecord, stop: dict[str, int], elapsed_s: float, expected: list[str]
+) -> None:
+    timed = invented.changed(run, "observation", elapsed_ns=int(elapsed_s * invented.S))
+    evidence = timed.evidence
+    ends = {"passes": None, "transactions": None, "duration_s": None, **stop}
+    evidence = replace(evidence, driving=replace(evidence.driving, **ends))
+    names = [warning.name for warning in judge_run(evidence)[1]]
+    assert [name for name in names if name.startswith("short")] == expected
+
+
 def test_each_setting_that_lowers_durability_says_what_to_set_instead(run: RunRecord) -> None:
     changed = invented.changed(
         run, "deployment",

@@ -20,6 +20,8 @@ CLIENT_THREADS_LIMIT = 0.70
 """Busy share of the engine's threads beyond which transactions wait for the client."""
 SHORTEST_S = 10
 """A run that measures fewer seconds is short, by whichever limit it ended (except passes)."""
+SHORTEST_PASSES_S = 0.5
+"""Passes that take fewer seconds in all are short."""
 REACHED = 0.95
 """Share of the offered rate that must end for the rate to be reached, chance aside."""
 LATE_LIMIT = 0.01
@@ -221,6 +223,12 @@ class Kind(Enum):
         f"a measurement of less than {SHORTEST_S} s shows little of the background work of a "
         "system (checkpoints, vacuum, compaction)",
         "{longer}",
+        limits=True,
+    )
+    SHORT_PASSES = WarningText(
+        f"all passes together took less than {SHORTEST_PASSES_S} s: the start of the clients and "
+        "single delays of the machine are a large part of that",
+        "more passes, or more data",
         limits=True,
     )
     CLIENT_BUSY = WarningText(

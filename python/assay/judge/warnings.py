@@ -181,7 +181,10 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
     if observation.ended_by == "stop":
         measured_ns = elapsed_ns - drained_ns
         # The time that passes take is their result, not the length of a sample.
-        if measured_ns < kinds.SHORTEST_S * 1e9 and set(run.driving.stop) != {"passes"}:
-            yield Kind.SHORT_MEASUREMENT, units.short_duration(measured_ns / 1e9)
+        is_of_passes = set(run.driving.stop) == {"passes"}
+        shortest_s = kinds.SHORTEST_PASSES_S if is_of_passes else kinds.SHORTEST_S
+        if measured_ns < shortest_s * 1e9:
+            kind = Kind.SHORT_PASSES if is_of_passes else Kind.SHORT_MEASUREMENT
+            yield kind, units.short_duration(measured_ns / 1e9)
         if run.driving.duration_s and not cache.is_to_be_cold(run):
             yield from seconds.of_seconds(run, observation)

@@ -1,4 +1,4 @@
-"""Deletes all rows and inserts them again, several times; keeps the size of the tables' files after each."""
+"""Deletes all rows and inserts them again, several times; keeps the files' size after each."""
 
 from __future__ import annotations
 
