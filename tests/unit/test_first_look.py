@@ -86,25 +86,47 @@ def test_six_cells_take_15_lines_and_no_word_is_cut(
     assert re.search(r"6 indicative: reason-00;.* and \d+ more reasons (checks|errors)", said), said
 
 
-def test_of_twelve_cells_those_without_a_usable_number_are_shown_and_the_rest_is_counted(
+def test_of_twelve_cells_failed_ones_are_shown_first_and_refused_ones_are_counted(
     tmp_path: Path,
 ) -> None:
     planned = invented.plan([invented.SQLITE], clients=range(1, 13))
     with Store(tmp_path / "r.sqlite") as store:
         invented.begin(store, planned)
-        for run in planned.runs[:-1]:
+        for run in planned.runs[:2]:
+            store.begin_run(run)
+            store.end_run("refused", reason="no restart; use a private server")
+        for run in planned.runs[2:-1]:
             invented.write_run(store, run, 2 * invented.S)
         store.begin_run(planned.runs[-1])
-        store.end_run("refused", reason="no restart; use a private server")
-        lines = look(store.latest())
+        store.end_run("failed", reason="it broke", verdict=("invalid", "it broke"))
+        record = store.latest()
+    lines = look(record)
     said = "\n".join(lines)
     assert len(lines) == first_look.MOST_LINES, said
     cells = [line for line in lines if line.startswith("sqlite, here, ")]
-    assert f"\nand {12 - len(cells)} more cells, in the details\n" in said
-    assert cells[-1].split()[-5:] == ["-", "-", "-", "-", "refused"]
-    assert "1 refused: no restart; use a private server" in " ".join(said.split())
+    assert f"\nand {10 - len(cells)} more cells, in the details\n" in said
+    assert cells[0].startswith("sqlite, here, 3 clients")
+    assert cells[-1].split()[-5:] == ["-", "-", "-", "-", "invalid"]
+    assert "2 refused: no restart; use a private server" in " ".join(said.split())
     sign = next(line for line in lines if line.startswith("n<"))
     assert sign.endswith("too few transactions for the percentile; -: not measured")
+    (table,) = build(record).summary.tables
+    assert [row.cells[0].shown for row in table.rows[-2:]] == [
+        "sqlite, here, 12 clients",
+        "2 cells",
+    ]
+
+
+def test_where_not_all_cells_fit_each_test_is_shown(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], clients=range(1, 25))
+    record = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
+    runs = tuple(
+        replace(run, test=test)
+        for run, test in zip(record.runs, ["one"] * 20 + ["two"] * 4, strict=True)
+    )
+    lines = look(replace(record, runs=runs))
+    assert any("one: sqlite" in line for line in lines)
+    assert any("two: sqlite" in line for line in lines)
 
 
 def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import invented_records as invented
 
+from assay.report.forms.as_measured import as_measured
 from assay.report.papers import figure as published_figures
 from assay.report.papers import paper_table
 from assay.report.values import Cell, Column, Number, Row, Table, absent
@@ -118,3 +119,28 @@ def test_a_chart_has_no_pair_of_which_the_table_refuses_the_ratio() -> None:
     (load,) = published_figures.of_pairs(table)
     assert load.title == "Published and measured: load"
     assert [one.name for one in load.series] == ["published (old 1.0)", "measured"]
+
+
+def test_at_the_end_of_a_run_what_was_not_run_is_named_once() -> None:
+    def row(system: str, origin: str, *shown: str) -> Row:
+        cells = (Cell(one, Number(1, "s")) if one[:1].isdecimal() else absent(one) for one in shown)
+        return Row((Cell(system), Cell(origin), *cells), is_published=origin == "published")
+
+    columns = [Column(f"{name}\ntime", is_number=True, group=name) for name in ("MySQL", "SQLite")]
+    rows = (
+        row("2", "published", "4", "6"),
+        row("2", "measured", "not run", "5 [1]"),
+        row("8", "measured", "not run", "not run"),
+        row("9", "measured", "refused [2]", "failed [3]"),
+    )
+    heads = (Column("clients", is_number=True), Column("numbers"))
+    found = as_measured(Table("t", "Times", (*heads, *columns), rows, label_columns=2))
+    assert found is not None
+    assert [column.group for column in found.columns] == ["", "", "SQLite"]
+    assert [[cell.shown for cell in one.cells] for one in found.rows] == [
+        ["2", "published", "6"],
+        ["2", "measured", "5 [1]"],
+        ["9", "measured", "failed [3]"],
+    ]
+    assert found.notes == ("not run, refused [2]: MySQL", "not run: clients 8")
+    assert as_measured(Table("t", "Times", (*heads, *columns), rows[2:], label_columns=2)) is None

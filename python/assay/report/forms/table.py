@@ -15,6 +15,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from assay.report.forms.as_measured import as_measured
 from assay.report.forms.for_people import for_people
 from assay.report.values import Report, Table
 from assay.text import display_width
@@ -45,11 +46,17 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
 
 
 def render_answers(report: Report, stream: TextIO) -> None:
-    """Writes the tables that answer what the experiment was made for; of most there are none."""
+    """Writes the tables that answer what the experiment was made for, as far as they were measured;
+    of most there are none."""
     found = [table for section in for_people(report).sections for table in section.answers]
+    shown = [(table, as_measured(table)) for table in found]
     with _console(stream) as console:
-        for table in found:
-            _print_table(console, table)
+        for _, measured in shown:
+            if measured is not None:
+                _print_table(console, measured)
+        if empty := [table.title for table, measured in shown if measured is None]:
+            console.print()
+            _print_hanging(console, "nothing measured: ", "; ".join(empty))
         if found:
             console.print()
 

@@ -23,14 +23,15 @@ _SAID_BELOW = ("failed", "verdict", cell_summary.DURABILITY, cell_summary.DEVICE
 def lines(found: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
     """``is_narrow``: none is wider than ``width``; else the names stay whole in longer lines."""
     tests = {cell.test for cell in found}
-    head = (found[0].test if len(tests) == 1 else "cell") + cell_summary.repetitions(found)
+    repetitions = cell_summary.repetitions(found)
+    head = (found[0].test if len(tests) == 1 else "cell") + repetitions
     names = [cell.name if len(tests) == 1 else f"{cell.test}: {cell.name}" for cell in found]
     columns = _columns(found)
     if not is_narrow or _width([head, *names], columns) <= width:
         return _aligned([head, *names], columns, None)
     shared, own = _apart(names)
     if shared:
-        title, names = f"{head}: {shared}" if len(tests) == 1 else f"{head}s: {shared}", own
+        title, names = f"{head if len(tests) == 1 else f'cells{repetitions}'}: {shared}", own
     else:
         title = head
     for name in _SAID_BELOW:

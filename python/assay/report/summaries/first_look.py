@@ -128,12 +128,17 @@ def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list
 
 def _several(found: Sequence[CellSummary], width: int, room: int, is_narrow: bool) -> list[str]:
     """The table of the cells and what is said of all of them, in so many lines. Where there is no
-    room for all cells, those without a usable number are kept before the others."""
+    room for all cells, refused ones are left to the verdict, which counts them, and those whose
+    number is not usable are kept before the others."""
     others = _others(found, width, room)
-    for number in range(len(found), _LEAST_CELLS - 1, -1):
-        cells = _chosen(found, number)
-        table = [*_cells(cells, width, is_narrow), *_rest(len(found) - number)]
-        if number < len(found) or len(table) + len(others) + _LEAST_OF_A_VERDICT > room:
+    asked = [cell for cell in found if not _is_left_out(cell)] or found
+    fewer = range(min(len(asked), len(found) - 1), min(_LEAST_CELLS, len(asked)) - 1, -1)
+    for number in (len(found), *fewer):
+        is_whole = number == len(found)
+        cells = found if is_whole else _chosen(asked, number)
+        left_out = 0 if is_whole else len(asked) - number
+        table = [*_cells(cells, width, is_narrow), *_rest(left_out)]
+        if not is_whole or len(table) + len(others) + _LEAST_OF_A_VERDICT > room:
             others = _others(found, width, 0)
         left = room - len(table) - len(others)
         if left >= (1 if _is_usable(found) else _LEAST_OF_A_VERDICT):
@@ -162,9 +167,18 @@ def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[st
 
 
 def _chosen(found: Sequence[CellSummary], number: int) -> list[CellSummary]:
-    """So many, in their order."""
-    places = sorted(range(len(found)), key=lambda place: (_is_usable([found[place]]), place))
-    return [found[place] for place in sorted(places[:number])]
+    """So many, in their order: those without a usable number first, then some of each test."""
+    before: Counter[str] = Counter()
+    ranks = []
+    for place, cell in enumerate(found):
+        ranks.append((_is_usable([cell]), before[cell.test], place))
+        before[cell.test] += 1
+    return [found[place] for place in sorted(place for *_, place in sorted(ranks)[:number])]
+
+
+def _is_left_out(cell: CellSummary) -> bool:
+    """Whether it was refused, or its turn did not come."""
+    return cell.verdict.word == "refused" or not (cell.verdict.word or cell.numbers)
 
 
 def _is_usable(found: Sequence[CellSummary]) -> bool:

@@ -72,16 +72,41 @@ def _table(
             Column("verdict"),
             Column("why"),
         ),
-        rows=tuple(
-            _row(cell, one, outcomes, has_tests=has_tests)
-            for cell, one in zip(found, summaries, strict=True)
-        ),
+        rows=tuple(_rows(found, summaries, outcomes, has_tests=has_tests)),
         notes=(
             ("TPS: transactions that ended ok per second, median of the repetitions",)
             if is_driven
             else ()
         ),
     )
+
+
+def _rows(
+    found: Sequence[CellRuns],
+    summaries: Sequence[cell_summary.CellSummary],
+    outcomes: Sequence[str],
+    *,
+    has_tests: bool,
+) -> Iterator[Row]:
+    """Refused cells stand last, those with the same reason in one row."""
+    refused: dict[str, list[tuple[CellRuns, cell_summary.CellSummary]]] = {}
+    for cell, one in zip(found, summaries, strict=True):
+        if one.verdict.word == "refused":
+            refused.setdefault(one.verdict.reason, []).append((cell, one))
+        else:
+            yield _row(cell, one, outcomes, has_tests=has_tests)
+    for together in refused.values():
+        first = _row(*together[0], outcomes, has_tests=has_tests)
+        if len(together) == 1:
+            yield first
+            continue
+        tests = dict.fromkeys(one.test for _, one in together)
+        runs = tuple(run.id for cell, _ in together for run in cell.runs)
+        labels = (
+            *([text(", ".join(tests))] if has_tests else []),
+            Cell(units.counted(len(together), "cell"), runs=runs),
+        )
+        yield Row((*labels, *first.cells[len(labels) :]))
 
 
 def _row(
