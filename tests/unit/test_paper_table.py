@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import invented_records as invented
+import pytest
 
+from assay.report.cells import storage_roles
 from assay.report.forms.as_measured import as_measured
 from assay.report.papers import figure as published_figures
-from assay.report.papers import paper_table
+from assay.report.papers import paper_table, published_measured
 from assay.report.values import Cell, Column, Number, Row, Table, absent
 
 PUBLISHED: dict[str, Any] = {
@@ -73,6 +75,45 @@ def test_scalability_is_in_percent_as_it_was_printed_and_divided(tmp_path: Path)
     ours = next(row for row in paper(tmp_path / "records", published, 1.5).rows[1:])
     assert ours.cells[-1].number is not None
     assert (ours.cells[-1].number.value, ours.cells[-1].number.unit) == (10, "%")
+
+
+def test_the_numbers_of_a_row_divide_and_have_the_judgement_of_the_claim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published = {
+        "source": "the paper",
+        "unit": "s",
+        "columns": ["disk", "SSD"],
+        "column_factor": "storage_role",
+        "column_levels": ["disk", "solid state"],
+        "layout": {"rows": ["system"]},
+        "rows": [{"system": "SQLite", "values": ["", ""], "speed_up": [1.06]}],
+    }
+    both = [{"storage_role": "solid state"}, {"storage_role": "disk"}]
+    claim = {"text": "they hardly differ", "source": "Table 1", "test": "parallel"}
+    planned = invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=2)
+    record = invented.experiment(
+        tmp_path / "records",
+        planned,
+        {("sqlite", "here", 8): (1.0, 4.0), ("sqlite", "ssd", 8): (1.0, 2.25)},
+        workload={
+            "report": {"parallel": {"title": "Batch"}},
+            "published": {"parallel": published},
+            "claims": [{**claim, "equal": both, "ratio": 1.06}],
+        },
+    )
+    roles = {"here": "disk", "ssd": "solid state"}
+    monkeypatch.setattr(storage_roles, "role", lambda run: roles[run.storage])
+    found = published_measured.section(replace(record, reproduces="the paper"))
+    assert found is not None
+    table, claims = found.tables
+    assert [row.cells[1].shown for row in table.rows] == [
+        "published", "measured", "measured ÷ published", "judged",
+    ]  # fmt: skip
+    shown = [[cell.shown for cell in row.cells] for row in table.rows]
+    assert [one.partition(" ")[0] for one in shown[1][2:]] == ["2.000", "1.500", "1.33"]
+    assert shown[3][-1] == claims.rows[0].cells[-1].shown == "not decided"
+    assert "measured: geometric means of the repetitions" in table.notes
 
 
 def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:

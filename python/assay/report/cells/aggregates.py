@@ -2,7 +2,8 @@
 of a cell.
 
 Every number is the median of its own values in the repetitions: of an even number, the mean of the
-two in the middle. A number that one of them does not have (a percentile of too few samples) is not
+two in the middle; in the tables of papers the geometric mean, so that a row's numbers divide. A
+number that one of them does not have (a percentile of too few samples) is not
 that of the others.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.judge import Verdict, verdict
+from assay.judge import Verdict, estimate, verdict
 from assay.judge.samples import RELATIVE_RESOLUTION
 from assay.judge.spread import spread
 from assay.observation import Observation
@@ -79,17 +80,19 @@ KEYS = {
 """By the names that workloads have for them."""
 
 
-def number(cell: CellRuns, key: Key) -> Number | None:
-    """The median of the cell's repetitions; None where no run was measured to its end."""
+def number(cell: CellRuns, key: Key, *, is_mean: bool = False) -> Number | None:
+    """The median of the cell's repetitions, or their geometric mean (``is_mean``); None where no
+    run was measured to its end."""
     runs = key.runs(cell)
     found = [key.value(run) for run in runs]
     values = [value for value in found if isinstance(value, int | float)]
     if not values:
         return None
     over = spread(values)
-    widths = (percentiles.width_of(key.path, over.median, run.driven) for run in runs)
+    middle = estimate.center(values) if is_mean else over.median
+    widths = (percentiles.width_of(key.path, middle, run.driven) for run in runs)
     return Number(
-        over.median,
+        middle,
         key.unit,
         over.n,
         over.low,
@@ -102,9 +105,19 @@ def number(cell: CellRuns, key: Key) -> Number | None:
 
 def median(key: Key, time_unit: str = "s", *, with_range: bool = False) -> Aggregate:
     """The median, or the reason why there is none."""
+    return _one_of_all(key, time_unit, with_range=with_range)
 
+
+def mean(key: Key, time_unit: str = "s") -> Aggregate:
+    """The geometric mean, or the reason why there is none."""
+    return _one_of_all(key, time_unit, is_mean=True)
+
+
+def _one_of_all(
+    key: Key, time_unit: str, *, with_range: bool = False, is_mean: bool = False
+) -> Aggregate:
     def shown(cell: CellRuns) -> Cell:
-        made = number(cell, key)
+        made = number(cell, key, is_mean=is_mean)
         if made is None:
             return absent("none") if cell.measured and key.path else cell.absent
         return _shown(made, time_unit, with_range)

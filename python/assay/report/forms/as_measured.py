@@ -57,7 +57,7 @@ def _why(cells: Iterable[Cell]) -> str:
 
 
 def _labels(table: Table, row: Row) -> Iterator[str]:
-    """``mysql``, ``clients 8``."""
+    """``disk``, ``clients 8``."""
     for column, cell in zip(table.columns[: table.label_columns], row.cells, strict=False):
         if cell.shown and cell.shown != _ORIGIN:
             yield f"{column.title} {cell.shown}" if column.is_number else cell.shown

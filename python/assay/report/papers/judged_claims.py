@@ -40,6 +40,10 @@ class Judged(Judgement):
     measured: str
 
 
+ByRatio = Mapping[tuple[Interval, float], Judged]
+"""(measured ratio, published ratio) → the claim about it."""
+
+
 @dataclass(frozen=True)
 class _Case:
     """The cells that a claim is judged on."""
@@ -110,9 +114,10 @@ def judged_speed_up(
     published: float,
     *,
     is_more_better: bool,
+    of_claims: ByRatio,
 ) -> Judgement:
-    """How many times faster the second cell is than the first, and whether it is so in the
-    paper."""
+    """How many times faster the second cell is than the first, and whether it is so in the paper,
+    as a claim about that ratio has it."""
     keys = [
         of.key(experiment.workload, cell.runs[0].test)
         for cell, of in zip(cells, quantities, strict=True)
@@ -124,7 +129,18 @@ def judged_speed_up(
     before, after = of_both
     above, below = (after, before) if is_more_better else (before, after)
     measured = order.ratio(above, below, _least_deviation(keys))
-    return judgement.of_speed_up(measured, published, comparability.modelled(cells, keys[0].unit))
+    return of_claims.get((measured, published)) or judgement.of_speed_up(
+        measured, published, comparability.modelled(cells, keys[0].unit)
+    )
+
+
+def by_ratio(found: Sequence[Judged]) -> ByRatio:
+    """For tables that print these ratios, so that one number has one judgement."""
+    return {
+        (one.number, one.claim.published): one
+        for one in found
+        if one.number and one.claim.published is not None and one.claim.kind is not Kind.GROWTH
+    }
 
 
 def _least_deviation(keys: Sequence[Key]) -> LeastDeviation:

@@ -19,6 +19,8 @@ from assay.text import units
 
 PUBLISHED, MEASURED, RATIO = "published", "measured", "measured ÷ published"
 JUDGED = "judged"
+OF_MEANS = "measured: geometric means of the repetitions"
+"""So that the numbers of a row divide."""
 VALUE, SPEED_UP = "value", "speed-up"
 PERCENT = "%"
 RATIO_UNITS = ("ratio", PERCENT)
@@ -130,9 +132,9 @@ def compared(
         ]
         for title, unit, one in zip(published.columns, time_units, of_levels, strict=True):
             if one is not None:
-                value = replace(aggregates.median(key, unit)(one), runs=one.run_ids)
+                value = replace(aggregates.mean(key, unit)(one), runs=one.run_ids)
                 yield Point({**levels, VALUE: title}, origin, value)
-        first, *others = [None if one is None else aggregates.number(one, key) for one in of_levels]
+        first, *others = [_mean(one, key) for one in of_levels]
         is_more_better = key.unit == "per_s"
         for place_of_other, other in enumerate(others):
             slow, fast = (other, first) if is_more_better else (first, other)
@@ -140,18 +142,11 @@ def compared(
                 name = f"{SPEED_UP} {published.columns[place_of_other + 1]}"
                 title = name if place_of_other else SPEED_UP
                 between = _between(of_levels[0], of_levels[place_of_other + 1], key)
-                yield Point({**levels, VALUE: title}, origin, _as_judged(shown, between), between)
+                yield Point({**levels, VALUE: title}, origin, shown, between)
 
 
-def _as_judged(shown: Cell, between: Interval | None) -> Cell:
-    """The ratio whose interval is judged, in the place of that of the medians."""
-    if between is None or shown.number is None:
-        return shown
-    return replace(
-        shown,
-        shown=units.ratio(between.value),
-        number=replace(shown.number, value=between.value),
-    )
+def _mean(cell: CellRuns | None, key: aggregates.Key) -> Number | None:
+    return None if cell is None else aggregates.number(cell, key, is_mean=True)
 
 
 def _between(
@@ -174,7 +169,7 @@ def _scalability(
     key: aggregates.Key,
 ) -> Iterator[Point]:
     """(1/N) (t1/tN) in percent, of each number of clients above the first, which must be 1."""
-    by_clients = {int(cell.factors[_CLIENTS]): aggregates.number(cell, key) for cell in cells}
+    by_clients = {int(cell.factors[_CLIENTS]): _mean(cell, key) for cell in cells}
     titles = dict(zip(published.column_levels, published.columns, strict=True))
     alone = by_clients.pop(1, None)
     for clients in sorted(by_clients):

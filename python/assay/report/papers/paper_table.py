@@ -22,28 +22,34 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
 from assay.report.cells.published import HARDWARE, Published
 from assay.report.cells.series import SeriesColumn
-from assay.report.papers import comparability, paper_points
+from assay.report.papers import comparability, judged_claims, paper_points
 from assay.report.papers import figure as published_figures
-from assay.report.papers.paper_points import MEASURED, RATIO_UNITS, Point, ValueColumn
+from assay.report.papers.judged_claims import ByRatio, Judged
+from assay.report.papers.paper_points import (
+    MEASURED,
+    OF_MEANS,
+    RATIO_UNITS,
+    Point,
+    ValueColumn,
+)
 from assay.report.papers.placed_points import Placed
 from assay.report.values import Column, Section, Table
 from assay.text.units import TIME_UNITS
 
 _TITLE, _SUFFIX = "The paper's tables", "_paper"
 _NOT_DIVIDED = (
-    "only ratios are divided by the published ones: times and sizes are of other machines and "
-    "other amounts of data"
-)
-
-_OF_MEANS = (
-    "measured speed-up: ratio of the geometric means of the repetitions, by whose interval it is "
-    "judged; times: medians"
+    "only ratios are divided by the published ones: other numbers are of other machines and other "
+    "amounts of data"
 )
 
 
-def section(experiment: ExperimentRecord) -> Section | None:
-    """None for an experiment that repeats no paper, or one whose tables have no layout."""
-    tables = [*_of_series(experiment), *_of_tests(experiment)] if experiment.reproduces else []
+def section(experiment: ExperimentRecord, claims: Sequence[Judged] = ()) -> Section | None:
+    """``claims``: those of the paper, whose judgements its tables have too. None for an experiment
+    that repeats no paper, or one whose tables have no layout."""
+    if not experiment.reproduces:
+        return None
+    of_claims = judged_claims.by_ratio(claims)
+    tables = [*_of_series(experiment, of_claims), *_of_tests(experiment, of_claims)]
     printed = list(experiment.workload.get("published", {}))
     tables.sort(key=lambda one: printed.index(one.name.removesuffix(_SUFFIX)))  # as in the paper
     if not tables:
@@ -78,7 +84,7 @@ def shown(found: Section | None) -> set[str]:
     return {one.name.removesuffix(_SUFFIX) for one in found.tables} if found else set()
 
 
-def _of_series(experiment: ExperimentRecord) -> Iterator[Table]:
+def _of_series(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Table]:
     tests = cell_runs.tests(experiment)
     for declared in series.of_record(experiment.workload):
         printed = publications.of_record(experiment.workload, declared.name)
@@ -93,7 +99,9 @@ def _of_series(experiment: ExperimentRecord) -> Iterator[Table]:
             names = paper_points.systems(printed, found)
             columns = list(map(_value_column, declared.columns, _time_units(printed, "s")))
             points = paper_points.measured(printed, found, columns, names)
-            made = table(declared.name, declared.title, printed, list(points), names, found)
+            made = table(
+                declared.name, declared.title, printed, list(points), names, found, of_claims
+            )
             said = _of_clients(declared.columns, found, names)
             yield replace(made, notes=(*made.notes, *said))
 
@@ -118,10 +126,10 @@ def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
         is_cache = column.cache is None or cell.level(CACHE) == column.cache
         return cell.runs[0].test == column.test and is_cache
 
-    return ValueColumn(column.title, aggregates.median(aggregates.at(column.key), time_unit), has)
+    return ValueColumn(column.title, aggregates.mean(aggregates.at(column.key), time_unit), has)
 
 
-def _of_tests(experiment: ExperimentRecord) -> Iterator[Table]:
+def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Table]:
     for test, runs in cell_runs.tests(experiment).items():
         printed = publications.of_record(experiment.workload, test)
         declared = declaration.of_record(experiment.workload, test)
@@ -130,7 +138,7 @@ def _of_tests(experiment: ExperimentRecord) -> Iterator[Table]:
         found = cell_runs.cells(experiment, runs)
         names = paper_points.systems(printed, found)
         points = _points(printed, declared, found, names)
-        yield table(test, declared.title, printed, points, names, found)
+        yield table(test, declared.title, printed, points, names, found, of_claims)
 
 
 def _points(
@@ -143,8 +151,8 @@ def _points(
     time_units = _time_units(printed, declared.unit)
     if printed.column_factor:
         return list(paper_points.compared(printed, found, names, key, time_units))
-    median = aggregates.median(key, time_units[0])
-    column = ValueColumn(printed.columns[0], median, lambda _: True)
+    mean = aggregates.mean(key, time_units[0])
+    column = ValueColumn(printed.columns[0], mean, lambda _: True)
     return list(paper_points.measured(printed, found, [column], names))
 
 
@@ -155,11 +163,12 @@ def table(
     ours: Sequence[Point],
     names: Mapping[str, str],
     found: Sequence[CellRuns],
+    of_claims: ByRatio,
 ) -> Table:
     """Rows in the paper's order, those that only we have behind them; numbers by size."""
     layout = published.layout
     assert layout is not None
-    placed = Placed(layout, list(paper_points.printed(published)), ours)
+    placed = Placed(layout, list(paper_points.printed(published)), ours, of_claims)
     return Table(
         name=f"{name}{_SUFFIX}",
         title=f"{title} ({published.source}){_unit(published)}",
@@ -203,16 +212,21 @@ def _notes(
             is_other = label.partition(" ")[0].casefold() != name.casefold()
             yield f"{name}: measured with {label}{' in its place' if is_other else ''}"
     yield from _other_levels(published, found)
-    if any(point.ratio and point.ratio.is_known for point in ours):
-        yield _OF_MEANS
+    if any(len(cell.measured) > 1 for cell in found):
+        yield OF_MEANS
     if not any(point.origin.startswith(MEASURED) for point in ours):
         yield "nothing was measured that stands in this table"
-    if (
-        any(unit not in RATIO_UNITS for unit in published.units)
-        and layout
-        and HARDWARE not in layout.rows
-    ):
+    if _has_other_numbers(published) and layout and HARDWARE not in layout.rows:
         yield _NOT_DIVIDED
+
+
+def _has_other_numbers(published: Published) -> bool:
+    """Whether it has numbers that are no ratios."""
+    return any(
+        not isinstance(value, str) and unit not in RATIO_UNITS
+        for row in published.rows
+        for value, unit in zip(row["values"], published.units, strict=False)
+    )
 
 
 def _other_levels(published: Published, found: Sequence[CellRuns]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from assay.judge.order import Interval
 from assay.report.cells import cell_runs
 from assay.report.cells.published import Layout
 from assay.report.papers import judgement, paper_points
+from assay.report.papers.judged_claims import ByRatio
 from assay.report.papers.paper_points import JUDGED, PUBLISHED, RATIO, RATIO_UNITS, VALUE, Point
 from assay.report.values import Cell, Column, Row, absent
 
@@ -27,6 +28,7 @@ class Placed:
     layout: Layout
     theirs: Sequence[Point]
     ours: Sequence[Point]
+    of_claims: ByRatio
 
     @property
     def titled(self) -> list[Column]:
@@ -56,7 +58,7 @@ class Placed:
         if any(cell.number for cell in divided):
             yield Row((*labels, Cell(RATIO), *divided))
         ratios = [self._ratios.get((row, origin, column)) for column in self._columns]
-        judged = list(map(_judged, theirs, ratios))
+        judged = list(map(self._judged, theirs, ratios))
         if any(cell.shown for cell in judged):
             yield Row((*labels, Cell(JUDGED), *judged))
 
@@ -74,6 +76,14 @@ class Placed:
 
     def _cells_of(self, row: Levels, origin: str) -> list[Cell]:
         return [self._cells.get((row, origin, column), absent("")) for column in self._columns]
+
+    def _judged(self, theirs: Cell, ratio: Interval | None) -> Cell:
+        """As the claim about it; else whether the paper's speed-up is on the same side of 1."""
+        if theirs.number is None or ratio is None:
+            return absent("")
+        published = float(theirs.number.value)
+        of_claim = self.of_claims.get((ratio, published))
+        return Cell((of_claim or judgement.of_speed_up(ratio, published)).word)
 
     def _row(self, point: Point) -> Levels:
         return tuple(point.levels.get(name, "") for name in self.layout.rows)
@@ -122,10 +132,3 @@ def _note(cell: Cell) -> str:
 def _ratio(theirs: Cell, ours: Cell) -> Cell:
     is_ratio = theirs.number is not None and theirs.number.unit in RATIO_UNITS
     return paper_points.ratio(ours, theirs) if is_ratio else absent("")
-
-
-def _judged(theirs: Cell, ratio: Interval | None) -> Cell:
-    """Whether the paper's speed-up is on the same side of 1."""
-    if theirs.number is None or ratio is None:
-        return absent("")
-    return Cell(judgement.of_speed_up(ratio, float(theirs.number.value)).word)

@@ -34,7 +34,7 @@ class PublishedColumn:
 
     def number(self, cell: CellRuns) -> Number | None:
         """Our number in the paper's unit; None also where it cannot be read in that unit."""
-        found = aggregates.number(cell, self.key)
+        found = aggregates.number(cell, self.key, is_mean=True)
         if found is None:
             return None
         value = units.converted(found.value, found.unit, self.unit)

@@ -12,7 +12,7 @@ from assay.report.cells import published, selection
 from assay.report.papers import figure as published_figures
 from assay.report.papers import judged_claims, paper_table, published_columns, published_table
 from assay.report.papers.comparability import MODELLED
-from assay.report.papers.judged_claims import ALIKE, Judged
+from assay.report.papers.judged_claims import ALIKE, ByRatio, Judged
 from assay.report.papers.judgement import Word
 from assay.report.values import Column, Row, Section, Table, text
 
@@ -23,12 +23,12 @@ def section(experiment: ExperimentRecord) -> Section | None:
     """None where the experiment reproduces no paper."""
     if not experiment.reproduces:
         return None
-    tables = list(_published_tables(experiment))
+    claims = judged_claims.judged(experiment)
+    tables = list(_published_tables(experiment, judged_claims.by_ratio(claims)))
     figures = [figure for one in tables for figure in published_figures.of_pairs(one)]
-    if (of_paper := paper_table.section(experiment)) is not None:
+    if (of_paper := paper_table.section(experiment, claims)) is not None:
         figures = [*of_paper.figures, *figures]
         tables = [*of_paper.tables, *tables]
-    claims = judged_claims.judged(experiment)
     if claims:
         tables.append(_claims_table(claims))
     if shrunk := _scaled_table(experiment):
@@ -46,7 +46,7 @@ def shown(found: Section | None) -> set[str]:
     )
 
 
-def _published_tables(experiment: ExperimentRecord) -> Iterator[Table]:
+def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Table]:
     """Those of measured tests that are not in the paper's own shape."""
     found = selection.all_cells(experiment)
     tests = {cell.runs[0].test for cell in found}
@@ -56,7 +56,7 @@ def _published_tables(experiment: ExperimentRecord) -> Iterator[Table]:
             continue
         columns = published_columns.of_table(experiment.workload, name, beside)
         if {column.test for column in columns} & tests:
-            made = published_table.table(experiment, name, beside, columns, found)
+            made = published_table.table(experiment, name, beside, columns, found, of_claims)
             yield from () if made is None else (made,)
 
 
@@ -90,7 +90,7 @@ def _claims_table(found: Sequence[Judged]) -> Table:
         columns=(Column("of"), Column("published"), Column("measured"), Column("judged")),
         rows=tuple(rows),
         notes=(
-            "x: ratio of the geometric means of the repetitions (tables of results have medians)",
+            "x: ratio of the geometric means of the repetitions (tables of each test have medians)",
             "in parentheses the interval in which the ratio or exponent lies with 95 % confidence, "
             "from the repetitions; an order is judged where 1 is not in it",
             *_words(found),

@@ -18,7 +18,7 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.published import NOT_FACTORS, Published
 from assay.report.papers import comparability, judged_claims
 from assay.report.papers.judgement import not_comparable
-from assay.report.papers.paper_points import MEASURED, PUBLISHED, RATIO
+from assay.report.papers.paper_points import MEASURED, OF_MEANS, PUBLISHED, RATIO
 from assay.report.papers.published_columns import PublishedColumn
 from assay.report.values import Cell, Column, Number, Row, Table, absent, judged, text
 from assay.text import units
@@ -36,6 +36,7 @@ class _Context:
     published: Published
     columns: Sequence[PublishedColumn]
     found: Sequence[CellRuns]
+    of_claims: judged_claims.ByRatio
 
     @cached_property
     def factors(self) -> list[str]:
@@ -69,10 +70,11 @@ def table(
     beside: Published,
     columns: Sequence[PublishedColumn],
     found: Sequence[CellRuns],
+    of_claims: judged_claims.ByRatio,
 ) -> Table | None:
     """None where nothing was measured that stands in it; rows that were not measured are only
     named."""
-    of = _Context(experiment, beside, columns, found)
+    of = _Context(experiment, beside, columns, found, of_claims)
     rows: list[Row] = []
     left_out: list[str] = []
     for printed in beside.rows:
@@ -91,6 +93,7 @@ def table(
         rows=tuple(rows),
         notes=(
             f"published: {beside.conditions}" if beside.conditions else "",
+            OF_MEANS if any(len(cell.measured) > 1 for cell in found) else "",
             *_notes(of),
             f"published, not measured here: {'; '.join(left_out)}" if left_out else "",
         ),
@@ -207,6 +210,7 @@ def _speed_up(
             (base.quantity, column.quantity),
             expected,
             is_more_better=is_more_better,
+            of_claims=of.of_claims,
         )
         if found.number is not None:
             shown.append(f"{found.number.value:.2f}")
