@@ -24,7 +24,7 @@ from scipy import special
 
 import assay
 from assay import comparison
-from assay.comparison.verdicts import NO_DIFFERENCE
+from assay.comparison.values import Compared, Direction
 from assay.judge.estimate import LEVEL
 from assay.record import Store
 from proofs._proof import Found
@@ -53,15 +53,15 @@ def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
     systems = tuple(_TRANSACTIONS)
     for number in range(first, first + cases):
         system = systems[number % len(systems)]
-        verdict = _verdict(system, number + seed)
-        outcomes[f"the same: {system}: {verdict}"] += 1
-        if verdict.startswith("not comparable"):
-            faults.append(f"{_command(number, seed)}\n{system}: {verdict}")
-        elif verdict != NO_DIFFERENCE:
-            called.append(f"{_command(number, seed)}: {system}: {verdict}")
+        found = _on_equal(system, number + seed)
+        outcomes[f"the same: {system}: {found.verdict}"] += 1
+        if found.direction is Direction.UNKNOWN:
+            faults.append(f"{_command(number, seed)}\n{system}: {found.verdict}")
+        elif found.direction is not Direction.NONE:
+            called.append(f"{_command(number, seed)}: {system}: {found.verdict}")
             print(called[-1], file=sys.stderr, flush=True)
         if number % _ONE_UNEQUAL_IN == 0:
-            verdict = _verdict_on_unequal(number + seed)
+            verdict = _on_unequal(number + seed).verdict
             outcomes[f"not the same: {verdict}"] += 1
             if verdict != "slower":
                 faults.append(
@@ -81,13 +81,13 @@ def most_by_chance(cases: int) -> int:
     )
 
 
-def _verdict(system: str, seed: int) -> str:
+def _on_equal(system: str, seed: int) -> Compared:
     with _folder() as folder:
         text = _experiment([system], ["a", "b"], _TRANSACTIONS[system], folder)
         return _compared(text, "storage", folder, seed)
 
 
-def _verdict_on_unequal(seed: int) -> str:
+def _on_unequal(seed: int) -> Compared:
     with _folder() as folder:
         return _compared(_experiment(_UNEQUAL, ["a"], 25, folder), "system", folder, seed)
 
@@ -103,15 +103,15 @@ def _experiment(systems: list[str], storages: list[str], transactions: int, fold
     )
 
 
-def _compared(text: str, between: str, folder: Path, seed: int) -> str:
-    """The verdict on the only cell of the experiment."""
+def _compared(text: str, between: str, folder: Path, seed: int) -> Compared:
+    """The primary metric of the only cell of the experiment, with its verdict."""
     file, records = folder / "equal.toml", folder / "records.sqlite"
     file.write_text(text, "utf-8")
     assay.run(str(file), seed=seed, probe_s=0, durability=False, records=records)
     with Store(records, must_exist=True) as store:
         side = comparison.side("A", "", [store.latest()])
     (cell,) = comparison.compare(side, None, between=between).cells
-    return cell.primary.verdict
+    return cell.primary
 
 
 @contextmanager

@@ -56,6 +56,7 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         ("plan none.toml", "none.toml: cannot be read"),
         ("report --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
         ("show latest --records nowhere.sqlite", "there are no records at nowhere.sqlite"),
+        ("merge nowhere.sqlite", "or name another file to merge"),
         ("list runs --records :memory:", "--records: expected a file, found ':memory:'"),
         (f"plan {'x' * 300}", f"unknown workload '{'x' * 300}'"),
         ("plan beebe-2011", "beebe-2011.toml"),

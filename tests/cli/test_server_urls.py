@@ -202,9 +202,10 @@ def test_a_folder_that_is_missing_is_named_with_a_hint_that_works(tmp_path: Path
 def test_a_file_that_is_no_database_is_refused_before_anything_is_recorded(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("Dear database,\n", encoding="utf-8")
     (tmp_path / "empty").touch()
+    begins = r"that begins with 'Dear database,\n'"  # escaped once
     for url, found in (
-        ("sqlite:///letter.txt", "expected a SQLite database, found a file that begins with 'Dear"),
-        ("duckdb:///letter.txt", "expected a DuckDB database, found a file that begins with 'Dear"),
+        ("sqlite:///letter.txt", f"expected a SQLite database, found a file {begins}"),
+        ("duckdb:///letter.txt", f"expected a DuckDB database, found a file {begins}"),
         ("duckdb:///empty", "expected a DuckDB database, found a file that is empty"),
         (f"sqlite:///{tmp_path}", "expected a file, found the folder"),
     ):

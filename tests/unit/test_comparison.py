@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from assay import comparison
+from assay.cli.compare import _insist_on_cells
 from assay.comparison import conditions, factors
 from assay.comparison.conditions import Answer
 from assay.comparison.values import Comparison, Direction
@@ -125,7 +126,16 @@ def test_one_run_each_has_no_interval_and_says_so(folder: Path) -> None:
     made = compared(measured(folder / "a", (1.0,)), measured(folder / "b", (2.0,)))
     assert made.cells[0].primary.verdict == "one run each: no interval"
     assert "no interval" in shown(made)
-    assert answers(made, "throughput_per_s < 0.95x") == [Answer.MET]
+
+
+@pytest.mark.parametrize("text", ["throughput_per_s < 0.95x", "throughput_per_s < 0.1x"])
+def test_a_ratio_of_single_runs_decides_nothing(folder: Path, text: str) -> None:
+    """Fewer repetitions make no condition stricter, nor easier to pass. A value of B is judged."""
+    made = compared(measured(folder / "a"), measured(folder / "b", (2.0,)))
+    (judged,) = conditions.judge(made, [conditions.condition(text)])
+    assert judged.answer is Answer.UNKNOWN
+    assert "one repetition says nothing about noise; repeat with --repetitions 5" in judged.reason
+    assert answers(made, "elapsed_ns > 1.9e9", "failed > 0") == [Answer.MET, Answer.NOT_MET]
 
 
 def test_two_machines_compare_and_what_differs_between_them_comes_first(folder: Path) -> None:
@@ -327,6 +337,37 @@ def test_runs_that_were_not_measured_are_counted(folder: Path) -> None:
     assert [one["note"] for one in document["notes"]] == ["1 of 5 runs of B were not measured"]
 
 
+def test_runs_of_many_cells_that_were_not_measured_have_one_line(folder: Path) -> None:
+    clients = tuple(range(1, 13))
+    sides = []
+    for name in "ab":
+        found = measured(folder / name, clients=clients)
+        runs = [
+            replace(one, state="planned", **NOTHING)
+            if one.clients > 2 and one.repetition > 3 + (name == "a") else one
+            for one in found.runs
+        ]  # fmt: skip
+        sides.append(replace(found, runs=tuple(runs)))
+    made = compared(*sides)
+    text = shown(made)
+    assert "10 runs of A and 20 runs of B were not measured, in 10 cells" in text
+    assert text.count("not measured") == 1
+    notes = comparison_document.document(made)["notes"]
+    assert [one["note"] for one in notes[:2]] == [
+        "1 of 5 runs of A were not measured", "2 of 5 runs of B were not measured",
+    ]  # fmt: skip
+
+
+def test_of_no_run_there_is_no_verdict(folder: Path) -> None:
+    sides = [
+        replace(one, runs=tuple(replace(run, state="refused", **NOTHING) for run in one.runs))
+        for one in (measured(folder / "a"), measured(folder / "b"))
+    ]
+    document = json.loads(json.dumps(comparison_document.document(compared(*sides))))
+    jsonschema.validate(document, comparison_document.schema())
+    assert {one["runs_verdict"] for one in document["ratios"]} == {None}
+
+
 def test_what_limits_the_runs_is_said(folder: Path) -> None:
     short = measured(folder / "a", verdict=("indicative", "short measurement"))
     busy = measured(folder / "b", verdict=("indicative", "short measurement; client busy"))
@@ -349,7 +390,33 @@ def test_one_of_many_cells_is_not_called_for_what_is_chance(folder: Path) -> Non
         )
     )
     made = compared(a, replace(b, runs=changed))
-    assert {cell.primary.verdict for cell in made.cells} == {"no difference seen"}
+    not_decided = "not decided: 5 repetitions are too few for 10 comparisons"
+    assert [cell.primary.verdict for cell in made.cells if cell.factors["clients"] == 8] == [
+        not_decided
+    ]
+    others = [cell.primary.verdict for cell in made.cells if cell.factors["clients"] != 8]
+    assert set(others) == {"no difference seen"}
+    assert {cell.primary.direction for cell in made.cells} == {Direction.NONE}
+    text = " ".join(shown(made).split())
+    assert "not decided [1]" in text
+    assert "[1] 5 repetitions are too few for 10 comparisons" in text
+    estimate = next(one.primary.estimate for one in made.cells if one.factors["clients"] == 8)
+    assert estimate and f"{estimate.interval()[0]:.3f} to" in text  # type: ignore[index]
+
+
+def test_a_condition_is_judged_by_the_interval_of_the_cell_alone(folder: Path) -> None:
+    """A fivefold loss in three repetitions is found among as many cells as there are."""
+    clients = tuple(range(1, 15))
+    planned = invented.plan([invented.POSTGRESQL], clients=clients, repetitions=3)
+    times = {("postgresql", "here", one): (1.0, 1.05, 0.97) for one in clients}
+    a = invented.experiment(folder / "a", planned, times)
+    lost = {**times, ("postgresql", "here", 8): (5.0, 5.3, 4.8)}
+    made = compared(a, invented.experiment(folder / "b", planned, lost))
+    found = conditions.judge(made, [conditions.condition("throughput_per_s < 0.95x")])
+    assert [one.cell for one in found if one.answer is Answer.MET] == [
+        "postgresql, here, 8 clients"
+    ]
+    assert {one.answer for one in found} == {Answer.MET, Answer.NOT_MET}
 
 
 @pytest.mark.parametrize(
@@ -371,14 +438,15 @@ def test_conditions_are_judged(folder: Path, text: str, answer: Answer) -> None:
     assert answers(made, text) == [answer]
 
 
-def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_met(folder: Path) -> None:
+def test_a_ratio_beyond_the_limit_that_may_be_noise_is_not_decided(folder: Path) -> None:
     noisy = (1.0, 1.6, 0.8, 1.9, 1.2)
     made = compared(measured(folder / "a"), measured(folder / "b", noisy))
     estimate = made.cells[0].primary.estimate
     assert estimate and estimate.ratio < 0.95
     asked = conditions.condition("throughput_per_s < 0.95x")
     (judged,) = conditions.judge(made, [asked])
-    assert judged.answer is Answer.NOT_MET and "noise" in judged.reason
+    assert judged.answer is Answer.NOT_DECIDED
+    assert "5 repetitions do not decide it: the interval reaches over the limit" in judged.reason
 
 
 @pytest.mark.parametrize(
@@ -406,6 +474,14 @@ def test_a_run_is_not_compared_with_itself(folder: Path) -> None:
     with pytest.raises(ArgumentError, match="of A in both") as raised:
         compared(several, several)
     assert raised.value.hint and raised.value.hint.endswith("--between clients")
+
+
+def test_without_a_test_in_common_the_hint_says_what_to_do(folder: Path) -> None:
+    b = measured(folder / "b")
+    runs = (replace(run, test="other", cell_fingerprint="f" * 64) for run in b.runs)
+    with pytest.raises(ArgumentError) as raised:
+        _insist_on_cells(compared(measured(folder / "a"), replace(b, runs=tuple(runs))))
+    assert raised.value.hint and "`assay list runs`" in raised.value.hint
 
 
 def test_a_level_that_is_not_there_is_refused(folder: Path) -> None:
@@ -469,12 +545,13 @@ def test_verdicts_of_many_cells_stand_first_in_the_order_of_the_report(folder: P
     made = compared(few, measured(folder / "b", SLOW, clients=clients))
     (ratios, *_) = report.build(made).sections
     verdicts, *rest = ratios.tables
-    assert [(row.cells[0].shown, row.cells[2].shown) for row in verdicts.rows] == [
+    assert [(row.cells[0].shown, row.cells[3].shown) for row in verdicts.rows] == [
         ("postgresql, here, 16 clients", "slower"),
         ("postgresql, here, 8 clients", "slower"),
         ("postgresql, here, 2 clients", "one run of A: no interval"),
         ("postgresql, here, 4 clients", "slower"),
     ]
+    assert verdicts.rows[0].cells[2].shown == "0.818 to 0.856"
     assert all(table.is_detail for table in rest)
     text = " ".join(shown(made).split())
     assert "3 cells not interleaved" in text and "1 cell with one run on a side" in text
@@ -495,7 +572,7 @@ def test_an_interval_that_says_nothing_is_said_in_words(
     assert "unbounded [1]" in text and "0.000" not in text
     assert "[1] two repetitions are too few for an interval" in " ".join(text.split())
     (judged,) = conditions.judge(made, [conditions.condition("throughput_per_s > 1.1x")])
-    assert "(interval unbounded), which may be noise" in judged.reason
+    assert "(interval unbounded); 2 repetitions do not decide it" in judged.reason
 
 
 def test_a_detectable_difference_beyond_100_percent_is_a_factor(folder: Path) -> None:
@@ -580,6 +657,20 @@ def test_durability_that_settings_lower_leaves_no_verdict(folder: Path, between:
     assert compared(a, b, despite=["durability"]).cells[0].primary.verdict == "slower"
     both = compared(b, measured(folder / "c", site=lowered))
     assert both.cells[0].not_comparable == ""
+
+
+def test_queries_need_no_durability(folder: Path) -> None:
+    """As in a report."""
+    lowered = {"durability_lowered_by": ["fsync = off"]}
+    sides = [
+        replace(
+            one, runs=tuple(invented.changed(run, "observation", commits=0) for run in one.runs)
+        )
+        for one in (measured(folder / "a"), measured(folder / "b", SLOW, site=lowered))
+    ]
+    made = compared(*sides)
+    assert made.cells[0].primary.verdict == "slower"
+    assert answers(made, "throughput_per_s < 0.95x") == [Answer.MET]
 
 
 @pytest.mark.parametrize("lost", [("cpu_model",), ("memory_bytes",), ("cpu_model", "memory_bytes")])

@@ -104,6 +104,19 @@ def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
     assert 0.77 < found / 2000 < 0.83
 
 
+@pytest.mark.parametrize(
+    "found",
+    [paired(A, B), paired(A[:3], B[:3]), independent(A, B[:3])],
+    ids=["pairs", "few pairs", "sides"],
+)
+def test_the_detectable_difference_is_that_of_the_noncentral_t(found: Estimate) -> None:
+    assert found.detectable_difference and found.standard_error and found.degrees_of_freedom
+    limit = stats.t.ppf((1 + CONFIDENCE) / 2, found.degrees_of_freedom)
+    steps = math.log1p(found.detectable_difference) / found.standard_error
+    power = stats.nct.sf(limit, found.degrees_of_freedom, steps)
+    assert power == pytest.approx(0.8, abs=1e-5)
+
+
 @pytest.mark.parametrize("estimate", [paired, independent])
 def test_noise_is_called_in_five_of_a_hundred(estimate: object) -> None:
     chance = random.Random(2)

@@ -47,7 +47,7 @@ _MOST_REASONS = 3
     metavar="CONDITION",
     multiple=True,
     help="End with exit status 1 where a cell meets it: 'throughput_per_s < 0.95x' (a ratio to A, "
-    "if it is more than noise) or 'latency_p99_ns > 5000000' (a value of B). May be repeated.",
+    "with its whole interval) or 'latency_p99_ns > 5000000' (a value of B). May be repeated.",
 )
 @click.option(
     "--despite",
@@ -137,7 +137,7 @@ def _insist_on_cells(made: Comparison) -> None:
         found = list(dict.fromkeys(factor_of(name) or name for name in fields))
         hint = f"they differ in {', '.join(found)}; --between compares levels of one factor"
         if not found:
-            hint = "they have no test in common"
+            hint = "they have no test in common; `assay list runs` shows which have the same"
         elif not all(map(factor_of, fields)):
             hint = f"they differ in {', '.join(found)}: measure both with the same"
         elif len(found) == 1:
@@ -166,8 +166,12 @@ def _status(judged: Sequence[Judged]) -> int:
 
     met = [one for one in judged if one.answer is Answer.MET]
     unknown = [one for one in judged if one.answer is Answer.UNKNOWN]
-    for one in met:
-        say(f"condition met: {one.condition.text}: {one.cell}: {one.reason}")
-    for one in unknown:
-        say(f"condition cannot be judged: {one.condition.text}: {one.cell}: {one.reason}")
+    undecided = [one for one in judged if one.answer is Answer.NOT_DECIDED]
+    for words, found in (
+        ("condition met", met),
+        ("condition not decided", undecided),
+        ("condition cannot be judged", unknown),
+    ):
+        for one in found:
+            say(f"{words}: {one.condition.text}: {one.cell}: {one.reason}")
     return _MET if met else _NOT_JUDGED if unknown else 0

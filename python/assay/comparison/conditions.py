@@ -1,11 +1,11 @@
 """Takes the text of a condition (``throughput_per_s < 0.95x``) and a comparison; gives the cells
 that meet it, and those on which it cannot be judged.
 
-With ``x`` the limit is a ratio to A. Such a condition is met where the ratio is beyond the limit
-and its whole confidence interval is beyond the limit, or at least beyond 1: the difference is more
-than noise. The intervals of all cells and conditions hold together with 98 % (Bonferroni). Where
-there is one run each and so no interval, the ratio alone decides, and the answer says so. Without
-``x`` the limit is a value of B.
+With ``x`` the limit is a ratio to A. Such a condition is met where the whole interval of the ratio
+is beyond the limit, and not decided where only the ratio is. The interval is that of the cell
+alone, not adjusted for the number of cells: sides that are equal are a margin away from the limit,
+and an adjusted interval of few repetitions would hide a fivefold loss. With one run on a side there
+is no interval, and the answer is not known. Without ``x`` the limit is a value of B.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from assay.comparison import metrics
 from assay.comparison.metrics import Metric
 from assay.comparison.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
-from assay.judge.estimate import LEVEL
 from assay.text import units
 
 _CONDITION = re.compile(
@@ -39,6 +38,8 @@ class Answer(Enum):
 
     MET = "met"
     NOT_MET = "not met"
+    NOT_DECIDED = "not decided"
+    """The ratio is beyond the limit, its whole interval is not: there are too few repetitions."""
     UNKNOWN = "not known"
 
 
@@ -55,12 +56,6 @@ class Condition:
 
     def is_met_by(self, value: float) -> bool:
         return bool(_SIGNS[self.sign](value, self.limit))
-
-    def is_beyond_noise(self, low: float, high: float) -> bool:
-        """Whether the interval of a ratio is beyond the limit, or at least beyond 1."""
-        if self.sign.startswith("<"):
-            return high < max(self.limit, 1.0)
-        return low > min(self.limit, 1.0)
 
 
 @dataclass(frozen=True)
@@ -103,12 +98,10 @@ def judge(
         {(one.metric.name, one.sign, one.limit, one.is_ratio): one for one in conditions}.values()
     )
     lost = [one for one in comparison.unequal if one.side == "A"]
-    ratios = sum(one.is_ratio for one in conditions) * len(comparison.cells)
-    confidence = 1 - LEVEL / max(1, ratios)
     foreign = "" if "machine" in despite else _foreign(comparison)
     found = []
     for one in conditions:
-        found += [_judged(one, cell, confidence, foreign) for cell in comparison.cells]
+        found += [_judged(one, cell, foreign) for cell in comparison.cells]
         found += [
             Judged(one, cell.name, Answer.UNKNOWN, "B has no such cell", None) for cell in lost
         ]
@@ -134,7 +127,7 @@ def _foreign(comparison: Comparison) -> str:
     return ""
 
 
-def _judged(condition: Condition, cell: ComparedCell, confidence: float, foreign: str) -> Judged:
+def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> Judged:
     def answer(given: Answer, reason: str, found: float | None = None) -> Judged:
         return Judged(condition, cell.name, given, reason, found)
 
@@ -149,7 +142,7 @@ def _judged(condition: Condition, cell: ComparedCell, confidence: float, foreign
         return answer(Answer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
     if foreign:
         return answer(Answer.UNKNOWN, foreign)
-    return _of_ratio(condition, cell, one, confidence)
+    return _of_ratio(condition, cell, one)
 
 
 def _of_metric(metric: Metric, cell: ComparedCell) -> Compared | None:
@@ -176,27 +169,26 @@ def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
     return Judged(condition, cell.name, Answer.NOT_MET, shown, value)
 
 
-def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared, confidence: float) -> Judged:
+def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> Judged:
+    def answer(given: Answer, reason: str, found: float | None = None) -> Judged:
+        return Judged(condition, cell.name, given, reason, found)
+
     if one.estimate is None:
-        return Judged(condition, cell.name, Answer.UNKNOWN, one.reason, None)
+        return answer(Answer.UNKNOWN, one.reason)
     ratio = one.estimate.ratio
     shown = f"{one.metric.name} is {units.digits(ratio)}x"
-    is_met = condition.is_met_by(ratio)
-    interval = one.estimate.interval(confidence)
+    interval = one.estimate.interval()
     if interval is None:
-        shown = f"{shown}; {one.verdict}"
-    else:
-        low, high = interval
-        is_unbounded = one.estimate.is_unbounded(confidence)
-        found = (
-            "interval unbounded" if is_unbounded else f"{units.digits(low)} to {units.digits(high)}"
-        )
-        shown = f"{shown} ({found})"
-        if is_met and not condition.is_beyond_noise(low, high):
-            is_met = False
-            shown = f"{shown}, which may be noise"
-    answer = Answer.MET if is_met else Answer.NOT_MET
-    return Judged(condition, cell.name, answer, shown, ratio)
+        why = "one repetition says nothing about noise; repeat with --repetitions 5"
+        return answer(Answer.UNKNOWN, f"{shown}; {why}", ratio)
+    bounds = " to ".join(map(units.digits, interval))
+    shown += " (interval unbounded)" if one.estimate.is_unbounded() else f" ({bounds})"
+    if not condition.is_met_by(ratio):
+        return answer(Answer.NOT_MET, shown, ratio)
+    if all(map(condition.is_met_by, interval)):
+        return answer(Answer.MET, shown, ratio)
+    few = f"{one.repetitions} repetitions do not decide it: the interval reaches over the limit"
+    return answer(Answer.NOT_DECIDED, f"{shown}; {few}", ratio)
 
 
 def _number(value: float, metric: Metric) -> str:

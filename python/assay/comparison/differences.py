@@ -181,7 +181,9 @@ def _rows(run: RunRecord) -> str:
 
 def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
     """The levels that were measured; where one side has none, or both lowered it by their settings,
-    these settings."""
+    these settings. Queries need no durability."""
+    if not any(run.may_commit for run in (*a, *b)):
+        return []
     measured = _each(a, b, _level)
     if all(measured) and measured[0] != measured[1]:
         return _one("durability", "durability", *measured)

@@ -99,8 +99,9 @@ def _cell(name: str, a: SideCell, b: SideCell, asked: _Asked) -> ComparedCell:
         not_comparable=fault or "; ".join(one.sentence for one in blocking),
         blocked_by=() if fault else tuple(one.what for one in blocking),
         b_does_not_count=b.why_no_number,
-        runs_verdict=worst_word(run.verdict for run in both),
+        runs_verdict=worst_word(run.verdict for run in both) if both else None,
         runs_reasons=tuple(_reasons(a, b)),
+        not_measured={one.side.name: count for one in (a, b) if (count := _not_measured(one))},
         notes=tuple(_notes(a, b, matched)),
     )
 
@@ -121,11 +122,12 @@ def _reasons(a: SideCell, b: SideCell) -> list[str]:
     return found
 
 
+def _not_measured(one: SideCell) -> int:
+    """Runs that were not, beside others that were."""
+    return len(one.runs) - len(one.measured) if one.measured else 0
+
+
 def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[str]:
-    for one in (a, b):
-        if 0 < (measured := len(one.measured)) < len(one.runs):
-            left_out = len(one.runs) - measured
-            yield f"{left_out} of {len(one.runs)} runs of {one.side.name} were not measured"
     for one, other in ((a, b), (b, a)):
         if differences.in_memory(one.measured) and not differences.in_memory(other.measured):
             yield f"{one.side.name}: {MEMORY}, unlike {other.side.name}"

@@ -49,7 +49,7 @@ class Direction(Enum):
     BETTER = "better"
     WORSE = "worse"
     NONE = "none"
-    """No difference was seen."""
+    """No difference was seen, or too few repetitions decide it."""
     UNKNOWN = "unknown"
     """Not comparable, or there is no interval."""
 
@@ -71,7 +71,12 @@ class Compared:
     """Of its family of comparisons; None: there is no interval."""
     direction: Direction = Direction.UNKNOWN
     verdict: str = ""
-    """``faster``, ``slower``, ``no difference seen``, ``not comparable: …`` …"""
+    """``faster``, ``slower``, ``no difference seen``, ``not decided: …``, ``not comparable: …``"""
+
+    @property
+    def repetitions(self) -> int:
+        """Of the side that has fewer."""
+        return min(len(self.a_values), len(self.b_values))
 
     @property
     def is_zero(self) -> bool:
@@ -109,11 +114,23 @@ class ComparedCell:
     """The kinds of differences (``data``) that alone leave no verdict."""
     b_does_not_count: str = ""
     """Why the numbers of B alone do not count (not measured, or invalid); empty: they do."""
-    runs_verdict: Word = "valid"
-    """The worst of the runs that were measured."""
+    runs_verdict: Word | None = None
+    """The worst of the runs that were measured; None: there is none."""
     runs_reasons: tuple[str, ...] = ()
     """Why it is no better (``short measurement``, ``B: client busy``)."""
+    not_measured: Mapping[str, int] = field(default_factory=dict)
+    """Side → the runs of it that were not measured, beside others that were."""
     notes: tuple[str, ...] = ()
+
+    @property
+    def every_note(self) -> tuple[str, ...]:
+        """With the runs that were not measured."""
+        runs = {"A": len(self.a_runs), "B": len(self.b_runs)}
+        few = (
+            f"{count} of {runs[side]} runs of {side} were not measured"
+            for side, count in self.not_measured.items()
+        )
+        return (*few, *self.notes)
 
     @property
     def primary(self) -> Compared:

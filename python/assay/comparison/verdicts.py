@@ -2,7 +2,7 @@
 
 The false differences are limited to 2 %: over the primary metrics of all cells together (Holm's
 method, which bounds the probability of a single one), and among the other metrics that are called
-different (Benjamini and Hochberg's).
+different (Benjamini and Hochberg's). What differs alone, and not among so many, is not decided.
 """
 
 from __future__ import annotations
@@ -13,19 +13,22 @@ from dataclasses import replace
 from assay.comparison.adjusting import benjamini_hochberg, holm
 from assay.comparison.values import Compared, ComparedCell, Direction
 from assay.judge.estimate import LEVEL
+from assay.text import units
 
 NO_DIFFERENCE = "no difference seen"
+NOT_DECIDED = "not decided"
+"""A colon and the reason follow."""
 
 
 def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     """With p-values adjusted for their number, and verdicts."""
     main = [cell.primary for cell in cells if not cell.not_comparable]
     rest = [one for cell in cells if not cell.not_comparable for one in cell.metrics[1:]]
-    adjusted: dict[int, float] = {}
+    adjusted: dict[int, tuple[float, int]] = {}
     for family, adjust in ((main, holm), (rest, benjamini_hochberg)):
         known = [one for one in family if one.estimate and one.estimate.p_value is not None]
         values = adjust([one.estimate.p_value or 0.0 for one in known if one.estimate])
-        adjusted |= {id(one): value for one, value in zip(known, values, strict=True)}
+        adjusted |= {id(one): (value, len(known)) for one, value in zip(known, values, strict=True)}
     return tuple(
         replace(
             cell,
@@ -35,17 +38,23 @@ def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     )
 
 
-def _with_verdict(cell: ComparedCell, one: Compared, adjusted_p: float | None) -> Compared:
+def _with_verdict(
+    cell: ComparedCell, one: Compared, adjusted: tuple[float, int] | None
+) -> Compared:
+    """``adjusted``: its p-value, and for how many comparisons."""
     if cell.not_comparable:
         return replace(one, verdict=f"not comparable: {cell.not_comparable}")
     if one.is_zero:
         return replace(one, direction=Direction.NONE, verdict=NO_DIFFERENCE)
     if one.estimate is None:
         return replace(one, verdict=f"not comparable: {_without_ratio(one)}")
-    if adjusted_p is None:
+    if adjusted is None:
         return replace(one, verdict=_without_interval(one))
+    adjusted_p, count = adjusted
     if adjusted_p > LEVEL:
-        return replace(one, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=NO_DIFFERENCE)
+        differs_alone = (one.estimate.p_value or 0.0) <= LEVEL
+        verdict = _not_decided(one, count) if differs_alone else NO_DIFFERENCE
+        return replace(one, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=verdict)
     is_better = (one.estimate.log_ratio > 0) == one.metric.is_more_better
     return replace(
         one,
@@ -53,6 +62,11 @@ def _with_verdict(cell: ComparedCell, one: Compared, adjusted_p: float | None) -
         direction=Direction.BETTER if is_better else Direction.WORSE,
         verdict=one.metric.word(one.estimate.ratio),
     )
+
+
+def _not_decided(one: Compared, count: int) -> str:
+    repetitions = units.counted(one.repetitions, "repetition")
+    return f"{NOT_DECIDED}: {repetitions} are too few for {count} comparisons"
 
 
 def _without_ratio(one: Compared) -> str:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError
 from assay.files import paths
-from assay.record import cells, reading
+from assay.record import cells, faults, reading
 from assay.record.file import insert, reading_errors
 from assay.record.read_only import open_for_reading
 from assay.record.writer import OnMessage, Writer
@@ -27,6 +27,7 @@ _HOW_IT_ENDED = (
     "state", "reason", "verdict", "verdict_reason", "begun_unix_ns", "ended_unix_ns",
     "continuation", "exit_status",
 )  # fmt: skip
+_OTHER_SOURCE = "name another file to merge"
 _SAME_RUN = ("experiment_id", "cell_fingerprint", "repetition", "seed", "content_fingerprint")
 
 Row = dict[str, Any]
@@ -51,9 +52,11 @@ def merge(source: Path, target: Path, *, waiting: OnMessage) -> Merged:
         raise ArgumentError(
             f"{source} is the record itself", hint="name the record to merge into with --records"
         )
-    reader = open_for_reading(source)
+    with _hints_of_the_source():
+        reader = open_for_reading(source)
     try:
-        _insist_on_an_intact_file(reader, source)  # before a new target is created
+        with _hints_of_the_source():
+            _insist_on_an_intact_file(reader, source)  # before a new target is created
         writer = Writer(target, waiting=waiting, warning=waiting)
         try:
             return writer.change(lambda connection: _merged(reader, connection))
@@ -61,6 +64,16 @@ def merge(source: Path, target: Path, *, waiting: OnMessage) -> Merged:
             writer.close()
     finally:
         reader.close()
+
+
+@contextmanager
+def _hints_of_the_source() -> Iterator[None]:
+    """It is an argument; --records names the other file."""
+    try:
+        yield
+    except ArgumentError as error:
+        hint = error.hint and error.hint.replace(faults.OTHER_FILE, _OTHER_SOURCE)
+        raise ArgumentError(str(error), hint=hint) from error
 
 
 def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path) -> None:

@@ -31,12 +31,12 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     except FileNotFoundError as error:
         raise ArgumentError(
             f"there are no records at {path}",
-            hint="`assay run` makes them; or name another file with --records",
+            hint=f"`assay run` makes them; or {faults.OTHER_FILE}",
         ) from error
     except OSError as error:
         raise ArgumentError(
             f"{path}: the records cannot be read: {error.strerror}",
-            hint="name another file with --records",
+            hint=faults.OTHER_FILE,
         ) from error
     try:
         connection = _open(path) if size else sqlite3.connect("", isolation_level=None)

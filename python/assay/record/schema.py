@@ -24,6 +24,7 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, InputError
 from assay.plan import fingerprint
+from assay.record import faults
 
 APPLICATION_ID = 0x41535359
 """``ASSY`` in the file's header: identifies a record among SQLite files."""
@@ -118,18 +119,18 @@ def _version(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) 
     if application_id != APPLICATION_ID and not is_empty:
         raise ArgumentError(
             f"{path}: expected a record file of Assay, found another program's SQLite file",
-            hint="name another file with --records",
+            hint=faults.OTHER_FILE,
         )
     if version == 0 and not is_empty:
         raise ArgumentError(
             f"{path}: this record file is damaged: its version (user_version) is 0",
-            hint="name another file with --records",
+            hint=faults.OTHER_FILE,
         )
     if version > len(known):
         raise ArgumentError(
             f"{path}: a newer Assay wrote this record file (version {version}; this Assay reads "
             f"versions up to {len(known)})",
-            hint="upgrade Assay, or name another file with --records",
+            hint=f"upgrade Assay, or {faults.OTHER_FILE}",
         )
     return version
 

@@ -143,7 +143,7 @@ class Writer:
             raise SystemUnderTestError(
                 f"{self.path} was locked by another process for {self._patience_s:g} s",
                 hint="close the program that has locked it (a database browser, another assay), or "
-                "name another file with --records",
+                f"{faults.OTHER_FILE}",
             )
         self._move_to_rescue()
         return action()

@@ -11,7 +11,6 @@ from urllib.parse import unquote
 from assay import server_url
 from assay.errors import ArgumentError
 from assay.files import paths
-from assay.text.visible import visible
 
 _HEAD_BYTES = 16
 """As many as tell what kind of file it is."""
@@ -58,7 +57,7 @@ def _insist_on_database(path: Path, kind: FileKind, shown: str) -> None:
     except OSError as error:
         raise ArgumentError(f"{shown}: the file cannot be read: {error.strerror}") from error
     if not kind.is_one(head):
-        begins = f"that begins with {visible(head.decode(errors='replace'))!r}"
+        begins = f"that begins with {head.decode(errors='replace')!r}"
         raise ArgumentError(
             f"{shown}: expected a {kind.title} database, found a file "
             + (begins if head else "that is empty"),

@@ -21,7 +21,7 @@ _DESIGNS = {
     Design.PAIRED: "interleaved: each repetition of A and B is a pair",
     Design.INDEPENDENT: "not interleaved: changes of the machine count in the ratio",
     Design.SINGLE: "one run on a side: no interval, so that a difference may be noise; "
-    "repeat with --repetitions",
+    "repeat with --repetitions 5",
 }
 
 

@@ -112,11 +112,14 @@ class RatioDocument:
             "interval"
         ),
     ]
-    direction: Literal["better", "worse", "none", "unknown"]
+    direction: Annotated[
+        Literal["better", "worse", "none", "unknown"],
+        msgspec.Meta(description="none: no difference seen, or too few repetitions to decide"),
+    ]
     verdict: str
     runs_verdict: Annotated[
-        Word,
-        msgspec.Meta(description="the worst verdict on the runs of both sides"),
+        Word | None,
+        msgspec.Meta(description="the worst on the runs of both sides; null: none was measured"),
     ]
     runs_reasons: Annotated[list[str], msgspec.Meta(description="why it is no better")]
     machines: Annotated[
@@ -143,7 +146,10 @@ class UnequalDocument:
 class ConditionDocument:
     condition: str
     cell: str
-    answer: Literal["met", "not met", "not known"]
+    answer: Annotated[
+        Literal["met", "not met", "not decided", "not known"],
+        msgspec.Meta(description="not decided: the interval of the ratio reaches over the limit"),
+    ]
     reason: str
     found: Annotated[
         float | None, msgspec.Meta(description="the ratio, or the value of B; null: not known")
@@ -191,7 +197,9 @@ def document(comparison: Comparison, judged: Sequence[Judged] = ()) -> dict[str,
                 for one in _differences(cell.name, cell.differences)
             ],
             notes=[
-                NoteDocument(cell.name, note) for cell in comparison.cells for note in cell.notes
+                NoteDocument(cell.name, note)
+                for cell in comparison.cells
+                for note in cell.every_note
             ],
             unequal_cells=[
                 UnequalDocument(

@@ -3,10 +3,12 @@ on; of many the verdicts alone, and what they rest on as a detail. All metrics a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from assay.comparison.values import Compared, ComparedCell, Comparison, Machines
+from assay.comparison.verdicts import NOT_DECIDED
 from assay.judge.estimate import CONFIDENCE
 from assay.report import footnotes
 from assay.report.cells import factor_order
@@ -59,15 +61,17 @@ def _verdicts(comparison: Comparison, shown: Shown) -> Table:
             (
                 _name(shown, cell),
                 ratio_cells.ratio_cell(one.estimate),
+                ratio_cells.interval_cell(one.estimate, one.repetitions),
                 _verdict(comparison, cell, one),
             ),
             _block(shown, cell, one),
         )
         for cell, one in shown
     ]
-    columns = (Column("cell"), Column("B/A", is_number=True), Column("verdict"))
-    notes = (*_notes_of_cells(comparison), *_several(shown))
-    title = f"{_one_metric(shown)}ratios of B to A"
+    numbers = (Column(name, is_number=True) for name in ("B/A", "interval"))
+    columns = (Column("cell"), *numbers, Column("verdict"))
+    notes = (*_notes_of_cells(comparison), *_several(shown, "; an interval is that of one alone"))
+    title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
     return footnotes.numbered(Table("verdicts", title, columns, tuple(rows), notes))
 
 
@@ -129,8 +133,7 @@ def _numbers(one: Compared) -> Iterator[Cell]:
     for value in (one.a, one.b):
         yield absent("none") if value is None else ratio_cells.value_cell(value, one.metric)
     yield ratio_cells.ratio_cell(one.estimate)
-    repetitions = min(len(one.a_values), len(one.b_values))
-    yield ratio_cells.interval_cell(one.estimate, repetitions)
+    yield ratio_cells.interval_cell(one.estimate, one.repetitions)
     yield ratio_cells.detectable_cell(one.estimate)
     yield text(f"{len(one.a_values)}+{len(one.b_values)}")
 
@@ -144,12 +147,14 @@ def _statistics(one: Compared) -> Iterator[Cell]:
 def _verdict(comparison: Comparison, cell: ComparedCell, one: Compared) -> Cell:
     """With what limits it as a footnote."""
     reasons = "; ".join(cell.runs_reasons)
-    limits = [
+    word, _, why = one.verdict.partition(": ")
+    shown, limits = (word, [why]) if word == NOT_DECIDED else (one.verdict, [])
+    limits += [
         *([f"indicative: {reasons}"] if cell.runs_verdict == "indicative" else []),
         *(["not the same machine"] if comparison.same_machine is Machines.OTHER else []),
         *(["machines not known"] if comparison.same_machine is Machines.UNKNOWN else []),
     ]
-    return replace(text(one.verdict), note="; ".join(limits))
+    return replace(text(shown), note="; ".join(limits))
 
 
 def _metric_names(shown: Shown) -> set[str]:
@@ -178,12 +183,30 @@ def _block(shown: Shown, cell: ComparedCell, one: Compared) -> dict[str, str]:
     return {"": f"{cell.full_test_name}: {one.metric.name}"} if _has_blocks(shown) else {}
 
 
-def _notes_of_cells(comparison: Comparison) -> list[str]:
-    """Those of all cells first."""
+def _notes_of_cells(comparison: Comparison) -> Iterator[str]:
+    """Each once, those of most cells first. The runs of several cells that were not measured are
+    counted together."""
     cells = comparison.cells
-    of_all = [note for note in cells[0].notes if all(note in cell.notes for cell in cells)]
-    own = [f"{cell.name}: {note}" for cell in cells for note in cell.notes if note not in of_all]
-    return [*of_all, *own]
+    incomplete = [cell.not_measured for cell in cells if cell.not_measured]
+    if is_counted := len(incomplete) > 1:
+        counts = Counter[str]()
+        for one in incomplete:
+            counts.update(one)
+        runs = " and ".join(
+            f"{units.counted(counts[side], 'run')} of {side}" for side in sorted(counts)
+        )
+        yield f"{runs} were not measured, in {len(incomplete)} cells"
+    found: dict[str, list[str]] = {}
+    for cell in cells:
+        for note in cell.notes if is_counted else cell.every_note:
+            found.setdefault(note, []).append(cell.name)
+    for note, names in sorted(found.items(), key=lambda one: -len(one[1])):
+        if len(names) == len(cells):
+            yield note
+        elif len(names) > 1:
+            yield f"{note} ({len(names)} of {len(cells)} cells)"
+        else:
+            yield f"{names[0]}: {note}"
 
 
 def _meaning(shown: Shown) -> Iterator[str]:
