@@ -118,6 +118,10 @@ def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
     assert "tpcb-like, a, here" in str(refused.value.hint)
 
 
+def said_of(asked: Experiment) -> str:
+    return described((one.name, one.full, one.quick, one.is_asked) for one in asked.scaled)
+
+
 def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
     file = tmp_path / "sizes.toml"
     file.write_text(FILE)
@@ -135,11 +139,12 @@ def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:
     changed = {one.name: (one.full, one.quick) for one in quick.scaled}
     assert changed["scale"] == ("10, 100", "1")
     assert changed["duration_s"] == ("60", "2")
-    assert described((one.name, one.full, one.quick) for one in quick.scaled).startswith(
-        "scale 10, 100 → 1; "
-    )
+    assert said_of(quick).startswith("quick: scale 10, 100 → 1; ")
     given, _ = experiment(Words(str(file), quick=True, set=("scale=5",), duration_s=7))
     assert (given.parameters["scale"], given.driving["duration_s"]) == ((5,), 7)
+    assert said_of(given) == (
+        "quick: warm_up_s 2 → 1; repetitions 3 → 1; asked: scale 10, 100 → 5; duration_s 60 → 7"
+    )
 
 
 def test_tests_have_quick_clients_and_driving_of_their_own(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ says; and what differs between both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +13,10 @@ from assay.experiment.values import Experiment, Scaled, StorageChoice, settings_
 from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
 
+Asked = tuple[Experiment, Workload]
 _NOT_LIMITED = "none"
 _MOST = 6
-"""Changes that are named in one sentence."""
+"""Changes of one origin that are named in one sentence."""
 
 
 def version_of(
@@ -80,28 +81,35 @@ def _of_test(
     return found
 
 
-def scaled(
-    full: Experiment, workload: Workload, asked: Experiment, asked_workload: Workload
-) -> tuple[Scaled, ...]:
-    """What differs between an experiment as its file or workload has it, and as it is asked for,
-    test by test."""
+def scaled(full: Asked, quickly: Asked, now: Asked) -> tuple[Scaled, ...]:
+    """What differs between an experiment as its file or workload has it, and as it is run ``now``,
+    test by test; ``quickly``: without the options of the command line."""
     found = []
-    for name in full.tests:
-        before = _sizes(full.for_test(name), workload, workload.test(name))
-        now = _sizes(asked.for_test(name), asked_workload, asked_workload.test(name))
-        for what in dict.fromkeys([*before, *now]):
-            if before.get(what) != now.get(what):
-                found.append(Scaled(name, what, before.get(what, ""), now.get(what, "")))
+    for test in full[0].tests:
+        before, start, here = (
+            _sizes(experiment.for_test(test), workload, workload.test(test))
+            for experiment, workload in (full, quickly, now)
+        )
+        for what in dict.fromkeys([*before, *here]):
+            if before.get(what) != (level := here.get(what)):
+                is_asked = level != start.get(what)
+                found.append(Scaled(test, what, before.get(what, ""), level or "", is_asked))
     return tuple(found)
 
 
-def described(changes: Iterable[tuple[str, str, str]]) -> str:
-    """``scale 1, 2 → 1; duration_s 30 → 0.5``: (name, full, quick) of each change, the same of
-    several tests once, those of parameters first."""
-    found = list(dict.fromkeys(changes))
-    shown = [f"{name} {full or 'none'} → {here or 'none'}" for name, full, here in found[:_MOST]]
-    more = len(found) - len(shown)
-    return "; ".join([*shown, *([f"and {more} more"] if more else [])])
+def described(changes: Iterable[tuple[str, str, str, bool]]) -> str:
+    """``quick: scale 1, 2 → 1; asked: duration_s 30 → 0.5``: (name, full, here, is it asked for) of
+    each change, the same of several tests once, those of parameters first."""
+    by_origin: dict[str, list[str]] = {"quick": [], "asked": []}
+    for name, full, here, is_asked in dict.fromkeys(changes):
+        shown = f"{name} {full or 'none'} → {here or 'none'}"
+        by_origin["asked" if is_asked else "quick"].append(shown)
+    return "; ".join(f"{origin}: {_first(found)}" for origin, found in by_origin.items() if found)
+
+
+def _first(changes: Sequence[str]) -> str:
+    more = len(changes) - _MOST
+    return "; ".join([*changes[:_MOST], *([f"and {more} more"] if more > 0 else [])])
 
 
 def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:

@@ -286,6 +286,8 @@ class Scaled:
     full: str
     quick: str
     """Levels in words; empty: none."""
+    is_asked: bool = False
+    """An option has it so, not the quick version."""
 
 
 LEAST_FOR_PRECISION = 3

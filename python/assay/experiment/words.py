@@ -31,17 +31,16 @@ from assay.workload.values import Workload
 
 __all__ = ["Words", "experiment"]
 
-_Asked = tuple[Experiment, Workload]
 
-
-def experiment(words: Words) -> _Asked:
+def experiment(words: Words) -> quick.Asked:
     """The experiment that these words describe, and its workload.
 
     Words override the experiment file. Raises `ArgumentError` or `ExperimentError`.
     """
     if words.scale is not None:
         words = replace(words, set=(*words.set, f"scale={words.scale}"), scale=None)
-    full, (start, workload) = _start(words)
+    full, quickly = _start(words)
+    start, workload = quickly
     systems = settings.system_choices(words.on) if words.on else start.systems
     systems, parameters = settings.apply(words.set, systems, workload)
     given = _given(words, start)
@@ -63,7 +62,7 @@ def experiment(words: Words) -> _Asked:
         storages = tuple(replace(storage, may_erase=True) for storage in result.storages)
         result = replace(result, storages=storages)
     if not result.is_ad_hoc and (result.is_quick or result.reproduces):
-        result = replace(result, scaled=quick.scaled(*full, result, workload))
+        result = replace(result, scaled=quick.scaled(full, quickly, (result, workload)))
     result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
     storage_words.check_choices(result.systems, result.storages, result.optional)
@@ -71,7 +70,7 @@ def experiment(words: Words) -> _Asked:
     return result, workload
 
 
-def _start(words: Words) -> tuple[_Asked, _Asked]:
+def _start(words: Words) -> tuple[quick.Asked, quick.Asked]:
     """What the file, the workload or the scripts alone ask for: in full, and as it is taken here,
     which may be the quick version."""
     if not words.target.endswith(".toml"):

@@ -46,10 +46,10 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         found[name] = "; ".join(_continuation(one, waiting) for one in went_on)
     if experiment.experiment.get("is_quick"):
         changes = [
-            (one["name"], one["full"], one["quick"])
+            (one["name"], one["full"], one["quick"], bool(one.get("is_asked")))
             for one in experiment.experiment.get("scaled", ())
         ]
-        found["version"] = f"quick: {quick.described(changes) or _QUICK}"
+        found["version"] = quick.described(changes) or f"quick: {_QUICK}"
     if experiment.reproduces:
         found["reproduces"] = experiment.reproduces
     return {name: value for name, value in found.items() if value}
