@@ -203,9 +203,10 @@ def test_the_plan_refuses_a_missing_bibliography_as_the_run_does(
 def test_a_statement_that_the_server_refuses_is_a_failed_run_by_every_protocol(
     protocol: str,
 ) -> None:
-    Path("nosuch.sql").write_text("select nosuch from nosuch;\n")
+    Path("nosuch.sql").write_text("-- the mistake is below\nselect nosuch from nosuch;\n")
     assert run("nosuch.sql", "--on", "sqlite", "--protocol", protocol) == 1
-    assert "no such table: nosuch" in ended()["sqlite"]
+    place = "nosuch.sql:2:1" if protocol == "prepared" else "nosuch.sql, line 2"
+    assert f"{place}: no such table: nosuch; statement" in ended()["sqlite"]
 
 
 def test_a_script_that_always_fails_ends_the_run_and_does_not_spin() -> None:

@@ -179,4 +179,23 @@ impl Program {
         let Place { line, column } = self.places[instruction as usize];
         format!("{path}:{line}:{column}")
     }
+
+    /// What a system says of a statement that it does not understand, with the statement and its place.
+    #[must_use]
+    pub fn said_of_statement(&self, statement: u32, message: &str) -> String {
+        let Statement {
+            script, line, text, ..
+        } = &self.statements[statement as usize];
+        let path = &self.scripts[*script as usize].path;
+        // A statement can have 200 MB.
+        let mut shown: String = text.chars().take(LONGEST_SHOWN + 1).collect();
+        if let Some((cut, _)) = shown.char_indices().nth(LONGEST_SHOWN) {
+            shown.replace_range(cut.., "…");
+        }
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("{path}, line {line}: {message}; statement: {shown}")
+    }
 }
+
+/// Of a statement in a message, in characters.
+const LONGEST_SHOWN: usize = 60;

@@ -25,6 +25,14 @@ impl ClientState<'_> {
             unreachable!("a statement belongs to a transaction")
         };
         transaction.error = answer.error.take();
+        if let Some(error) = &mut transaction.error
+            && matches!(error.class, ErrorClass::Syntax | ErrorClass::UnknownObject)
+        {
+            error.message = self
+                .plan
+                .program
+                .said_of_statement(statement, &error.message);
+        }
         // In a pipeline the transaction status is only reported at the end.
         if !matches!(transaction.step, TransactionStep::Syncing { .. }) {
             self.session.answered(answer, transaction.error.as_mut());
