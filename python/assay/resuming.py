@@ -14,7 +14,7 @@ from assay.progress import Progress
 from assay.record import Store
 from assay.record.continuing import Continued
 from assay.record.run_ends import RunEnd
-from assay.text.units import counted
+from assay.text.units import counted, ended_runs
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,18 @@ class Request:
     is_new: bool = False
     """Whether a new experiment begins in any case."""
     only: Patterns = ()
+    ways: Mapping[str, Any] = field(default_factory=dict)
+    """Options of how storages are probed and data are loaded."""
 
     @property
     def kept_command(self) -> Mapping[str, Any] | None:
-        """For the record: with ``--only``, so that what continues a part can be named."""
-        if self.command is None or not self.only:
-            return self.command
-        return {**self.command, "only": [",".join(patterns) for patterns in self.only]}
+        """For the record: with what is no part of the question, so that the command that continues
+        it can be named."""
+        if self.command is None:
+            return None
+        only = [",".join(patterns) for patterns in self.only]
+        besides = {"only": only, "ways": dict(self.ways)}
+        return {**self.command, **{name: value for name, value in besides.items() if value}}
 
 
 @dataclass(frozen=True)
@@ -85,8 +90,8 @@ def _continued(
         begun.questions.recall(position, kept.answers, kept.reason)
     state = f"; it was interrupted while {found.interrupted}" if found.interrupted else ""
     progress.stage(
-        f"continue experiment {found.experiment_id}{state}: {len(found.kept)} of "
-        f"{counted(len(plan.runs), 'run')} have ended, {len(left)} to do"
+        f"continue experiment {found.experiment_id}{state}: "
+        f"{ended_runs(len(found.kept), len(plan.runs))}, {len(left)} to do"
     )
     changed = found.superseded - found.no_longer_planned
     for number, why in (

@@ -85,12 +85,14 @@ def test_the_same_file_goes_on_and_a_finished_one_begins_anew(
 
 
 def test_an_interrupted_part_is_continued_by_its_own_command(folder: Path, assay: Assay) -> None:
-    with started(folder, "run", "e.toml", "--only", "null") as running:
+    ways = ["--no-probe", "--no-durability"]
+    with started(folder, "run", "e.toml", "--only", "null", *ways) as running:
         wait_for_state(folder, "driving")
         running.send_signal(signal.SIGINT)
         running.communicate(timeout=60)
     header = assay("report", "--format", "markdown").out
-    assert f"`cd {folder} && assay run e.toml --only null` continues it" in header
+    part = "assay run e.toml --only null --no-probe --no-durability"
+    assert f"`cd {folder} && {part}` continues it" in header
     assay("report", "--format", "html", "--output", "page.html")
     assert "1 interrupted" in (folder / "page.html").read_text()
     part = assay("run", "e.toml", "--only", "null")

@@ -107,7 +107,7 @@ def test_parameters_that_were_asked_for_and_are_in_no_column_stand_in_the_head(p
     stream = io.StringIO()
     github_summary.render(build(found), stream)
     visible = stream.getvalue().partition("<details>")[0]
-    assert "parameters: copies 10" in visible and "unfinished: 0 of 1 run have ended" in visible
+    assert "parameters: copies 10" in visible and "unfinished: 0 of 1 run has ended" in visible
     other = replace(found.runs[0], id=2, parameters={"copies": 20})
     assert not conditions.parameters(replace(found, runs=(*found.runs, other)))
 

@@ -32,7 +32,7 @@ from assay.record.estimates import Unfinished
 from assay.record.faults import no_folder
 from assay.steps.availability import one_line
 from assay.systems.sourced import URL
-from assay.text.units import counted, duration, percent, size
+from assay.text.units import counted, duration, ended_runs, percent, size
 from assay.workload.values import Workload
 
 COLUMNS = (
@@ -239,8 +239,8 @@ def _continues(one: Unfinished, runs: int) -> str:
         "; it repeats those whose scripts, data or versions have changed" if one.states else ""
     )
     return (
-        f"`assay run` would continue experiment {one.experiment_id}, in which {len(one.states)} of "
-        f"{counted(runs, 'run')} have ended{repeats} (--new begins another)"
+        f"`assay run` would continue experiment {one.experiment_id}, in which "
+        f"{ended_runs(len(one.states), runs)}{repeats} (--new begins another)"
     )
 
 

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from assay import registry
 from assay.cli.loading_options import refuse_unused_loading
-from assay.cli.options import Grouped, of_records, records_option, report_format_option
+from assay.cli.options import (
+    HEADINGS,
+    Grouped,
+    is_typed,
+    of_records,
+    records_option,
+    report_format_option,
+)
 from assay.cli.outcome import say
 from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options
@@ -81,7 +88,7 @@ def command(
 
     insist_on_readable(form)
     experiment = with_passwords(experiment)
-    request = Request(command_of(words), is_new, patterns(words))
+    request = Request(command_of(words), is_new, patterns(words), _ways())
     try:
         with progress(every_s=progress_s) as shown:
             result = lab.run(
@@ -98,6 +105,20 @@ def command(
         raise
     _print(result, result.rescue or records, form, detail)
     return result.exit_code
+
+
+def _ways() -> dict[str, Any]:
+    """The options, as typed, of how data are loaded and storages are probed: who continues the
+    experiment wants the same."""
+    context = click.get_current_context()
+    names = (*HEADINGS["Loading"], *HEADINGS["Storages"])
+    return {
+        option.opts[0].removeprefix("--"): (
+            str(value) if isinstance(value := context.params[option.name], Path) else value
+        )
+        for option in context.command.params
+        if option.name in names and is_typed(option.name)
+    }
 
 
 def _print(result: ExperimentResult, kept_in: Path, form: str, detail: bool | None) -> None:

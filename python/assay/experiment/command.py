@@ -53,8 +53,8 @@ def spelled(command: Mapping[str, Any], records: Path, default_records: str) -> 
     folder = str(command.get("folder", ""))
     options = [
         word
-        for name, value in command.items()
-        if name not in ("file", "folder")
+        for name, value in {**command, **command.get("ways", {})}.items()
+        if name not in ("file", "folder", "ways")
         for word in _option(name, value)
     ]
     kept_in = _seen_from(folder, records.resolve())

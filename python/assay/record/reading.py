@@ -36,9 +36,9 @@ _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
 _LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
 
-SAME_COMMAND = "json_remove(command, '$.only') = json_remove(?, '$.only')"
-"""Of `experiments`: ``--only`` says which runs a process executes, and is no part of what is
-asked."""
+SAME_COMMAND = "json_remove(command, '$.only', '$.ways') = json_remove(?, '$.only', '$.ways')"
+"""Of `experiments`: which runs a process executes, and how it loads and probes, is no part of what
+is asked."""
 _RUNS = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
        clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,

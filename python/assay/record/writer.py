@@ -193,8 +193,8 @@ class Writer:
             self._place.remove_log()
         self._warning(
             f"{lost} during the experiment; all that was in it, and all further results, are kept "
-            f"in {rescue}. To go on as before: assay merge {rescue} --records "
-            f"{moved_to or self.path}"
+            f"in {rescue}. To go on as before: "
+            + shlex.join(["assay", "merge", str(rescue), "--records", str(moved_to or self.path)])
         )
         self._go_on_in(rescue, connection)
 

@@ -68,6 +68,11 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
+def ended_runs(ended: int, planned: int) -> str:
+    """``0 of 1 run has ended``, ``32 of 36 runs have ended``."""
+    return f"{ended} of {counted(planned, 'run')} {'has' if planned == 1 else 'have'} ended"
+
+
 def level(value: object) -> str:
     """A level of a factor as text: ``yes``, ``no``, ``8``."""
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)

@@ -83,15 +83,10 @@ def _unfinished(experiment: ExperimentRecord) -> str:
     """How many runs have ended, and what executes the others; empty: all have."""
     if not experiment.is_unfinished:
         return ""
-    words = f"{ended_of_planned(experiment)} have ended"
+    words = units.ended_runs(experiment.runs_ended, experiment.runs_planned)
     if experiment.is_under_way or not experiment.continued_by:
         return words
     return f"{words}; `{experiment.continued_by}` continues it"
-
-
-def ended_of_planned(experiment: ExperimentRecord) -> str:
-    """``32 of 36 runs``."""
-    return f"{experiment.runs_ended} of {units.counted(experiment.runs_planned, 'run')}"
 
 
 def _continuation(one: ContinuationRecord, waiting: Collection[int]) -> str:

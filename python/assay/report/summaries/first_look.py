@@ -84,7 +84,7 @@ def lines(
     ]
     kind = "quick version; " if experiment.experiment.get("is_quick") else ""
     if experiment.is_unfinished:
-        kind += f"{conditions.ended_of_planned(experiment)} have ended; "
+        kind += units.ended_runs(experiment.runs_ended, experiment.runs_planned) + "; "
     named = f"{report.record}, experiment {experiment.id}; details: {more}"
     last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
