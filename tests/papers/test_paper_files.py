@@ -50,6 +50,8 @@ def test_kreymer_1995(assay: Assay) -> None:
         "1.6",
     ]
     assert all(cell.number for cell in rows[1].cells[3:])
+    is_divided = [cell.number is not None for cell in rows[2].cells[3:]]
+    assert is_divided == [True, False, True, False, False, False], "one record is one of any set"
     words = {one.claim.kind: one.word for one in judged_claims.judged(ended.experiment)}
     assert words["equals"] == "holds", "every dump is that of a single client"
 

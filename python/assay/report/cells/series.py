@@ -9,14 +9,16 @@ tests, as in some papers: one column per task, one row per size.
     rows       = "records"       # the factor that labels the rows, beside the system
     columns = [
       { title = "init load", test = "load", key = "elapsed_ns", unit = "min" },
-      { title = "1 select", test = "select", key = "transactions.one.latency.mean_ns" },
+      { title = "1 select", test = "select", key = "transactions.one.latency.mean_ns",
+        independent_of = ["updates"] },
       { title = "memory", test = "update", key = "samples.resident_bytes" },
       { title = "first", test = "select", cache = "cold", key = "elapsed_ns" },
     ]
 
 ``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path
 (`assay.report.cells.field_path`). ``paper_only = true``: in the report of a paper's experiment
-alone.
+alone. ``independent_of``: parameters on which the column does not depend, so that it is comparable
+where the test has less of them than its paper.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ class SeriesColumn:
     """The unit of a time."""
     cache: str | None = None
     """Only the runs with the caches in this state; None: all of them."""
+    independent_of: tuple[str, ...] = ()
+    """Parameters of the test on which it does not depend."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,7 @@ def _column(section: Section) -> SeriesColumn:
         key=section.text("key"),
         unit=section.choice("unit", TIME_UNITS, "s"),
         cache=section.choice("cache", CACHES) if "cache" in section else None,
+        independent_of=section.texts("independent_of", ()),
     )
     section.done()
     return column

@@ -71,7 +71,11 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
 
 def _column(column: SeriesColumn, labels: Sequence[str], scaled: Mapping[str, str]) -> PivotColumn:
     """``scaled``: what the test has less of than its paper, which the title says."""
-    less = [f"{name} {level}" for name, level in scaled.items() if name not in labels]
+    less = [
+        f"{name} {level}"
+        for name, level in scaled.items()
+        if name not in (*labels, *column.independent_of)
+    ]
     median = aggregates.median(aggregates.at(column.key), column.unit)
 
     def shown(cell: CellRuns) -> Cell:

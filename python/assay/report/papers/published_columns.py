@@ -15,6 +15,8 @@ from assay.report.cells.selection import Quantity
 from assay.report.values import Number
 from assay.text import units
 
+_INDEPENDENT_OF = "independent_of"
+
 
 @dataclass(frozen=True)
 class PublishedColumn:
@@ -26,6 +28,8 @@ class PublishedColumn:
     levels: Mapping[str, Any]
     quantity: Quantity
     key: Key
+    independent_of: tuple[str, ...] = ()
+    """Parameters of the test on which it does not depend."""
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -58,7 +62,12 @@ def _own(workload: Mapping[str, Any], name: str, published: Published) -> list[M
     for joined in series.of_record(workload):
         if joined.name == name:
             return [
-                {"test": one.test, "key": one.key, **({"cache": one.cache} if one.cache else {})}
+                {
+                    "test": one.test,
+                    "key": one.key,
+                    _INDEPENDENT_OF: one.independent_of,
+                    **({"cache": one.cache} if one.cache else {}),
+                }
                 for one in joined.columns
             ]
     declared = declaration.of_record(workload, name)
@@ -79,5 +88,8 @@ def _column(
     )
     levels = {key: one for key, one in own.items() if key not in selection.QUANTITY}
     test = str(levels.pop("test", name))
+    independent_of = tuple(levels.pop(_INDEPENDENT_OF, ()))
     key = quantity.key(workload, test)
-    return PublishedColumn(title, unit, test, {"test": test, **levels}, quantity, key)
+    return PublishedColumn(
+        title, unit, test, {"test": test, **levels}, quantity, key, independent_of
+    )

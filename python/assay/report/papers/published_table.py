@@ -58,7 +58,8 @@ class _Context:
     def less(self, column: PublishedColumn) -> list[str]:
         """What our test of that column has less of, and the table does not vary."""
         of_test = self.scaled.get(column.test, {})
-        return [f"{name} {level}" for name, level in of_test.items() if name not in self.factors]
+        apart = (*self.factors, *column.independent_of)
+        return [f"{name} {level}" for name, level in of_test.items() if name not in apart]
 
     def labels(self, printed: Printed) -> list[Cell]:
         return [_label(printed.get(factor)) for factor in self.factors]
