@@ -72,6 +72,12 @@ def test_each_flaw_has_its_warning(
     assert judged(invented.changed(run, part, **values)) == expected
 
 
+def test_queries_need_no_durability(run: RunRecord) -> None:
+    queries = invented.changed(run, "observation", commits=0)
+    lowered = {"durability_lowered_by": ["fsync = off"]}
+    assert judged(invented.changed(queries, "deployment", **lowered)) == ("valid", [])
+
+
 def test_data_that_the_memory_limit_of_their_server_cannot_hold_do_not_fit(run: RunRecord) -> None:
     limited = invented.changed(run, "deployment", memory_limit_bytes=2**28)
     for size_bytes, expected in ((2**27, ["fits-in-memory"]), (2**29, [])):

@@ -68,6 +68,11 @@ class Evidence:
         return self.observation if isinstance(self.observation, Observation) else None
 
     @property
+    def may_commit(self) -> bool:
+        """Whether what it measured may have committed something: queries need no durability."""
+        return self.is_measured and (self.driven is None or self.driven.commits != 0)
+
+    @property
     def is_embedded(self) -> bool:
         """Whether the system worked in the client's own process."""
         return self.deployment is None or self.deployment.was_embedded

@@ -31,7 +31,7 @@ def of_run(run: Evidence) -> list[RunWarning]:
 def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     deployment, driven = run.deployment, run.driven
     yield from _of_dataset(run)
-    for words in durability.lowered(deployment) if deployment else ():
+    for words in durability.lowered(deployment) if deployment and run.may_commit else ():
         yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
     shares = client_shares(run)
     if shares and (shares[0] > kinds.CLIENT_SHARE_LIMIT or shares[1] > kinds.CLIENT_THREADS_LIMIT):

@@ -240,8 +240,7 @@ class RunRecord(RunSummary):
 
     @property
     def may_commit(self) -> bool:
-        """Whether what it measured may have committed something: queries need no durability."""
-        return self.evidence.is_measured and (self.driven is None or self.driven.commits != 0)
+        return self.evidence.may_commit
 
     @property
     def evidence(self) -> Evidence:
