@@ -363,6 +363,37 @@ def test_a_file_without_a_good_entry_keeps_its_rows(files: Path, tmp_path: Path)
         assert "DELETE FROM bibtab" not in script.stdout
 
 
+@pytest.mark.parametrize("target", [[], ["--apply", "new.db"]])
+def test_warnings_are_counted_and_those_of_unchanged_files_are_not_repeated(
+    target: list[str], tmp_path: Path
+) -> None:
+    """A folder stands for its files, also with `--create`."""
+    (tmp_path / "all").mkdir()
+    for name, entries in (("a.bib", 35), ("b.bib", 1)):
+        (tmp_path / "all" / name).write_text(
+            "".join(
+                f"@Misc{{{name[0]}{n}, title = {name[0]}undefined{n}}}\n" for n in range(entries)
+            )
+        )
+
+    def warned(*words: str) -> list[str]:
+        done = subprocess.run(
+            [BIN / "bibtosql", *words, *target, "all"], cwd=tmp_path, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stderr.splitlines() if "warning" in line]
+
+    *lines, total = warned("--create")
+    assert len(lines) == 20 and "36 warnings; the first 20 are shown: --all-warnings" in total
+    time.sleep(0.05)
+    (tmp_path / "stamp").touch()
+    time.sleep(0.05)
+    (tmp_path / "all" / "b.bib").touch()
+    *lines, total = warned("--update", "--newer-than", "stamp")
+    assert ["b.bib" in line for line in lines] == [True] and total == "0 errors, 1 warning"
+    assert len(warned("--update", "--all-warnings")) == 37
+
+
 @pytest.mark.parametrize("server", ["psql", "mariadb"])
 def test_a_script_takes_the_lock_before_it_deletes(files: Path, server: str) -> None:
     words = [BIN / "bibtosql", "-s", server, "--update", files]

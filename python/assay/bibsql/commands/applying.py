@@ -106,8 +106,9 @@ def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]
     before_rows, replaced = 0, Replaced(0, 0)
     bad: list[str] = []
     if changed or gone:
-        with _read(parsed, workload, target, [str(file) for file in asked.files]) as (source, said):
-            read = {str(file): file.name for file in asked.files if file.name in changed}
+        named = [file for file in asked.files if file.name in changed]
+        with _read(parsed, workload, target, asked.files, named) as (source, said):
+            read = {str(file): file.name for file in named}
             bad = without_entries(source, read)
             changed = [name for name in changed if name not in {read[file] for file in bad}]
             if changed or gone:
@@ -162,7 +163,7 @@ def _create(parsed: Parsed, workload: Workload, target: Target, words: list[str]
     tables, dialect = workload.tables, target.dialect
     with target.unchanged_by_errors():
         _empty_tables(workload, target)  # said before files are read for minutes
-    with _read(parsed, workload, target, [str(file) for file in files_of(words)]) as (source, said):
+    with _read(parsed, workload, target, files_of(words)) as (source, said):
         began_s = time.monotonic()
         # Indexes before the rows: then the rows are all that is left to do, in one transaction.
         options = target.deployment.options
@@ -204,15 +205,20 @@ def _empty_tables(workload: Workload, target: Target) -> list[Table]:
 
 @contextmanager
 def _read(
-    parsed: Parsed, workload: Workload, target: Target, files: list[str]
+    parsed: Parsed,
+    workload: Workload,
+    target: Target,
+    files: Sequence[Path],
+    changed: Sequence[Path] | None = None,
 ) -> Iterator[tuple[dict[str, Any], OnProgress]]:
     """The engine's document of the files, which have been read once and are good, and what shows
-    how far it is."""
-    source = script_document(workload, target.server, parsed, files)["source"] | {"kind": "bib"}
+    how far it is. ``changed``: what is wrong with these alone is said; None: with all."""
+    names = [str(file) for file in files]
+    source = script_document(workload, target.server, parsed, names)["source"] | {"kind": "bib"}
     is_quiet = "quiet" in parsed.given
     with ended_by_signals():
         scan = check(source)
-    say_problems(scan["problems"], errors_alone=is_quiet)
+    say_problems(scan["problems"], parsed.given, changed)
     total_bytes = int(scan["bytes"])
     with _shown_progress(is_quiet) as shown:
         shown.stage(f"load {counted(len(files), 'file')}")

@@ -21,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from assay.bibsql.bibliography import files_of
 from assay.bibsql.commands import applying, reading_user, servers
 from assay.bibsql.commands.bibsql import standard_answer
 from assay.bibsql.commands.file_update import file_update
@@ -39,6 +40,7 @@ from assay.cli.surroundings import refuse_other_encodings
 from assay.errors import ArgumentError
 from assay.experiment.values import ENCODINGS
 from assay.files import output_file
+from assay.files.paths import is_folder
 from assay.record.schema import insist_on_no_record
 from assay.workload import reader
 from assay.workload.values import Workload
@@ -95,6 +97,7 @@ OPTIONS = (
     ),
     Option("reader", "make a database user who may only read the tables", "NAME", False),
     Option("quiet", "print errors alone", "", False),
+    Option("all-warnings", "print the first 100 warnings and errors, not 20", "", False),
 )
 STANDARD_INPUT = 0
 
@@ -137,6 +140,12 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
     if update is not None:
         update.insist_on_stamp()
         files = [str(file) for file in update.files]
+    else:  # two files of one name are a warning here
+        files = [
+            str(file)
+            for word in files
+            for file in (files_of([word]) if is_folder(Path(word)) else [word])
+        ]
     reader = reading_user.lines(parsed.last("reader"), server, workload)
     document = script_document(workload, server, parsed, files, update, reader)
     bad: list[str] = []
@@ -163,7 +172,7 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
             check(document["source"])
     with _output(parsed, files) as descriptor:
         report = _write(document, descriptor, _file(parsed))
-    say_problems(report["problems"], errors_alone="quiet" in parsed.given)
+    say_problems(report["problems"], parsed.given, update.changed if update else None)
     if bad:
         raise kept_rows_error(bad)
 

@@ -6,15 +6,16 @@ from __future__ import annotations
 import json
 import signal
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from assay.bibsql.bibliography import counted, skipped_text
 from assay.cli.outcome import say
 from assay.errors import RunFailed
 
-SHOWN_PROBLEMS = 20
+_SHOWN = 20
 
 
 @contextmanager
@@ -70,18 +71,33 @@ def kept_rows_error(files: Iterable[str]) -> RunFailed:
     )
 
 
-def say_problems(problems: Mapping[str, Any], *, errors_alone: bool) -> None:
-    """What was wrong and did not stop the program: the first of it, and how much there is."""
-    if errors_alone:
+def say_problems(
+    problems: Mapping[str, Any], given: Collection[str], changed: Iterable[Path] | None = None
+) -> None:
+    """What was wrong and did not stop the program: the first of it, and how much there is.
+    ``given``: the options ``quiet`` and ``all-warnings``. ``changed``: an update names what is
+    wrong with these files alone; None: with all."""
+    if changed is not None:
+        problems = _of_files(problems, set(map(str, changed)))
+    if "quiet" in given:
         kept = [problem for problem in problems["kept"] if problem["severity"] == "error"]
         problems = {**problems, "kept": kept, "warnings": 0}
-    for line in _lines(problems):
+    for line in _lines(problems, len(problems["kept"]) if "all-warnings" in given else _SHOWN):
         say(line)
 
 
-def _lines(problems: Mapping[str, Any]) -> list[str]:
+def _of_files(problems: Mapping[str, Any], files: Collection[str]) -> Mapping[str, Any]:
+    """All of them where the engine has not kept every one: those of the files may be missing."""
+    if len(problems["kept"]) < problems["errors"] + problems["warnings"]:
+        return problems
+    kept = [problem for problem in problems["kept"] if problem["file"] in files]
+    errors = sum(problem["severity"] == "error" for problem in kept)
+    return {**problems, "kept": kept, "errors": errors, "warnings": len(kept) - errors}
+
+
+def _lines(problems: Mapping[str, Any], most: int) -> list[str]:
     lines = []
-    for problem in problems["kept"][:SHOWN_PROBLEMS]:
+    for problem in problems["kept"][:most]:
         place = ":".join(
             str(part) for part in (problem["file"], problem["line"], problem["column"]) if part
         )
@@ -91,4 +107,8 @@ def _lines(problems: Mapping[str, Any]) -> list[str]:
     total = f"{counted(problems['errors'], 'error')}, {counted(problems['warnings'], 'warning')}"
     if skipped := skipped_text(problems):
         total += f"; left out: {skipped}"
+    if len(lines) < problems["errors"] + problems["warnings"]:
+        total += f"; the first {len(lines)} are shown"
+        if len(lines) < len(problems["kept"]):
+            total += f": --all-warnings shows {len(problems['kept'])}"
     return [*lines, total]
