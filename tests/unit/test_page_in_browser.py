@@ -110,6 +110,16 @@ def test_a_phone_shows_each_number_with_its_verdict_and_why(browser: Browser, fi
     page.close()
 
 
+def test_a_phone_scrolls_a_chart_whose_text_stays_readable(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file, viewport={"width": 375, "height": 900})
+    height = (
+        "Math.min(...[...document.querySelectorAll('figure svg text')]"
+        ".map(one => one.getBoundingClientRect().height).filter(one => one))"
+    )
+    assert page.evaluate(height) >= 9
+    page.close()
+
+
 def test_charts_follow_a_dark_page_and_paper_is_light(browser: Browser, file: Path) -> None:
     def colours() -> tuple[str, str]:
         background = "getComputedStyle(document.body).backgroundColor"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-PAGE = "#ffffff"
 TEXT, GRID, AXIS, REFERENCE = "#1b1c1e", "#dddfe2", "#8b8f94", "#6b6f75"
 SERIES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#c28500", "#3496d0")
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 3])
@@ -18,7 +17,6 @@ REFERENCE_DASH = [3, 4]
 REFERENCE_MARK = "triangle-right"
 
 VARIABLES: Mapping[str, str] = {
-    PAGE: "--page",
     TEXT: "--text",
     GRID: "--grid",
     AXIS: "--axis",

@@ -116,12 +116,14 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
             x=x, y=y, color=colour, strokeDash=dash, detail="part:N"
         )
     ]
-    layers.append(
-        base.mark_point(filled=True, size=42, opacity=1)
-        .transform_filter("datum.isMarked")
-        .encode(x=x, y=y, color=colour, shape=shape)
-    )
-    layers += _holes(base, figure, x, y)
+    points = base.transform_filter("datum.isMarked").encode(x=x, y=y, shape=shape)
+    layers += _marks(alt, points, figure, 48, colour)
+    if any(point.verdict == "invalid" for point in figure.points):
+        layers.append(
+            base.mark_text(text=LIMITED["invalid"], fontSize=15, color=colours.TEXT)
+            .transform_filter("datum.isMarked && datum.isInvalid")
+            .encode(x=x, y=y)
+        )
     if figure.has_ranges:
         layers.append(
             base.mark_rule(strokeWidth=1.5).encode(x=x, y="low:Q", y2="high:Q", color=colour)
@@ -129,22 +131,24 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
     return layers
 
 
-def _holes(base: Any, figure: Figure, x: Any, y: Any) -> list[Any]:
-    """In the points whose verdict is not valid; those of invalid ones are crossed."""
-    layers = []
+def _marks(alt: Any, points: Any, figure: Figure, size: int, colour: Any = None) -> list[Any]:
+    """Points, hollow where the verdict is not valid; no fill hides the others below it."""
+    coloured = points if colour is None else points.encode(color=colour)
+    filled = coloured.mark_point(filled=True, size=size, opacity=1)
+    layers = [filled.transform_filter("!datum.isLimited")]
     if any(point.is_limited for point in figure.points):
-        layers.append(
-            base.mark_point(filled=True, size=13, opacity=1, shape="circle", color=colours.PAGE)
-            .transform_filter("datum.isMarked && datum.isLimited")
-            .encode(x=x, y=y)
-        )
-    if any(point.verdict == "invalid" for point in figure.points):
-        layers.append(
-            base.mark_text(text=LIMITED["invalid"], fontSize=15, color=colours.TEXT)
-            .transform_filter("datum.isMarked && datum.isInvalid")
-            .encode(x=x, y=y)
-        )
+        hollow = points.mark_point(fillOpacity=0, size=size, opacity=1, strokeWidth=1.8)
+        stroke = _outline(alt, figure)
+        layers.append(hollow.transform_filter("datum.isLimited").encode(stroke=stroke))
     return layers
+
+
+def _outline(alt: Any, figure: Figure) -> Any:
+    series = list({one.name: one for one in figure.series}.values())
+    return alt.Stroke("series:N", sort=None, legend=None).scale(
+        domain=[one.name for one in series],
+        range=_by_series(series, colours.SERIES, colours.REFERENCE),
+    )
 
 
 def _by_category(alt: Any, figure: Figure) -> list[Any]:
@@ -200,32 +204,20 @@ def _by_category(alt: Any, figure: Figure) -> list[Any]:
 def _bars(alt: Any, base: Any, figure: Figure, x: Any) -> list[Any]:
     layers = [base.mark_bar(height={"band": 0.85}).transform_filter("!datum.isLimited").encode(x=x)]
     if any(point.is_limited for point in figure.points):
-        outline = alt.Stroke("series:N", sort=None, legend=None).scale(
-            domain=[one.name for one in figure.series],
-            range=_by_series(figure.series, colours.SERIES, colours.REFERENCE),
-        )
         layers.append(
             base.mark_bar(height={"band": 0.85}, fillOpacity=_PALE, strokeWidth=1)
             .transform_filter("datum.isLimited")
-            .encode(x=x, stroke=outline)
+            .encode(x=x, stroke=_outline(alt, figure))
         )
     return layers
 
 
 def _points(alt: Any, base: Any, figure: Figure, x: Any) -> list[Any]:
-    """Hollow where the verdict is not valid."""
     shape = alt.Shape("series:N", sort=None, legend=None).scale(
         domain=[one.name for one in figure.series],
         range=_by_series(figure.series, colours.MARKS, colours.REFERENCE_MARK),
     )
-    layers = [base.mark_point(filled=True, size=55, opacity=1).encode(x=x, shape=shape)]
-    if any(point.is_limited for point in figure.points):
-        layers.append(
-            base.mark_point(filled=True, size=16, opacity=1, shape="circle")
-            .transform_filter("datum.isLimited")
-            .encode(x=x, color=alt.value(colours.PAGE))
-        )
-    return layers
+    return _marks(alt, base.encode(x=x, shape=shape), figure, 55)
 
 
 def _by_series(series: Sequence[DataSeries], own: Sequence[Any], reference: Any) -> list[Any]:
@@ -251,10 +243,11 @@ def _position(
     ticks = _ticks(found, is_percentile=axis.scale is Scale.PERCENTILES) if is_log else None
     low, high = found[0], found[-1]
     # Room for the numbers beside the bars that reach farthest to either side.
+    beside = max(1.06, (high / low) ** 0.04) if is_log and (is_bar or not is_x) else 1.06
     room, room_left = (
         ((high / low) ** 0.16 * 1.1, (high / low) ** 0.3 * 1.1)
         if is_log and is_bar
-        else (1.06, 1.06)
+        else (beside, beside)
     )
     shown = alt.Axis(
         title=axis.heading or None,
@@ -266,7 +259,7 @@ def _position(
     if ticks:
         has_left = base is not None and low < base
         domain = [
-            min(low / (room_left if has_left else 1.06), ticks[0]),
+            min(low / (room_left if has_left else beside), ticks[0]),
             max(high * room, ticks[-1]),
         ]
         return {"scale": alt.Scale(type="log", domain=domain, nice=False), "axis": shown}
@@ -336,6 +329,7 @@ def _style(bar: int) -> Spec:
             "orient": "bottom",
             "direction": "horizontal",
             "columns": 2,
+            "columnPadding": 28,
             "labelLimit": 190,
             "symbolSize": 90,
             "symbolStrokeWidth": 0,

@@ -23,7 +23,8 @@ def figure_html(figure: Figure, links: Links) -> str:
     )
     notes = "".join(f"<p>{escaped(note)}</p>" for note in (figure.legend, *figure.notes) if note)
     return (
-        f'<figure id="{name}"><figcaption>{escaped(figure.title)}</figcaption>{titled}{notes}'
+        f'<figure id="{name}"><figcaption>{escaped(figure.title)}</figcaption>'
+        f'<div class="chart">{titled}</div>{notes}'
         f"<details><summary>Numbers of this chart</summary>"
         f"{table_html(_table(figure), links)}</details></figure>"
     )
