@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import invented_records as invented
 import pytest
 
 from assay.check.answers import Check, not_run
+from assay.report.cells import cell_runs
+from assay.report.sections import answers as result_checks
 from assay.report.sections import check_counts
 
 
@@ -64,3 +69,22 @@ def answers(*oks: bool | None) -> list[Check]:
 )
 def test_checks_are_counted_by_system_and_answers_are_compared(found: Any, expected: str) -> None:
     assert check_counts.words(found) == expected
+
+
+def test_what_is_right_on_each_of_several_data_sets_is_said_once(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], clients=(1, 8))
+    record = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
+    first, second = record.runs
+    other = {"fingerprint": "e" * 64, "description": "14 files"}
+
+    def lines(second: Any) -> tuple[str, ...]:
+        runs = (first, invented.changed(second, "dataset", **other))
+        found = result_checks.section("parallel", cell_runs.cells(record, runs))
+        return found.lines if found else ()
+
+    assert lines(second) == ("checks  2 of 2 right, on each of 2 data sets",)
+    wrong = replace(second, checks=tuple(invented.checks({"S01": 155})))
+    assert lines(wrong) == (
+        "checks  2 of 2 right; on 13 files of the beebe collection",
+        "checks  1 of 2 right; wrong: S01; on 14 files",
+    )

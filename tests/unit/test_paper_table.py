@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.report.build import build
 from assay.report.cells import storage_roles
+from assay.report.forms import github_summary
 from assay.report.forms.as_measured import as_measured
 from assay.report.papers import figure as published_figures
 from assay.report.papers import paper_table, published_measured
@@ -113,7 +116,12 @@ def test_the_numbers_of_a_row_divide_and_have_the_judgement_of_the_claim(
     shown = [[cell.shown for cell in row.cells] for row in table.rows]
     assert [one.partition(" ")[0] for one in shown[1][2:]] == ["2.000", "1.500", "1.33"]
     assert shown[3][-1] == claims.rows[0].cells[-1].shown == "not decided"
+    assert claims.rows[0].cells[2].shown.startswith("disk ÷ solid state = 1.33 (")
     assert "measured: geometric means of the repetitions" in table.notes
+    stream = io.StringIO()
+    github_summary.render(build(replace(record, reproduces="the paper")), stream)
+    assert "claims of the paper: 1 judgement: 1 not decided" in stream.getvalue()
+    assert "disk ÷ solid state = 1.33 (" in stream.getvalue()
 
 
 def test_a_chart_has_one_unit_and_says_which_table_it_is_of() -> None:

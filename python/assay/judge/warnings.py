@@ -44,7 +44,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     if waits and min(waits) > kinds.WAIT_LIMIT:
         yield (
             Kind.CLIENT_WAITED_FOR_PROCESSOR,
-            f"{run.name}: its threads waited "
+            f"{run.named_run}: its threads waited "
             f"{units.share(waits[0])} of the time, other programs used {units.share(waits[1])} of "
             "the CPUs",
         )

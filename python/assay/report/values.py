@@ -17,6 +17,8 @@ from assay.report.histograms import TimedHistogram
 from assay.report.run_details import RunDetail
 from assay.text import units
 
+CLAIMS = "claims"
+"""The name of the table of a paper's judged claims."""
 MEASURED, SPEED_UP = "measured", "speed-up"
 PUBLISHED, PUBLISHED_SPEED_UP = "published", "published speed-up"
 """Roles of columns that charts compare; published columns stand in the order of ours."""

@@ -9,7 +9,7 @@ from typing import Any, TextIO
 
 from assay.report.forms.for_people import for_people
 from assay.report.forms.markdown import escaped, row_line, table_lines
-from assay.report.values import Report
+from assay.report.values import CLAIMS, Report
 from assay.text import units
 
 _MOST_CELLS = 200
@@ -36,6 +36,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
             yield from ("", f"{name}: {escaped(report.facts[name])}")
     yield ""
     yield from _cells(tables["cells"], tables["runs"])
+    yield from _claims(report)
     if report.warnings:
         yield from _folded(
             units.counted(len(report.warnings), "warning"),
@@ -55,6 +56,16 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
             lines = [f"`{line}`" for line in section.lines]
             lines += [line for table in section.tables for line in table_lines(table)]
             yield from _folded(section.title, lines)
+
+
+def _claims(report: Report) -> Iterator[str]:
+    """Of an experiment that reproduces a paper: how often each judgement was made, and the table of
+    them."""
+    for section in report.sections:
+        for table in section.tables:
+            if table.name == CLAIMS:
+                yield from ("", f"claims of the paper: {escaped('; '.join(section.lines))}")
+                yield from _folded(table.title, list(table_lines(table)))
 
 
 def _verdicts(cells: Sequence[Mapping[str, Any]]) -> str:

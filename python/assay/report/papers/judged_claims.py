@@ -257,7 +257,11 @@ def _equal(case: _Case) -> Judged:
     found = case.ratio(of_cells[-1], of_cells[0])
     made = judgement.of_equal(found, within, case.modelled)
     return case.judged(
-        made.word, made.why, remark=made.remark, measured=_shown(found, "x "), number=found
+        made.word,
+        made.why,
+        remark=made.remark,
+        measured=_shown(found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = "),
+        number=found,
     )
 
 
@@ -321,7 +325,8 @@ def _bounds(
         )
         word, why = Word.HOLDS, ""
         if beyond:
-            word, why = Word.DOES_NOT_HOLD, f"{beyond} of {len(known)} runs"
+            word = Word.DOES_NOT_HOLD
+            why = f"not kept to by {beyond} of {units.counted(len(known), 'run')}"
         yield case.judged(word, why, measured=measured)
 
 

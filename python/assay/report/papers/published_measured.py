@@ -14,7 +14,7 @@ from assay.report.papers import judged_claims, paper_table, published_columns, p
 from assay.report.papers.comparability import MODELLED
 from assay.report.papers.judged_claims import ALIKE, ByRatio, Judged
 from assay.report.papers.judgement import Word
-from assay.report.values import Column, Row, Section, Table, text
+from assay.report.values import CLAIMS, Column, Row, Section, Table, text
 
 TITLE = "Published and measured"
 
@@ -85,12 +85,13 @@ def _claims_table(found: Sequence[Judged]) -> Table:
         cells = (one.of, one.published, one.measured, one.sentence)
         rows.append(Row(tuple(text(cell) for cell in cells), block))
     return Table(
-        name="claims",
+        name=CLAIMS,
         title="Claims of the paper",
         columns=(Column("of"), Column("published"), Column("measured"), Column("judged")),
         rows=tuple(rows),
         notes=(
-            "x: ratio of the geometric means of the repetitions (tables of each test have medians)",
+            "x: the last of an order ÷ the first; ratios are of the geometric means of the "
+            "repetitions (tables of each test have medians)",
             "in parentheses the interval in which the ratio or exponent lies with 95 % confidence, "
             "from the repetitions; an order is judged where 1 is not in it",
             *_words(found),

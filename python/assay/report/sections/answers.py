@@ -3,7 +3,7 @@ systems returned the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from assay.check.answers import Check, is_not_run
 from assay.load.dataset_facts import DatasetFacts
@@ -26,8 +26,22 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         _table(f"{test}_checks" + (f"_{place}" if place else ""), runs)
         for place, runs in enumerate(by_data.values())
     )
-    lines = [_summary(runs) for runs in by_data.values()]
-    return Section("Result checks", tuple(lines), tables)
+    return Section("Result checks", tuple(_lines(by_data.values())), tables)
+
+
+def _lines(of_data: Collection[Sequence[RunRecord]]) -> Iterator[str]:
+    """What is the same on several data sets once."""
+    same: dict[str, dict[str, None]] = {}
+    for runs in of_data:
+        described = same.setdefault(_summary(runs), {})
+        described |= dict.fromkeys(_described(run.data) for run in runs)
+    for line, described in same.items():
+        if len(of_data) == 1:
+            yield line
+        elif len(same) == 1:
+            yield f"{line}, on each of {len(of_data)} data sets"
+        else:
+            yield f"{line}; on {'; '.join(described)}"
 
 
 def _table(name: str, runs: Sequence[RunRecord]) -> Table:

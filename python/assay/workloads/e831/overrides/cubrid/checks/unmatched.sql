@@ -1,5 +1,5 @@
 -- CUBRID reserves the words at, data: here in quotes
--- unmatched: updates that ended no row, or more than one, before they began theirs
+-- unmatched: updates that ended no row or several, in place of exactly one
 select name, "at", sum(began) as began, sum(ended) as ended
 from (select name, start as "at", 1 as began, 0 as ended from "data" where start >= 1000000000
       union all
