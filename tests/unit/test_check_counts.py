@@ -82,9 +82,9 @@ def test_what_is_right_on_each_of_several_data_sets_is_said_once(tmp_path: Path)
         found = result_checks.section("parallel", cell_runs.cells(record, runs))
         return found.lines if found else ()
 
-    assert lines(second) == ("checks  2 of 2 right, on each of 2 data sets",)
+    (line,) = lines(second)
+    assert line.startswith("checks  2 of 2 right") and line.endswith(", on each of 2 data sets")
     wrong = replace(second, checks=tuple(invented.checks({"S01": 155})))
-    assert lines(wrong) == (
-        "checks  2 of 2 right; on 13 files of the beebe collection",
-        "checks  1 of 2 right; wrong: S01; on 14 files",
-    )
+    right, one = lines(wrong)
+    assert right.endswith("; on 13 files of the beebe collection")
+    assert one.startswith("checks  1 of 2 right; wrong: S01") and one.endswith("; on 14 files")
