@@ -9,6 +9,7 @@ import json
 import pytest
 
 from assay.cli import rows
+from assay.cli.program import run_program
 
 ROWS: list[rows.Row] = [
     {"name": "a|b", "count": 7, "more": ("x", "y")},
@@ -28,6 +29,20 @@ def test_a_table_aligns_numbers_to_the_right() -> None:
         "a|b              7  x, y\n"
         "longer name  12345\n"
     )  # fmt: skip
+
+
+def test_limits_begin_with_what_cannot_be_made_or_searched(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program(["limits", "--format", "table"]) == 0
+    text = capsys.readouterr().out
+    assert " yes " in text and "True" not in text and "False" not in text
+    lines = {}
+    for detail in ("", "--detail"):
+        assert run_program(["limits", "bibsql", *filter(None, [detail])]) == 0
+        lines[detail] = capsys.readouterr().out.splitlines()
+    assert len(lines[""]) < 12 < len(lines["--detail"])
+    assert "bibtype, filename, label and " in lines[""][1]
 
 
 def test_markdown_keeps_its_columns() -> None:

@@ -31,6 +31,9 @@ class DataSets(click.Group):
 def command() -> None:
     """Download a data set for workloads.
 
+    Workloads that need it find it there; `--to FOLDER` keeps it elsewhere, for
+    `assay run --input FOLDER`.
+
     \b
     Example:
       assay get beebe

@@ -134,16 +134,20 @@ def group() -> None:
     """Find out which database, on which storage, with which settings is fast
     enough for your work.
 
-    Assay starts the system, loads it, drives it, checks every answer, stops it
-    and reports. Data go to standard output, everything else to standard error.
+    Assay starts each database system, loads tables, lets clients send the
+    transactions of a workload, checks the answers, stops the system and prints a
+    report. A workload comes with Assay, or is your own SQL. All results are kept in
+    a record file, from which `assay report` and `assay compare` read them.
 
-    Exit status: 0 done, 1 a measured run failed, or a condition of `assay compare`
-    is met, 2 your mistake: it cannot be done as written (an option, a file, a value
-    in a URL; or every run is refused),
-    3 the system under test or the machine: a program or Python module is missing,
-    or a server is not there, is another product, or refuses (a wrong password, an
-    unknown database), 4 an internal error, 129 ended by SIGHUP (the terminal was
-    closed), 130 by Ctrl-C, 143 by SIGTERM.
+    Reports and lists go to standard output, progress and errors to standard error.
+
+    Exit status: 0 done; 1 a measured run failed, or a condition of `assay compare`
+    is met; 2 your mistake: it cannot be done as written (an option, a file, a value
+    in a URL), or every run is refused; 3 the system under test or the machine: a
+    program or Python module is missing, or a server is not there, is another
+    product, or refuses (a wrong password, an unknown database); 4 an internal
+    error; 129 ended by SIGHUP (the terminal was closed), 130 by Ctrl-C, 143 by
+    SIGTERM.
 
     \b
     Example:

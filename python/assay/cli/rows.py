@@ -85,6 +85,8 @@ def write_json(document: object, stream: TextIO) -> None:
 
 def _shown(value: object) -> str:
     """The value on one line of a table."""
+    if isinstance(value, bool):
+        return _level(value)
     return visible(" ".join(_text(value).splitlines()))
 
 

@@ -47,6 +47,10 @@ def command(
 ) -> int | None:
     """Run a workload on systems and storages, and print the report.
 
+    WORKLOAD is a name of `assay list workloads` or a folder, SCRIPT a file of
+    statements, FILE.toml an experiment file. Every combination of systems, storages
+    and other options with several values is measured: each is a cell.
+
     Starts every system, loads it, drives it, checks the answers and stops it
     again; a server that is already running is left alone unless you name it by
     its URL. Before the first run Assay checks that all systems can be found. Each

@@ -236,7 +236,7 @@ def _shown_progress(is_quiet: bool) -> Iterator[Progress]:
 
 def _make_reader(parsed: Parsed, target: Target, reader: _Reader) -> None:
     loaded = "the tables are up to date, but " if {"update", "create"} & parsed.given else ""
-    again = f"mend that, then: bibtosql --reader {reader.name} --apply URL"
+    again = f"correct that, then: bibtosql --reader {reader.name} --apply URL"
     with _done_but(f"{loaded}{reader.name} may not read all of the tables", hint=again):
         target.execute(reader.statements)
     _say(parsed, reader.done)
