@@ -81,8 +81,8 @@ def test_a_password_among_the_keywords_is_refused_and_not_repeated(words: str) -
     ("word", "message"),
     [
         ("dbapi:", r"'dbapi:': expected the name of a Python module"),
-        ('dbapi:a[x="a,b]', "x: a double quote does not"),
-        ('dbapi:a["x=a,b"]', "x: a double quote does not"),
+        ('dbapi:a[x="a,b]', "x: double quotes must enclose the whole value"),
+        ('dbapi:a["x=a,b"]', "x: double quotes must enclose the whole value"),
         ("dbapi:a b", "name of a Python module"),
         ("dbapi:sqlite3+sqlit", "unknown dialect 'sqlit'"),
         ("dbapi:sqlite3[database=/x", "bracket is not closed"),
