@@ -123,7 +123,11 @@ def test_a_library_beside_a_server_is_refused_with_the_reason() -> None:
         ("sqlite", {"memory": "10MB"}, "8 sessions may need 72MB of this process"),
         ("sqlite[cache_size=10000]", {"memory": "72MB"}, "8 sessions may need 665MB"),
         ("sqlite", {"memory": "1GB", "storage": ("tmpfs",)}, "data on tmpfs count as memory"),
-        ("sqlite", {"memory": "1GB", "storage": ("here:/dev/shm",)}, "data on here:/dev/shm count as"),
+        (
+            "sqlite",
+            {"memory": "1GB", "storage": ("here:/dev/shm",)},
+            "data on here:/dev/shm count as",
+        ),
         ("mariadb", {"memory": "2MB"}, "no server starts in --memory 2MB; it needs more than"),
         ("sqlite", {"storage": (_LIMITED_DISK,)}, "sqlite cannot use the storage"),
         ("mariadb", {"memory": "1GB", "cache": "warm"}, "memory=1GB cannot be warmed: pages of"),
