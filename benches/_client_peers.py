@@ -22,7 +22,7 @@ THREADS = 2
 
 @dataclass(frozen=True)
 class Work:
-    """One transaction type, as a peer and as a script of ours."""
+    """One transaction type, as a peer and as a script of Assay."""
 
     name: str
     peer: str

@@ -129,7 +129,7 @@ def test_a_setting_that_cannot_be_in_effect_is_refused(
     assert expected in f"{refusal.value.message} {refusal.value.hint}"
 
 
-def test_settings_of_ours_cannot_be_set(storage: StorageFacts) -> None:
+def test_settings_of_assay_cannot_be_set(storage: StorageFacts) -> None:
     for name in ("port", "Cron.Host", "shared_preload_libraries"):
         with (
             pytest.raises(ArgumentError, match=name),

@@ -85,7 +85,7 @@ def test_over_tcp_it_requires_the_password_that_no_record_has(
             )
             assert server.sample(reached) is None
             assert server.size_on_disk_bytes(reached) >= 0
-        assert ask(deployment, "SELECT 1") == [("1",)], "it was not ours to stop"
+        assert ask(deployment, "SELECT 1") == [("1",)], "Assay did not start it"
 
 
 def url_of(server: System, deployment: Deployment) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from glossary import ROOT
 
 SOURCES = ("python", "crates", "fuzz", "proofs", "benches", "tools", "tests")
-NOT_OURS = {"__pycache__", "target", "data"}
+NOT_SOURCE = {"__pycache__", "target", "data"}
 
 RUST_ITEM = re.compile(
     r"\b(?P<kind>fn|struct|enum|trait|mod|type|const|static|let)\s+(?:mut\s+|ref\s+)?(?P<name>[A-Za-z_]\w*)"
@@ -53,7 +53,7 @@ def source_files() -> Iterator[Path]:
     """Files that people write, in the folders of code."""
     for folder in SOURCES:
         for path in sorted((ROOT / folder).rglob("*")):
-            if path.is_file() and not NOT_OURS & set(path.relative_to(ROOT).parts):
+            if path.is_file() and not NOT_SOURCE & set(path.relative_to(ROOT).parts):
                 yield path
 
 

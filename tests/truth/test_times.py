@@ -34,7 +34,7 @@ def deviations(protocol: str, null_system: NullSystem) -> dict[str, float]:
 def test_the_quantiles_of_a_known_distribution_are_found(
     protocol: str, null_system: NullSystem
 ) -> None:
-    # Other programs delay one try or another; a mistake of ours delays all of them.
+    # Other programs delay one try or another; a mistake in Assay delays all of them.
     wrong = dict.fromkeys(SHARES, 1.0)
     for _ in range(3):
         found = deviations(protocol, null_system)

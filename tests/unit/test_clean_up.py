@@ -126,7 +126,7 @@ def test_a_directory_on_which_a_file_system_is_mounted_is_left(
 
 
 @pytest.mark.skipif(not MAY_MOUNT, reason="only root mounts")
-def test_a_directory_goes_with_a_file_system_of_ours_that_has_failed(tmp_path: Path) -> None:
+def test_a_directory_goes_with_a_file_system_of_assay_that_has_failed(tmp_path: Path) -> None:
     storage, server = ledger.new_id(), ledger.new_id()
     point = tmp_path / f"data-{storage}"
     directory = point / f"assay-{server}"

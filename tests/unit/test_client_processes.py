@@ -186,7 +186,7 @@ def provisioned(module: str, behave: str = "") -> None:
         ("raise ImportError('libx.so: not there')", "imported: libx.so: not there", "the library"),
     ],
 )
-def test_a_module_that_cannot_be_imported_is_no_error_of_ours(
+def test_a_module_that_cannot_be_imported_is_no_error_of_assay(
     tmp_path: Path, text: str, message: str, fix: str
 ) -> None:
     (tmp_path / "broken_dbapi.py").write_text(text)

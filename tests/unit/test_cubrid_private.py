@@ -66,7 +66,7 @@ def test_missing_programs_are_named(programs: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("name", ["cubrid_port_id", "CUBRID_PORT_ID"])
-def test_settings_of_ours_are_refused(name: str) -> None:
+def test_settings_of_assay_are_refused(name: str) -> None:
     with pytest.raises(ArgumentError, match="set by Assay"):
         CUBRID.check(SystemChoice("cubrid", settings={name: "1"}))
 

@@ -134,7 +134,7 @@ def test_the_group_of_a_killed_assay_is_removed_at_the_next_start(here: StorageF
         [cleared] = clear_leftovers()
         assert cleared.remaining == []
         assert not any(group.exists() for group in groups)
-        assert stranger.is_dir(), "a group of this form that nobody noted is not ours"
+        assert stranger.is_dir(), "a group of this form that nobody noted is another program's"
     finally:
         stranger.rmdir()
 

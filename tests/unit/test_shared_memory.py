@@ -64,6 +64,6 @@ def test_one_of_a_living_process_or_from_before_is_left_alone(key: int) -> None:
             other.undo("000000000000")
     assert noted.undo("000000000000").removed == f"shared memory 0x{key:08x}"
     assert ctypes.CDLL(None).shmget(key, 4096, 0o1600) >= 0
-    with pytest.raises(CannotUndo, match=f"process {os.getpid()}, which is not ours"):
+    with pytest.raises(CannotUndo, match=f"process {os.getpid()}, which is not of this run"):
         noted.undo("000000000000")
     assert is_there(key)

@@ -128,7 +128,7 @@ def test_a_file_is_reached_by_url_and_left_as_it_was(
         (f"sqlite://{file}", {}, "there is no (file|folder)"),
         ("sqlite:///none.db", {}, "no file none.db"),
         ("sqlite://host/x.db", {}, "expected sqlite:///"),
-        (f"sqlite:///{file}", {"journal_mode": "wal"}, "stay with your file"),
+        (f"sqlite:///{file}", {"journal_mode": "wal"}, "is kept in the database file"),
     ]:
         refused = SystemChoice("sqlite", url=url, settings=settings)
         with pytest.raises(ArgumentError, match=words), SQLITE.attach(refused):

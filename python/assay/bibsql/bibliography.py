@@ -43,7 +43,7 @@ class Bibliography:
     """The engine's `Scan` of them."""
 
     def of_files(self, files: Sequence[Path]) -> Bibliography:
-        """The same with other files: edited copies of ours."""
+        """The same with other files: edited copies of its own."""
         scan = _scan(files, self.encoding, self.keep_going)
         return replace(self, files=tuple(files), scan=scan)
 

@@ -66,7 +66,7 @@ def _own_index(temporary: Path) -> list[str]:
 
 
 def _apt(arguments: list[str], downloads: Path) -> None:
-    # The unprivileged user apt-get would download as cannot enter a temporary folder of ours.
+    # The unprivileged user apt-get would download as cannot enter this process's temporary folder.
     as_we_are = ["-q", "-o", "APT::Sandbox::User=root", "-o", "Debug::NoLocking=1"]
     try:
         done = subprocess.run(

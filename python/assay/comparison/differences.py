@@ -38,8 +38,8 @@ _FINGERPRINT = 12
 
 def of_machines(a: Side, b: Side) -> tuple[Difference, ...]:
     """Hardware first."""
-    ours, theirs = (_merged(run.machine for _, run in side.runs) for side in (a, b))
-    return tuple(_of_machine_facts(ours, theirs))
+    of_a, of_b = (_merged(run.machine for _, run in side.runs) for side in (a, b))
+    return tuple(_of_machine_facts(of_a, of_b))
 
 
 def unknown_of_machines(a: Side, b: Side) -> tuple[str, ...]:
@@ -77,12 +77,12 @@ def are_other_machines(differences: Iterable[Difference]) -> bool:
 def of_probes(a: Side, b: Side) -> Iterator[Difference]:
     """Of storages that have the same name on both sides, where they are apart by more than two
     probes of one storage are."""
-    ours, theirs = (
+    of_a, of_b = (
         {run.probe.storage: run.probe for _, run in side.runs if run.probe is not None}
         for side in (a, b)
     )
-    for storage in (name for name in ours if name in theirs):
-        left, right = _measured(ours[storage]), _measured(theirs[storage])
+    for storage in (name for name in of_a if name in of_b):
+        left, right = _measured(of_a[storage]), _measured(of_b[storage])
         for name in (name for name in left if name in right):
             low, high = sorted((left[name], right[name]))
             if high > UNEVEN * low:
@@ -224,9 +224,9 @@ def _lowered(run: RunRecord) -> str:
 
 def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
     """Settings in effect. Addresses and folders are another's in every run."""
-    ours, theirs = _in_effect(a), _in_effect(b)
-    for name in (name for name in ours if name in theirs and name != "port"):
-        left, right = _joined(ours[name]), _joined(theirs[name])
+    of_a, of_b = _in_effect(a), _in_effect(b)
+    for name in (name for name in of_a if name in of_b and name != "port"):
+        left, right = _joined(of_a[name]), _joined(of_b[name])
         if "/" not in left + right:
             yield from _one("setting", name, left, right)
 
@@ -246,9 +246,9 @@ def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differe
         def read(run: RunRecord, name: str = name) -> str:
             return str(getattr(run.deployment.storage, name) or "") if run.deployment else ""
 
-        ours, theirs = _each(a, b, read)
-        if ours and theirs:
-            yield from _one("storage", f"{name} of the storage", ours, theirs)
+        of_a, of_b = _each(a, b, read)
+        if of_a and of_b:
+            yield from _one("storage", f"{name} of the storage", of_a, of_b)
 
 
 def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

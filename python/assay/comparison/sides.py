@@ -55,11 +55,11 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
 
 def insist_on_other_runs(a: Side, b: Side) -> None:
     """Raises `ArgumentError` where a run is on both sides, in the same file or in a copy of it."""
-    ours, theirs = (
+    of_a, of_b = (
         {run.identity: run for _, run in one.runs if run.begun_unix_ns is not None}
         for one in (a, b)
     )
-    if shared := [run for identity, run in ours.items() if identity in theirs]:
+    if shared := [run for identity, run in of_a.items() if identity in of_b]:
         raise ArgumentError(
             f"expected other runs in B than in A, found run {shared[0].id} of A in both",
             hint=_how_to_name_two(run for one in (a, b) for _, run in one.runs),

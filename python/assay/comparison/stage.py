@@ -52,11 +52,11 @@ def compare(
     assert b is not None
     sides.insist_on_other_runs(a, b)
     asked = _Asked(factor, None if metric is None else metrics.metric(metric), despite)
-    ours, theirs = side_cells(a, factor), side_cells(b, factor)
-    shared = [identity for identity in ours if identity in theirs]
-    named = factors.names([ours[identity].first for identity in shared], factor)
+    of_a, of_b = side_cells(a, factor), side_cells(b, factor)
+    shared = [identity for identity in of_a if identity in of_b]
+    named = factors.names([of_a[identity].first for identity in shared], factor)
     cells = [
-        _cell(name, ours[identity], theirs[identity], asked)
+        _cell(name, of_a[identity], of_b[identity], asked)
         for name, identity in zip(named, shared, strict=True)
     ]
     machines = differences.of_machines(a, b)
@@ -69,7 +69,7 @@ def compare(
         is_other_machine=differences.are_other_machines(machines),
         unknown_of_machines=differences.unknown_of_machines(a, b),
         cells=with_verdicts(cells),
-        unequal=unequal_cells(ours, theirs, factor),
+        unequal=unequal_cells(of_a, of_b, factor),
     )
 
 

@@ -70,7 +70,7 @@ class Subject:
         return replace(self.deployment.address, answer_timeout_s=PATIENCE_S)
 
     def insist_on_a_private_server(self) -> None:
-        """Raises `CannotBeTried` for a server that is not ours to stop."""
+        """Raises `CannotBeTried` for a server that Assay did not start to stop."""
         if not self.running.can_restart:
             is_private = self.deployment.is_private
             raise CannotBeTried(

@@ -133,7 +133,7 @@ def _wait(
 
 
 def _cpu_of_children_ns() -> int:
-    """Of those that have ended: no other child of ours ends meanwhile."""
+    """Of those that have ended: no other child of this process ends meanwhile."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return int((used.ru_utime + used.ru_stime) * 1e9)
 

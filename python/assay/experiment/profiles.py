@@ -29,7 +29,7 @@ def option(name: str) -> OptionSpec | None:
 
 def applied(choice: SystemChoice, name: str) -> SystemChoice:
     """``none``: without one. Raises `ArgumentError` where the system has no such profile, or is not
-    ours to configure."""
+    Assay's to configure."""
     known = _known(choice.name)
     if not known:
         raise ArgumentError(

@@ -116,11 +116,11 @@ def _in_driving(field: str) -> Callable[[Experiment], bool]:
 
 
 _NO_CLIENTS_THAT_RUN_SCRIPTS = "its clients run no scripts"
-_NO_MEMORY_OF_OURS = (
+_NO_MEMORY_OF_ASSAY = (
     "only a server that Assay starts can be limited, or a library in the client's own process that "
     "bounds its memory"
 )
-_NO_SERVER_OF_OURS = (
+_NO_SERVER_OF_ASSAY = (
     "only a server that Assay starts can be limited, not one that is running already, and not a "
     "library in the client's own process"
 )
@@ -188,10 +188,10 @@ _SETTINGS = (
     ),
     _Setting(
         "memory", "memory", lambda asked: bool(asked.memory_bytes), _memory_can_be_limited,
-        _NO_MEMORY_OF_OURS,
+        _NO_MEMORY_OF_ASSAY,
     ),
     _Setting(
-        "cpus", "cpus", lambda asked: bool(asked.cpus), _cpus_can_be_limited, _NO_SERVER_OF_OURS
+        "cpus", "cpus", lambda asked: bool(asked.cpus), _cpus_can_be_limited, _NO_SERVER_OF_ASSAY
     ),
     _Setting(
         "rtt", "rtt", lambda asked: bool(asked.rtts_s), _has_a_connection,

@@ -167,7 +167,7 @@ def _why(missing: list[Path]) -> str | None:
 @contextlib.contextmanager
 def new_prefix(system: str, version: str) -> Iterator[Prefix]:
     """A folder to fill, which has its place in the cache when the block ends without an error; else
-    it is removed, and processes of ours that still write into it are ended. To be called `locked`.
+    it is removed, and Assay's processes that still write into it are ended. To be called `locked`.
     """
     shelf = _shelf(system)
     if blocked := first_unreachable(shelf, server_user()):

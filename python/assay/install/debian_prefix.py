@@ -41,7 +41,7 @@ Dir::Etc::netrcparts "/etc/apt/auth.conf.d";
 Dir::Etc::trusted "/etc/apt/trusted.gpg";
 Dir::Etc::trustedparts "/etc/apt/trusted.gpg.d";
 APT::Install-Recommends "false";
-// The unprivileged user that apt downloads as cannot enter a folder of ours.
+// The unprivileged user that apt downloads as cannot enter a folder made by this process.
 APT::Sandbox::User "root";
 Debug::NoLocking "1";
 // Mirrors of the development release are often some days old, and a machine's clock may be ahead.

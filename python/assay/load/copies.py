@@ -49,7 +49,7 @@ FILES_FILE = "files.json"
 """Missing in copies of earlier versions, which are not verified."""
 
 DATA = "data"
-_OURS = {FACTS_FILE, FILES_FILE, DATA}
+_OF_A_COPY = {FACTS_FILE, FILES_FILE, DATA}
 """The files and folders of a copy; a folder with anything else is never replaced."""
 Facts = Mapping[str, Any]
 
@@ -185,7 +185,7 @@ class Copies:
                 raise
             found = _read(target)
             is_damaged = found is None or found.damage() is not None
-            if is_damaged and {path.name for path in target.iterdir()} <= _OURS:
+            if is_damaged and {path.name for path in target.iterdir()} <= _OF_A_COPY:
                 identity = ledger.new_id()
                 aside = self.folder / f".unfinished-{identity}"
                 with undone_at_end(identity) as entry:

@@ -39,7 +39,7 @@ class Dataset:
     data_to_buffer: float | None = None
     """The ratio of the data's size to that buffer's size."""
     files_on_disk: int | None = None
-    """In the data directories, after the load; None: they are not ours to see."""
+    """In the data directories, after the load; None: only the server's machine has them."""
 
     def for_record(self) -> dict[str, Any]:
         """Plain data, as `record` keeps it."""

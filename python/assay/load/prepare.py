@@ -28,7 +28,7 @@ def check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
         if workload.test(run.cell.test).data_to_buffer is not None and run.cell.system.url:
             raise ArgumentError(
                 f"{workload.full_name(run.cell.test)} starts its server again with a buffer made "
-                f"for its data, and {run.cell.system.label} is not ours to start",
+                f"for its data, and {run.cell.system.label} is not started by Assay",
                 hint="name the system instead of its URL, or another test",
             )
     source.check(workload, [run.cell.parameters for run in runs])

@@ -134,7 +134,7 @@ class PooledSystem:
         with its default one. A system without a buffer stays as it is. Returns the data set
         with what came of it.
 
-        Raises `ArgumentError` where the system is not ours to start again, or holds no data.
+        Raises `ArgumentError` where the system is not started by Assay again, or holds no data.
         """
         buffer_size = None
         if data_to_buffer is not None and self._buffer_bytes() is not None:
@@ -166,7 +166,7 @@ class PooledSystem:
         `assay.provision.page_cache`, called between stop and start with each folder, device or
         image that holds its data.
 
-        Raises `ArgumentError` where it is not ours to stop, or keeps nothing.
+        Raises `ArgumentError` where Assay did not start it, or keeps nothing.
         """
         if not self._running.can_restart:
             raise ArgumentError(
@@ -187,7 +187,7 @@ class PooledSystem:
     def while_stopped(self, work: Callable[[Path], Made]) -> Made:
         """Stops the system, has ``work`` done with the folder of its data, and starts it again,
         also after an error, where it can be. Raises `ArgumentError` where not all of its data are
-        in a folder of ours."""
+        in a folder of its own."""
         data = self._running.data
         if data is None:
             raise ArgumentError(
@@ -215,13 +215,13 @@ class PooledSystem:
         return list(dict.fromkeys([*found, *(image for image in images if image is not None)]))
 
     def close(self) -> None:
-        """Takes the deployment down; a server that is not ours is left as it was found."""
+        """Takes the deployment down; a server that Assay did not start is left as it was found."""
         with self._teardown:
             if self._claimed and not self.deployment.is_private:
                 drop(self.deployment, self.system.dialect, self._claimed)
 
     def _claim(self, tables: Sequence[Table], progress: Progress) -> None:
-        """From here on the tables are ours to replace; whose they were is asked once."""
+        """From here on the tables may be replaced; whose they were is asked once."""
         if self.deployment.is_private:
             return
         mine = {table.name for table in self._claimed}

@@ -176,7 +176,7 @@ def _keep_owner(source: Path, target: Path) -> None:
 
 def _can_share(source: Path, folder: Path) -> bool:
     """Whether files of the one directory can share their blocks with files of the other: tried with
-    a file of ours in ``folder`` and one of the directory's own."""
+    Assay's file in ``folder`` and one of the directory's own."""
     own = next(
         (file for file in source.rglob("*") if file.is_file() and not file.is_symlink()), None
     )

@@ -115,7 +115,7 @@ class StorageFacts:
 
     @classmethod
     def of_url(cls, directory: str = "") -> Self:
-        """Of a server or file that is not ours."""
+        """Of a server or file that is not Assay's."""
         return cls(NOT_SEEN, "url", directory)
 
 
@@ -126,12 +126,12 @@ class Node:
     name: str
     storage: StorageFacts
     pid: int | None = None
-    """Its first process; None: in this process, or not ours (a URL)."""
+    """Its first process; None: in this process, or not started by Assay (a URL)."""
     directory: Path | None = None
     """The data directory, where we can see it."""
     seen_pid: int | None = None
-    """Of a server that is not ours: the process that listens at its address, to read what it uses;
-    None: not seen."""
+    """Of a server that Assay did not start: the process that listens at its address, to read what
+    it uses; None: not seen."""
     seen_program: str = ""
     """The name of that process."""
     why_not_seen: str = ""

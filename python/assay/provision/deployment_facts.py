@@ -50,7 +50,7 @@ class RecordedStorage(msgspec.Struct, frozen=True):
 
 class RecordedNode(msgspec.Struct, frozen=True):
     seen_program: str = ""
-    """The name of the process that listens at its address, of a server that is not ours."""
+    """The name of the process that listens at its address, of a server that Assay did not start."""
     why_not_seen: str = ""
 
 

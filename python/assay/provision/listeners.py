@@ -37,8 +37,8 @@ class Listener:
 
 
 def with_listeners(deployment: Deployment) -> Deployment:
-    """The deployment of a server that is not ours, with the processes that listen at its endpoints,
-    as far as they can be seen from here."""
+    """The deployment of a server that Assay did not start, with the processes that listen at its
+    endpoints, as far as they can be seen from here."""
     if len(deployment.nodes) != len(deployment.endpoints):
         return deployment
     nodes = []
@@ -112,7 +112,7 @@ def _places(host: str, port: int) -> set[_Place]:
 
 
 def _of_this_machine(places: set[_Place]) -> set[_Place]:
-    """Those at which a socket of ours can be bound."""
+    """Those at which a socket can be bound."""
     return {place for place in places if _is_ours(place)}
 
 

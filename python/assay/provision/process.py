@@ -137,8 +137,8 @@ _running: dict[int, ServerProcess] = {}
 
 
 _stopped_cleanly: dict[int, bool] = {}
-"""Whether each server of ours that has ended did so as servers of its kind stop, by its process
-number."""
+"""Whether each server started here that has ended did so as servers of its kind stop, by its
+process number."""
 
 
 def has_stopped_cleanly(pid: int) -> bool:
@@ -147,28 +147,29 @@ def has_stopped_cleanly(pid: int) -> bool:
 
 
 def find(pid: int | None) -> ServerProcess | None:
-    """The server of ours with this process number (`Deployment.server_pid`), while its `start`
+    """The server started here with this process number (`Deployment.server_pid`), while its `start`
     lasts."""
     return None if pid is None else _running.get(pid)
 
 
 def why_a_node_died(deployment: Deployment) -> str | None:
-    """None while every node of ours lives; else how the first one ended and the end of its log."""
+    """None while every node started here lives; else how the first one ended and the end of its
+    log."""
     is_alone = len(deployment.nodes) == 1
     for node in deployment.nodes:
         name = deployment.label if is_alone else f"{node.name} of {deployment.label}"
-        ours = find(node.pid)
-        if ours is not None and (died := ours.died(name)) is not None:
+        process = find(node.pid)
+        if process is not None and (died := process.died(name)) is not None:
             return died
     return None
 
 
 def why_out_of_memory(deployment: Deployment) -> str | None:
-    """None, unless the kernel has killed a process of a node of ours for want of memory. Its
+    """None, unless the kernel has killed a process of a node started here for want of memory. Its
     others, and the one we started, may go on."""
     for node in deployment.nodes:
-        ours = find(node.pid)
-        if ours is not None and (ended := ours.out_of_memory(deployment.label)) is not None:
+        process = find(node.pid)
+        if process is not None and (ended := process.out_of_memory(deployment.label)) is not None:
             return ended
     return None
 
@@ -176,8 +177,8 @@ def why_out_of_memory(deployment: Deployment) -> str | None:
 def pass_over_logs(deployment: Deployment) -> None:
     """A run begins: what its servers have logged before is not of interest."""
     for node in deployment.nodes:
-        if (ours := find(node.pid)) is not None:
-            ours.pass_over_log()
+        if (process := find(node.pid)) is not None:
+            process.pass_over_log()
 
 
 @contextlib.contextmanager
@@ -196,11 +197,11 @@ def start(
     """Starts a server in the foreground and stops it at the end with the signals of `stop`.
 
     Its standard output and error go to ``log_name`` in ``directory.run``, where it also begins.
-    `open_files` raises its limit of open files, as far as ours allows. `if_we_die` is what the
-    kernel sends it when we are killed: a server that leaves things outside its directory when it is
-    killed itself (shared memory) has a signal for a quick end. `as_ourselves`: as the user we are,
-    for a program of ours. `stopped_status` is the status with which it ends once it has stopped in
-    order.
+    `open_files` raises its limit of open files, as far as this process's own allows. `if_we_die` is
+    what the kernel sends it when we are killed: a server that leaves things outside its directory
+    when it is killed itself (shared memory) has a signal for a quick end. `as_ourselves`: as the
+    user we are, for a program started here. `stopped_status` is the status with which it ends once
+    it has stopped in order.
 
     Raises `SystemMissing` if the program is not there.
     """

@@ -20,9 +20,9 @@ TAG_VARIABLE = "ASSAY_SERVER_ID"
 
 def pids() -> Iterator[int]:
     """Every visible process except this one."""
-    ours = os.getpid()
+    own = os.getpid()
     for path in Path("/proc").iterdir():
-        if path.name.isdigit() and int(path.name) != ours:
+        if path.name.isdigit() and int(path.name) != own:
             yield int(path.name)
 
 

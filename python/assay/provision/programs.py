@@ -140,7 +140,7 @@ def _dying_with_us() -> str | None:
 def surroundings(
     directory: ServerDirectory, environment: Mapping[str, str] | None, as_ourselves: bool = False
 ) -> dict[str, Any]:
-    """What every child of ours begins with: its user, directory, session and environment."""
+    """What every child process begins with: its user, directory, session and environment."""
     uid, gid = owner(directory)
     change = (
         {}  # in a control group, `command` changes the user once the group is entered

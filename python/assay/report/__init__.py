@@ -48,15 +48,15 @@ def check_declarations(workload: Workload) -> None:
                 workload.test(term.test)
 
 
-def _refuse_other_columns(section: Section, found: Published, ours: Series) -> None:
+def _refuse_other_columns(section: Section, found: Published, measured: Series) -> None:
     """The published table of a series must have the columns of our table."""
-    titles = [column.title for column in ours.columns]
+    titles = [column.title for column in measured.columns]
     if len(found.columns) != len(titles):
         raise section.error(f"a column for each of {', '.join(titles)}", "columns")
 
 
 def _refuse_unknown_units(section: Section, found: Published, workload: Mapping[str, Any]) -> None:
-    """A printed time or size must be in a unit into which ours is converted."""
+    """A printed time or size must be in a unit into which the measured one is converted."""
     if found.column_factor == "clients":
         return  # printed and measured as scalability
     for column in published_columns.of_table(workload, str(section.path[-1]), found):

@@ -21,7 +21,8 @@ CLAIMS = "claims"
 """The name of the table of a paper's judged claims."""
 MEASURED, SPEED_UP = "measured", "speed-up"
 PUBLISHED, PUBLISHED_SPEED_UP = "published", "published speed-up"
-"""Roles of columns that charts compare; published columns stand in the order of ours."""
+"""Roles of columns that charts compare; published columns stand in the order of the measured
+ones."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Row:
     """Factors that this row shares with its neighbours, printed once above them; a text that is
     no level of a factor has the name ""."""
     is_published: bool = False
-    """Its numbers are printed ones, between ours."""
+    """Its numbers are printed ones, between measured ones."""
 
     @property
     def block_title(self) -> str:

@@ -108,12 +108,13 @@ def _device(choice: StorageChoice) -> Path | None:
 def raw_facts(
     choice: StorageChoice, node: Path, directory: Path, entry: HeldEntry, about: Mapping[str, Any]
 ) -> tuple[StorageFacts, Path]:
-    """The device by a node of ours, which the servers' user may use, and what is known of it.
+    """The device by a node of Assay's own, which the servers' user may use, and what is known of
+    it.
     ``directory``: for what the system writes besides."""
     user = server_user()
-    ours = DeviceNode.marked(entry.entry.id)
-    entry.add(ours)
-    own_node = ours.make(node, user.uid, user.gid)
+    own = DeviceNode.marked(entry.entry.id)
+    entry.add(own)
+    own_node = own.make(node, user.uid, user.gid)
     rest = facts_of(choice, directory)
     facts = StorageFacts(
         name=choice.name,

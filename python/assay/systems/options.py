@@ -73,7 +73,8 @@ def size_bytes(name: str, word: str) -> int:
 
 
 def refuse_buffer(choice: SystemChoice) -> None:
-    """Raises `ArgumentError` where the buffer of a server that is not ours is to be sized."""
+    """Raises `ArgumentError` where the buffer of a server that Assay did not start is to be
+    sized."""
     if choice.options.get(BUFFER.name):
         raise ArgumentError(
             f"{choice.label}: Assay cannot change the buffer size of a running server",

@@ -20,8 +20,8 @@ _SHOWN = 20
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """At once: a pipe without a writer is waited for inside the engine, where no handler of
-    ours runs, and there is nothing yet to put away."""
+    """At once: a pipe without a writer is waited for inside the engine, where no Python
+    handler runs, and there is nothing yet to put away."""
     numbers = (signal.SIGTERM, signal.SIGHUP)
     handlers = [signal.signal(number, signal.SIG_DFL) for number in numbers]
     try:

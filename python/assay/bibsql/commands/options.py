@@ -1,9 +1,9 @@
 """Takes the arguments of `bibtosql` and `bibsql`; returns their options, spelled as those allow.
 
 An option has one or two leading hyphens and may be cut to any leading part that is unique. Options
-of the original programs keep their short forms: where one of them and one of ours begin alike,
+of the original programs keep their short forms: where one of them and a new one begin alike,
 theirs is meant (``-s`` is ``--server``). Where the client gets what is unknown, its single letters
-come before ours: with anything beside it, ``-h`` is the client's host and no ``--help``.
+come before its own: with anything beside it, ``-h`` is the client's host and no ``--help``.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: 
     """Sorts the arguments. What follows ``--`` is rest.
 
     An unknown option is rest as well where ``pass_unknown``, else an `ArgumentError`. Then a single
-    letter is one of ours only for an option of the original, and for one that prints something only
+    letter is kept only for an option of the original, and for one that prints something only
     where it is alone.
     """
     parsed = Parsed()

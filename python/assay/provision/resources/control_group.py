@@ -13,8 +13,8 @@ _MEMBERS = "cgroup.procs"
 
 @dataclass(frozen=True)
 class ControlGroup(Resource):
-    """Its name ends in the mark. Its processes are servers of ours, which are ended as such: they
-    are noted after the group, and so are undone before it."""
+    """Its name ends in the mark. Its processes are servers started here, which are ended as such:
+    they are noted after the group, and so are undone before it."""
 
     kind = "control group"
     path: str

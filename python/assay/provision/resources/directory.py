@@ -1,4 +1,4 @@
-"""A directory of ours, with everything in it."""
+"""A directory that Assay makes, with everything in it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Directory(Resource):
     kind = "directory"
     path: str
     on_mount: str = ""
-    """Where a file system of ours is mounted that it lies on: if that has failed, the directory is
+    """Where the file system is mounted that Assay made for it: if that has failed, the directory is
     gone with it."""
 
     def undo(self, identity: str) -> Undone:

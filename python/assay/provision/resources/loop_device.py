@@ -1,4 +1,4 @@
-"""A loop device: a file of ours that the kernel shows as a block device. Only root can have one."""
+"""A loop device: a file that the kernel shows as a block device. Only root can have one."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _TIMEOUT_S = 5.0
 @dataclass(frozen=True)
 class SharedMemory(Resource):
     """A segment has no name that could end in a mark. Ours is the one of the key that a process of
-    our user made after the key was noted, and this process is ours or has ended."""
+    our user made after the key was noted, and this process is one of Assay's or has ended."""
 
     kind = "shared memory"
     key: int
@@ -39,7 +39,7 @@ class SharedMemory(Resource):
         maker = found["cpid"]
         ours = {process.pid for process in process_tags.processes_of(identity)}
         if maker not in ours and Path(f"/proc/{maker}").exists():
-            raise CannotUndo(f"process {maker}, which is not ours, has made it")
+            raise CannotUndo(f"process {maker}, which is not of this run, has made it")
         retry(self._remove, _TIMEOUT_S)
         return Undone(str(self))
 

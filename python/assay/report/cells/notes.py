@@ -63,7 +63,8 @@ def points(published: Published | None) -> tuple[str, ...]:
 
 
 def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:
-    """The source of the published numbers, and which published system is beside which of ours."""
+    """The source of the published numbers, and which published system is beside which measured
+    one."""
     if published is None:
         return []
     notes = [f"published: {published.source}, in {published.unit}"]

@@ -1,4 +1,5 @@
-"""Takes the published table of a test; returns its numbers, as printed, to be shown beside ours.
+"""Takes the published table of a test; returns its numbers, as printed, to be shown beside the
+measured values.
 
 A workload's ``published.toml`` holds one table per test::
 
@@ -25,16 +26,16 @@ Three further keys are for the comparison of a whole paper
 
     measured   = [{ test = "load" }, { test = "select" }]  # our cells for each column, if they
                                             # are not those of the report's or the series' columns
-    any_system = true                       # ours stand beside every row, whatever the system
+    any_system = true                       # measured values stand beside every row
     in_text    = true                       # the paper has these numbers in its text, in no table
 
 and a row may say which of our cells it stands for, in place of what it is called:
 ``measured = { system = "mydb", memory = "48GB" }``.
 
-A published row is shown beside ours when its ``system`` is, in any letter case, the name of our
-system or else of its driver, and every other key is a factor with the same level. What a row says
-of the machine (``hardware`` as printed; ``machine``, ``storage_role``, ``memory_bytes``) is no such
-key.
+A published row is shown beside measured values when its ``system`` is, in any letter case, the name
+of the measured system or else of its driver, and every other key is a factor with the same
+level. What a row says of the machine (``hardware`` as printed; ``machine``, ``storage_role``,
+``memory_bytes``) is no such key.
 """
 
 from __future__ import annotations
@@ -83,17 +84,17 @@ class Published:
     machines: Mapping[str, str] = field(default_factory=dict)
     """What the paper says of its machines and versions, by what ran there."""
     layout: Layout | None = None
-    """None: the table is shown beside ours alone."""
+    """None: the table is shown beside measured values alone."""
     measured: tuple[Mapping[str, Any], ...] = ()
     """Levels and quantity of our cells for each column; empty: those of our own table."""
     any_system: bool = False
-    """Whether ours stand beside every row, whatever the published system."""
+    """Whether measured values stand beside every row, whatever the published system."""
     in_text: bool = False
     """The paper has these numbers in its text: they are not among the tables it is known for."""
 
     @property
     def beside(self) -> list[Column]:
-        """The columns beside ours."""
+        """The columns beside measured ones."""
         has_speed_up = any(row.get("speed_up") for row in self.rows)
         others = self.columns[1:]
         speed_ups = ["speed-up"] if len(others) == 1 else [f"speed-up {name}" for name in others]

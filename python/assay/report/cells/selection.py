@@ -1,10 +1,10 @@
 """Takes levels of factors, as a published table or claim names them, and what is compared; returns
 the cells that have them, and the values of their repetitions.
 
-Levels are by name: ``test``, ``system`` (in any letter case the name of ours, or of its driver, or
-our whole label), ``storage``, ``clients``, a parameter, ``cache``, ``client_program``,
-or an option, setting or machine of the system (``engine``, ``memory``). A list of levels is any of
-them.
+Levels are by name: ``test``, ``system`` (in any letter case the name of a measured system, or of
+its driver, or its whole label), ``storage``, ``clients``, a parameter, ``cache``,
+``client_program``, or an option, setting or machine of the system (``engine``, ``memory``). A list
+of levels is any of them.
 
 What is compared: ``value`` (as in ``[report.TEST]``), or ``key``, a path through the observation;
 several paths are summed. ``per``, another path, divides it.

@@ -68,7 +68,7 @@ def _without_ratio(found: Sequence[CellRuns]) -> Iterator[str]:
 
 
 def of_tables(tables: Sequence[Table]) -> tuple[Figure, ...]:
-    """Speed-ups of each table of results, the published ones beside ours."""
+    """Speed-ups of each table of results, the published ones beside the measured."""
     return tuple(figure for table in tables for figure in _speed_ups(table))
 
 

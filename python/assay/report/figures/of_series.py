@@ -54,7 +54,7 @@ def _cells(table: Table, place: int) -> list[Cell]:
 
 
 def _without_sizes(table: Table) -> Iterator[Figure]:
-    """Where no size varies: bars of each column, of published systems and ours."""
+    """Where no size varies: bars of each column, of published and of measured systems."""
     for place, column in enumerate(table.columns[table.label_columns :], table.label_columns):
         bars: dict[str, list[Point]] = {"published": [], "measured": []}
         kinds = {cell.number.unit for cell in _cells(table, place) if cell.number}

@@ -1,5 +1,5 @@
-"""Takes a table with published numbers and ours; returns it without the rows and groups of columns
-in which nothing of ours was measured, which a note names.
+"""Takes a table with published and measured numbers; returns it without the rows and groups of
+columns in which nothing was measured, which a note names.
 
 What failed stays, since it is a result.
 """
@@ -14,20 +14,20 @@ from assay.report.values import Cell, Row, Table
 
 _NOT_MEASURED = re.compile(r"(not run|refused)( \[\d+\])?$")
 _ORIGIN = "measured"
-"""A label that all rows of ours have."""
+"""A label that all measured rows have."""
 
 
 def as_measured(table: Table) -> Table | None:
     """None where nothing was measured."""
-    ours = [row for row in table.rows if not row.is_published]
+    measured = [row for row in table.rows if not row.is_published]
     values = range(table.label_columns, len(table.columns))
-    if not any(row.cells[place].number for row in ours for place in values):
+    if not any(row.cells[place].number for row in measured for place in values):
         return None
     left_out: dict[str, list[str]] = {}
     kept = list(range(len(table.columns)))
     for group in dict.fromkeys(column.group for column in table.columns if column.group):
         places = [place for place in values if table.columns[place].group == group]
-        cells = [row.cells[place] for row in ours for place in places]
+        cells = [row.cells[place] for row in measured for place in places]
         if _is_left_out(cells):
             left_out.setdefault(_why(cells), []).append(group)
             kept = [place for place in kept if place not in places]

@@ -1,4 +1,5 @@
-"""Takes cells that a paper compares; returns why ours cannot be compared, or on what condition."""
+"""Takes cells that a paper compares; returns why the measured ones cannot be compared, or on what
+condition."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Takes tables with published numbers; returns points of the published and the measured ones, and
-of the ratios where the paper printed ratios: times of other machines stand beside ours, not
+of the ratios where the paper printed ratios: times of other machines stand beside measured, not
 divided. Numbers of a test that was scaled down do not stand beside published ones.
 """
 
@@ -16,7 +16,7 @@ from assay.report.papers import paper_points
 from assay.report.values import MEASURED, PUBLISHED, Cell, Row, Table
 from assay.text import units
 
-_OURS, _THEIRS = "measured", "published"
+_MEASURED, _PUBLISHED = "measured", "published"
 _BESIDE = "published and measured"
 _TITLE = _BESIDE.capitalize()
 _OTHER_MACHINES = "the published numbers are of other machines"
@@ -25,17 +25,17 @@ _OTHER_MACHINES = "the published numbers are of other machines"
 def of_results(tables: Sequence[Table]) -> Iterator[Figure]:
     """Of tables whose published columns stand beside the measured ones, in the same order."""
     for table in tables:
-        ours, theirs = (
+        measured, published = (
             [place for place, column in enumerate(table.columns) if column.role == role]
             for role in (MEASURED, PUBLISHED)
         )
-        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
+        bars: dict[str, list[Point]] = {_PUBLISHED: [], _MEASURED: []}
         for row in table.rows:
-            for place, beside in zip(ours, theirs, strict=False):
+            for place, beside in zip(measured, published, strict=False):
                 titles = (table.columns[one].title.split("\n")[-1] for one in (place, beside))
                 named = f"{category(table, row)}: {' | '.join(titles)}"
                 _add(bars, named, row.cells[place], row.cells[beside])
-        yield from _charts(f"{table.name}_published", _TITLE, bars, _unit(table, *theirs))
+        yield from _charts(f"{table.name}_published", _TITLE, bars, _unit(table, *published))
 
 
 def of_paper(table: Table, source: str, *, is_scaled: bool = False) -> Iterator[Figure]:
@@ -45,7 +45,7 @@ def of_paper(table: Table, source: str, *, is_scaled: bool = False) -> Iterator[
     places = range(table.label_columns, len(table.columns))
     found = groupby(places, key=lambda place: (table.columns[place].group, _unit(table, place)))
     for number, ((group, unit), alike) in enumerate([] if is_scaled else found, 1):
-        bars: dict[str, list[Point]] = {_THEIRS: [], _OURS: []}
+        bars: dict[str, list[Point]] = {_PUBLISHED: [], _MEASURED: []}
         for place, row in product(alike, _measured_rows(table, origin)):
             if (beside := _beside(table, row, origin)) is not None:
                 named = _named(table, row, origin, place)
@@ -86,22 +86,25 @@ def of_pairs(table: Table) -> Iterator[Figure]:
     origin = table.label_columns - 1
     for place in range(table.label_columns, len(table.columns)):
         found = list(_pairs(table, origin, place))
-        pairs = [(theirs, ours) for theirs, ours, refused in found if not refused]
-        systems = {theirs.cells[0].shown for theirs, _ in pairs}
+        pairs = [(published, measured) for published, measured, refused in found if not refused]
+        systems = {published.cells[0].shown for published, _ in pairs}
         is_one = len(systems) == 1
-        of_theirs = f"{_THEIRS} ({', '.join(systems)})" if is_one else _THEIRS
-        points: dict[str, list[Point]] = {of_theirs: [], _OURS: []}
-        for theirs, ours in pairs:
-            named = ", ".join(_labels(table, ours, origin))
-            if not is_one and theirs.cells[0].shown.casefold() != ours.cells[0].shown.casefold():
-                named += f"; {_THEIRS}: {theirs.cells[0].shown}"
-            _add(points, named, ours.cells[place], theirs.cells[place], of_theirs)
+        published_as = f"{_PUBLISHED} ({', '.join(systems)})" if is_one else _PUBLISHED
+        points: dict[str, list[Point]] = {published_as: [], _MEASURED: []}
+        for published, measured in pairs:
+            named = ", ".join(_labels(table, measured, origin))
+            if (
+                not is_one
+                and published.cells[0].shown.casefold() != measured.cells[0].shown.casefold()
+            ):
+                named += f"; {_PUBLISHED}: {published.cells[0].shown}"
+            _add(points, named, measured.cells[place], published.cells[place], published_as)
         refused = Counter(why for *_, why in found if why)
         said = ", ".join(f"{why} ({number})" for why, number in refused.items())
         notes = (f"left out, as the table has no ratio of them: {said}",) if said else ()
         title = table.columns[place].title.split("\n")[-1]
         unit, name = _unit(table, place), f"{table.name}_{place}"
-        yield from _charts(name, f"{_TITLE}: {title}", points, unit, of_theirs, notes)
+        yield from _charts(name, f"{_TITLE}: {title}", points, unit, published_as, notes)
     yield from _ratios(table, origin, "Measured ÷ published")
 
 
@@ -156,16 +159,20 @@ def _ratios(table: Table, origin: int, heading: str) -> Iterator[Figure]:
 
 
 def _add(
-    bars: dict[str, list[Point]], named: str, ours: Cell, theirs: Cell, of_theirs: str = _THEIRS
+    bars: dict[str, list[Point]],
+    named: str,
+    measured: Cell,
+    published: Cell,
+    published_as: str = _PUBLISHED,
 ) -> None:
     """Of times and sizes; ratios have charts of their own."""
-    if ours.number is None or theirs.number is None:
+    if measured.number is None or published.number is None:
         return
-    if {ours.number.unit, theirs.number.unit} & {*paper_points.RATIO_UNITS}:
+    if {measured.number.unit, published.number.unit} & {*paper_points.RATIO_UNITS}:
         return
     for name, number, runs in (
-        (of_theirs, theirs.number, ()),
-        (_OURS, ours.number, ours.runs),
+        (published_as, published.number, ()),
+        (_MEASURED, measured.number, measured.runs),
     ):
         value = units.comparable(number.value, number.unit)
         if value > 0:
@@ -184,7 +191,7 @@ def _charts(
     title: str,
     bars: dict[str, list[Point]],
     unit: str,
-    of_theirs: str = _THEIRS,
+    published_as: str = _PUBLISHED,
     notes: Sequence[str] = (),
 ) -> Iterator[Figure]:
     """As many as it takes to show all points."""
@@ -200,6 +207,6 @@ def _charts(
             title,
             Axis(unit, Scale.LOG),
             part,
-            references=(of_theirs,),
+            references=(published_as,),
             notes=notes,
         )

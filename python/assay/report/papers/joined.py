@@ -39,10 +39,10 @@ def table(
     labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
     scaled = comparability.scaled(experiment)
     columns = [_column(column, labels, scaled.get(column.test, {})) for column in series.columns]
-    ours = pivot_rows(every, labels, columns, [series.rows, *apart])
+    measured = pivot_rows(every, labels, columns, [series.rows, *apart])
     rows: list[Row] = []
     for level in cell_runs.levels(every, series.rows):
-        rows += [table_row(row, labels) for row in ours if row.levels[series.rows] == level]
+        rows += [table_row(row, labels) for row in measured if row.levels[series.rows] == level]
         rows += _published(published, series, level, labels)
     rows += _published(published, series, None, labels)
     return Table(

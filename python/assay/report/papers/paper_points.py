@@ -75,7 +75,7 @@ def _cell(value: float | str, unit: str) -> Cell:
 
 def systems(published: Published, found: Sequence[CellRuns]) -> dict[str, str]:
     """Our label of each system → the name by which it stands in the paper's table: that of its
-    system, else of its driver, which another of ours must not have; else its own label."""
+    system, else of its driver, which no other measured system may have; else its own label."""
     names = {str(row[_SYSTEM]).casefold(): str(row[_SYSTEM]) for row in published.rows}
     chosen: dict[str, str] = {}
     for place in (0, 1):
@@ -98,7 +98,7 @@ def measured(
     columns: Sequence[ValueColumn],
     names: Mapping[str, str],
 ) -> Iterator[Point]:
-    """The same numbers of ours, one for each cell and column that belong together."""
+    """The same numbers as measured, one for each cell and column that belong together."""
     place = placing(published, found, names)
     for column in columns:
         for cell in filter(column.has, found):
@@ -219,10 +219,14 @@ def _named(factor: str, level: Scalar | None) -> str:
     return "" if level is None else str(level) if factor == _STORAGE else f"{factor} {level}"
 
 
-def ratio(ours: Cell, theirs: Cell) -> Cell:
+def ratio(measured_cell: Cell, published_cell: Cell) -> Cell:
     """Of two ratios; what was measured at another size on another machine is not divided."""
-    if ours.number is None or theirs.number is None or not theirs.number.value:
+    if (
+        measured_cell.number is None
+        or published_cell.number is None
+        or not published_cell.number.value
+    ):
         return absent("")
-    value = ours.number.value / theirs.number.value
-    verdict, reason = ours.number.verdict, ours.number.reason
+    value = measured_cell.number.value / published_cell.number.value
+    verdict, reason = measured_cell.number.verdict, measured_cell.number.reason
     return Cell(units.ratio(value), Number(value, "ratio", verdict=verdict, reason=reason))

@@ -6,7 +6,7 @@ numbers below the published ones.
     layout = { rows = ["clients"], columns = ["system"] }
 
 The values (disk, Fusion-io, speed-up; median, 95 %) stand side by side within each of its columns.
-``hardware`` as a row is the machine as the paper prints it, and of ours the storage.
+``hardware`` as a row is the machine as the paper prints it, and for measured rows the storage.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _of_clients(
 
 
 def _time_units(printed: Published, otherwise: str) -> list[str]:
-    """Of each column: that in which a time of ours stands there."""
+    """Of each column: that in which a measured time stands there."""
     return [unit if unit in TIME_UNITS else otherwise for unit in printed.units]
 
 
@@ -160,7 +160,7 @@ def table(
     name: str,
     title: str,
     published: Published,
-    ours: Sequence[Point],
+    measured_points: Sequence[Point],
     names: Mapping[str, str],
     found: Sequence[CellRuns],
     of_claims: ByRatio,
@@ -168,7 +168,7 @@ def table(
     """Rows in the paper's order, those that only we have behind them; numbers by size."""
     layout = published.layout
     assert layout is not None
-    placed = Placed(layout, list(paper_points.printed(published)), ours, of_claims)
+    placed = Placed(layout, list(paper_points.printed(published)), measured_points, of_claims)
     return Table(
         name=f"{name}{_SUFFIX}",
         title=f"{title} ({published.source}){_unit(published)}",
@@ -180,7 +180,7 @@ def table(
             *placed.titled,
         ),
         rows=tuple(placed.shown()),
-        notes=tuple(_notes(published, ours, names, found)),
+        notes=tuple(_notes(published, measured_points, names, found)),
     )
 
 
@@ -192,7 +192,7 @@ def _unit(published: Published) -> str:
 
 def _notes(
     published: Published,
-    ours: Sequence[Point],
+    measured_points: Sequence[Point],
     names: Mapping[str, str],
     found: Sequence[CellRuns],
 ) -> Iterator[str]:
@@ -214,7 +214,7 @@ def _notes(
     yield from _other_levels(published, found)
     if any(len(cell.measured) > 1 for cell in found):
         yield OF_MEANS
-    if not any(point.origin.startswith(MEASURED) for point in ours):
+    if not any(point.origin.startswith(MEASURED) for point in measured_points):
         yield "nothing was measured that stands in this table"
     if _has_other_numbers(published) and layout and HARDWARE not in layout.rows:
         yield _NOT_DIVIDED
@@ -230,7 +230,7 @@ def _has_other_numbers(published: Published) -> bool:
 
 
 def _other_levels(published: Published, found: Sequence[CellRuns]) -> Iterator[str]:
-    """Conditions of the published table, as keys of its rows, that ours do not have."""
+    """Conditions of the published table, as keys of its rows, that measured points do not have."""
     layout = published.layout
     placed = (*layout.rows, *layout.columns) if layout else ()
     for factor in dict.fromkeys(name for row in published.rows for name in row):

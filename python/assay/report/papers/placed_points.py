@@ -1,5 +1,5 @@
-"""Takes the points of a published table and ours; returns the columns and rows of the table in the
-paper's own shape."""
+"""Takes the points of a published table, published and measured; returns the columns and rows of
+the table in the paper's own shape."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Placed:
     """Points by their places in the table."""
 
     layout: Layout
-    theirs: Sequence[Point]
-    ours: Sequence[Point]
+    published: Sequence[Point]
+    measured: Sequence[Point]
     of_claims: ByRatio
 
     @property
@@ -39,32 +39,34 @@ class Placed:
         ]
 
     def shown(self) -> Iterator[Row]:
-        """Rows in the paper's order, each with the published numbers, and ours below them."""
+        """Rows in the paper's order, each with the published numbers, and the measured below
+        them."""
         for row in self._rows():
             own = (point.origin for point in self._points if self._row(point) == row)
             for origin in dict.fromkeys(own):
                 yield from self._shown(row, origin)
 
     def _shown(self, row: Levels, origin: str) -> Iterator[Row]:
-        """The numbers of one origin; below ours their ratios and judgements, if there are any."""
+        """The numbers of one origin; below measured ones their ratios and judgements, if there are
+        any."""
         labels = tuple(map(cell_runs.label, row))
         cells = self._cells_of(row, origin)
         noted = (replace(cell, note=_note(cell)) for cell in cells)
         yield Row((*labels, Cell(origin), *noted), is_published=origin == PUBLISHED)
         if origin == PUBLISHED:
             return
-        theirs = self._cells_of(row, PUBLISHED)
-        divided = list(map(_ratio, theirs, cells))
+        published = self._cells_of(row, PUBLISHED)
+        divided = list(map(_ratio, published, cells))
         if any(cell.number for cell in divided):
             yield Row((*labels, Cell(RATIO), *divided))
         ratios = [self._ratios.get((row, origin, column)) for column in self._columns]
-        judged = list(map(self._judged, theirs, ratios))
+        judged = list(map(self._judged, published, ratios))
         if any(cell.shown for cell in judged):
             yield Row((*labels, Cell(JUDGED), *judged))
 
     @property
     def _points(self) -> list[Point]:
-        return [*self.theirs, *self.ours]
+        return [*self.published, *self.measured]
 
     @cached_property
     def _cells(self) -> dict[tuple[Levels, str, Levels], Cell]:
@@ -72,18 +74,18 @@ class Placed:
 
     @cached_property
     def _ratios(self) -> dict[tuple[Levels, str, Levels], Interval]:
-        return {self._place(point): point.ratio for point in self.ours if point.ratio}
+        return {self._place(point): point.ratio for point in self.measured if point.ratio}
 
     def _cells_of(self, row: Levels, origin: str) -> list[Cell]:
         return [self._cells.get((row, origin, column), absent("")) for column in self._columns]
 
-    def _judged(self, theirs: Cell, ratio: Interval | None) -> Cell:
+    def _judged(self, published: Cell, ratio: Interval | None) -> Cell:
         """As the claim about it; else whether the paper's speed-up is on the same side of 1."""
-        if theirs.number is None or ratio is None:
+        if published.number is None or ratio is None:
             return absent("")
-        published = float(theirs.number.value)
-        of_claim = self.of_claims.get((ratio, published))
-        return Cell((of_claim or judgement.of_speed_up(ratio, published)).word)
+        value = float(published.number.value)
+        of_claim = self.of_claims.get((ratio, value))
+        return Cell((of_claim or judgement.of_speed_up(ratio, value)).word)
 
     def _row(self, point: Point) -> Levels:
         return tuple(point.levels.get(name, "") for name in self.layout.rows)
@@ -96,7 +98,8 @@ class Placed:
 
     @cached_property
     def _columns(self) -> list[Levels]:
-        """The values of a system side by side: first those of the paper, then others of ours."""
+        """The values of a system side by side: first those of the paper, then other measured
+        ones."""
         columns = list(dict.fromkeys(map(self._column, self._points)))
         groups = list(dict.fromkeys(column[:-1] for column in columns))
         titles = list(dict.fromkeys(column[-1] for column in columns))
@@ -106,7 +109,7 @@ class Placed:
         """In the order in which the paper has its own, whichever of its factors comes first in
         that; numbers by size."""
         rows = list(dict.fromkeys(map(self._row, self._points)))
-        theirs = list(dict.fromkeys(map(self._row, self.theirs)))
+        published = list(dict.fromkeys(map(self._row, self.published)))
         factors = range(len(self.layout.rows))
         places = [list(dict.fromkeys(row[place] for row in rows)) for place in factors]
 
@@ -116,7 +119,7 @@ class Placed:
 
         for order in itertools.permutations(factors):
             ranked = {row: [rank(row, place) for place in order] for row in rows}
-            if theirs == sorted(theirs, key=ranked.__getitem__):
+            if published == sorted(published, key=ranked.__getitem__):
                 return sorted(rows, key=ranked.__getitem__)
         return rows
 
@@ -129,6 +132,6 @@ def _note(cell: Cell) -> str:
     return f"{cell.number.verdict}: the reasons stand in the tables of each test below"
 
 
-def _ratio(theirs: Cell, ours: Cell) -> Cell:
-    is_ratio = theirs.number is not None and theirs.number.unit in RATIO_UNITS
-    return paper_points.ratio(ours, theirs) if is_ratio else absent("")
+def _ratio(published: Cell, measured: Cell) -> Cell:
+    is_ratio = published.number is not None and published.number.unit in RATIO_UNITS
+    return paper_points.ratio(measured, published) if is_ratio else absent("")

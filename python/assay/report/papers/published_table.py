@@ -1,7 +1,8 @@
-"""Takes a published table and our cells; returns the published rows, each with ours below it.
+"""Takes a published table and our cells; returns the published rows, each with the measured ones
+below it.
 
-A published number and ours stand in the unit of the paper. Their ratio is no target: the machines
-are decades apart. It is left out where the test was scaled down.
+A published number and the measured one stand in the unit of the paper. Their ratio is no target:
+the machines are decades apart. It is left out where the test was scaled down.
 """
 
 from __future__ import annotations
@@ -79,8 +80,8 @@ def table(
     rows: list[Row] = []
     left_out: list[str] = []
     for printed in beside.rows:
-        if ours := list(_ours(of, printed)):
-            rows += [_theirs(of, printed), *ours]
+        if measured := list(_measured_rows(of, printed)):
+            rows += [_published_row(of, printed), *measured]
         else:
             left_out.append(_row_name(of, printed))
     if not rows:
@@ -114,7 +115,7 @@ def _columns(of: _Context) -> Iterator[Column]:
         yield Column("judged")
 
 
-def _theirs(of: _Context, printed: Printed) -> Row:
+def _published_row(of: _Context, printed: Printed) -> Row:
     values = [
         published.printed_cell(value, column.unit)
         for value, column in zip(printed["values"], of.columns, strict=False)
@@ -125,7 +126,7 @@ def _theirs(of: _Context, printed: Printed) -> Row:
     return Row(cells, is_published=True)
 
 
-def _ours(of: _Context, printed: Printed) -> Iterator[Row]:
+def _measured_rows(of: _Context, printed: Printed) -> Iterator[Row]:
     """The rows of each of our systems that this row is about."""
     wanted = {name: printed[name] for name in of.factors if name in printed}
     if not of.published.any_system:
@@ -175,16 +176,16 @@ def _ratio(
     of: _Context,
     column: PublishedColumn,
     cell: CellRuns | None,
-    ours: Cell,
+    measured: Cell,
     printed: float | str,
 ) -> Cell:
-    if cell is None or ours.number is None or isinstance(printed, str) or not printed:
+    if cell is None or measured.number is None or isinstance(printed, str) or not printed:
         return absent("")
     if client_process.is_client(cell, column.quantity.keys):
         return absent("other process")
     if of.less(column):
         return absent("scaled")
-    ratio, number = ours.number.value / printed, ours.number
+    ratio, number = measured.number.value / printed, measured.number
     made = Number(ratio, "ratio", verdict=number.verdict, reason=number.reason)
     return Cell(units.digits(ratio, 3), made)
 
@@ -229,12 +230,12 @@ def _label(level: Scalar | None) -> Cell:
 
 
 def _notes(of: _Context) -> Iterator[str]:
-    """The levels of what the paper did not vary, where ours are others."""
+    """The levels of what the paper did not vary, where the measured ones are others."""
     tests = {column.test for column in of.columns}
-    ours = [cell for cell in of.found if cell.runs[0].test in tests]
+    measured = [cell for cell in of.found if cell.runs[0].test in tests]
     for name in dict.fromkeys(key for row in of.published.rows for key in row):
         there = of.published.levels(name)
-        here = {cell.factors[name] for cell in ours if name in cell.factors}
+        here = {cell.factors[name] for cell in measured if name in cell.factors}
         if name not in of.factors and there and here - set(there):
             listed = ", ".join(map(str, sorted(here, key=str)))
             yield f"published for {name} = {there[0]}, measured with {listed}"

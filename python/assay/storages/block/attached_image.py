@@ -24,7 +24,7 @@ class AttachedImage:
     entry: HeldEntry
     """What is made on the device belongs into it as well."""
     folder: Path
-    """A directory of ours, which all users may enter; removed with everything in it."""
+    """A directory of its own, which all users may enter; removed with everything in it."""
     loop: AttachedLoop
 
     @property

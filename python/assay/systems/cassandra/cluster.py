@@ -221,7 +221,7 @@ def _refused(words: str, settings: Mapping[str, str]) -> SystemRefused:
     unknown = re.search(r"Invalid yaml. Please remove properties \[([^\]]*)\]", words)
     near: list[str] = []
     if unknown:
-        names = {*DECISIVE, *configuration.OUR_CHOICE}
+        names = {*DECISIVE, *configuration.CHOSEN_BY_ASSAY}
         near = get_close_matches(unknown[1].split(",")[0].strip(), names)
     given = ", ".join(f"{name}={value}" for name, value in settings.items())
     hint = (

@@ -2,7 +2,7 @@
 Java.
 
 The jars hold no configuration. What stands here is what the project's own configuration file says
-wherever that differs from the server's built-in defaults, and the few settings of ours.
+wherever that differs from the server's built-in defaults, and the few that Assay sets.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from assay.errors import ArgumentError
 
-_OURS = """
+_SET_BY_ASSAY = """
     authenticator authorizer auto_bootstrap broadcast_address broadcast_rpc_address
     cdc_raw_directory cluster_name commitlog_directory data_file_directories endpoint_snitch
     hints_directory initial_token listen_address listen_interface
@@ -23,10 +23,10 @@ _OURS = """
     partitioner rpc_address rpc_interface saved_caches_directory seed_provider ssl_storage_port
     start_native_transport storage_port
 """
-OURS = frozenset(_OURS.split())
+SET_BY_ASSAY = frozenset(_SET_BY_ASSAY.split())
 """Settings by which we make and reach the nodes: not to be asked for."""
 
-OUR_CHOICE: Mapping[str, str] = {
+CHOSEN_BY_ASSAY: Mapping[str, str] = {
     # As the project's configuration file has them.
     "commitlog_sync": "periodic",
     "concurrent_reads": "32",
@@ -113,9 +113,9 @@ class NodeFacts:
 
 
 def check(settings: Mapping[str, str]) -> None:
-    """Raises `ArgumentError` for a setting that is ours to choose, or none."""
+    """Raises `ArgumentError` for a setting that Assay chooses, or none."""
     for name, value in settings.items():
-        if name in OURS:
+        if name in SET_BY_ASSAY:
             raise ArgumentError(
                 f"the setting {name} of a private server is set by Assay",
                 hint="reach a server of your own by its URL: --on cassandra://HOST:PORT/KEYSPACE",
@@ -131,7 +131,7 @@ def check(settings: Mapping[str, str]) -> None:
 
 def yaml(node: NodeFacts, settings: Mapping[str, str]) -> str:
     """The text of ``cassandra.yaml``."""
-    given = {**OUR_CHOICE, **settings}
+    given = {**CHOSEN_BY_ASSAY, **settings}
     sync = given["commitlog_sync"].lower()
     lines = {**_OF_SYNC.get(sync, {}), **given}
     seeds = json.dumps(",".join(f"{host}:{node.storage_port}" for host in node.seeds))

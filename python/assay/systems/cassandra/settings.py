@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from assay.errors import SystemRefused
 from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
-from assay.systems.cassandra.configuration import OURS
+from assay.systems.cassandra.configuration import SET_BY_ASSAY
 
 _DECISIVE = """
     commitlog_sync commitlog_sync_period commitlog_sync_group_window commitlog_segment_size
@@ -81,7 +81,7 @@ def effective(found: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, s
     return {
         name: value
         for name, value in sorted(found.items())
-        if (name in DECISIVE and value) or (name in asked and name not in OURS)
+        if (name in DECISIVE and value) or (name in asked and name not in SET_BY_ASSAY)
     }
 
 

@@ -1,4 +1,4 @@
-"""Cassandra behind the protocol of every system under test: a cluster of ours, or one by URL."""
+"""Cassandra behind the protocol of every system under test: a private cluster, or one by URL."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Cassandra:
             url.address_of(choice.url)
             if choice.settings:
                 raise ArgumentError(
-                    f"{choice.label}: the settings of a server that runs are not ours to change",
+                    f"{choice.label}: Assay cannot change the settings of a running server",
                     hint="set them in its cassandra.yaml",
                 )
             if refused := [name for name in choice.options if name in _OF_A_PRIVATE_CLUSTER]:

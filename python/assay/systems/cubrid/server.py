@@ -31,7 +31,7 @@ from assay.systems.protocol import ServerDirectory
 LOCALE = "en_US.utf8"
 """Texts compare byte by byte."""
 
-OURS = frozenset(
+SET_BY_ASSAY = frozenset(
     {"cubrid_port_id", "service", "server", "access_ip_control", "access_ip_control_file"}
 )
 """Settings by which we reach the server: not to be asked for."""
@@ -50,9 +50,9 @@ class RunningServer:
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
-    """Raises `ArgumentError` for a setting that is ours to choose, or that breaks the file."""
+    """Raises `ArgumentError` for a setting that Assay chooses, or that breaks the file."""
     for name, value in settings.items():
-        if name.lower() in OURS:
+        if name.lower() in SET_BY_ASSAY:
             raise ArgumentError(
                 f"the setting {name} of a private server is set by Assay",
                 hint="reach a server of your own by its URL: --on cubrid://USER@HOST:PORT/DATABASE",
@@ -180,7 +180,8 @@ def _stop_server(home: Home, directory: ServerDirectory, server: ServerProcess) 
                 timeout_s=_STOP_S,
             )
 
-    # The program waits until the process is gone, which ours is only once its exit status is read.
+    # The program waits until the process is gone, which a child is only once its exit status is
+    # read.
     with ThreadPoolExecutor(1) as threads:
         stopping = threads.submit(stop)
         while not stopping.done():

@@ -21,10 +21,10 @@ def confirmed(asked: Mapping[str, str], effective: Mapping[str, str]) -> tuple[s
 
 
 def _is_reported_as(asked: str, found: str) -> bool:
-    ours, theirs = _word(asked), _word(found)
-    if ours == theirs:
+    wanted, in_effect = _word(asked), _word(found)
+    if wanted == in_effect:
         return True
-    given, shown = _QUANTITY.fullmatch(ours), _QUANTITY.fullmatch(theirs)
+    given, shown = _QUANTITY.fullmatch(wanted), _QUANTITY.fullmatch(in_effect)
     if given is None or shown is None or not {given[3], shown[3]} <= _SCALES.keys():
         return False
     if given[3] and shown[3] and (given[3] in _MS) != (shown[3] in _MS):

@@ -38,7 +38,7 @@ OF_THE_SESSION = frozenset(
 )
 """Each session has its own; the others belong to the whole database."""
 
-_OURS = {"autoinstall_known_extensions": "false"}
+_SET_BY_ASSAY = {"autoinstall_known_extensions": "false"}
 """A run downloads nothing unless that is asked for."""
 _SECRET = frozenset({"password", "http_proxy_password"})
 _ALIASES = {"max_memory": MEMORY, "worker_threads": "threads"}
@@ -81,7 +81,9 @@ def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:
 
 def of_the_database(asked: Mapping[str, str]) -> dict[str, str]:
     """What the library opens the database with."""
-    return _OURS | {name: value for name, value in asked.items() if name not in OF_THE_SESSION}
+    return _SET_BY_ASSAY | {
+        name: value for name, value in asked.items() if name not in OF_THE_SESSION
+    }
 
 
 def statements(asked: Mapping[str, str]) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ _OF_DOCUMENTDB = {
 CONNECTIONS_OF_ITS_OWN = ("cron.host", "documentdb.localhost_connection_string")
 """By which DocumentDB's own jobs reach the server that they run in; `localhost` by default, which
 would ask for a password."""
-_OURS = frozenset({*postgresql.OURS, *_OF_DOCUMENTDB, *CONNECTIONS_OF_ITS_OWN})
+_SET_BY_ASSAY = frozenset({*postgresql.SET_BY_ASSAY, *_OF_DOCUMENTDB, *CONNECTIONS_OF_ITS_OWN})
 
 LOG_LEVEL = "WARN"
 """By default it writes a line for every command: hundreds of megabytes in a long run."""
@@ -68,10 +68,10 @@ class RunningServer:
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
-    """Raises `ArgumentError` for a setting that is ours to choose."""
-    if ours := [name for name in settings if name.lower() in _OURS]:
+    """Raises `ArgumentError` for a setting that Assay chooses."""
+    if set_here := [name for name in settings if name.lower() in _SET_BY_ASSAY]:
         raise ArgumentError(
-            f"the setting {ours[0]} of a private server is set by Assay",
+            f"the setting {set_here[0]} of a private server is set by Assay",
             hint="reach a server of your own by its URL: --on ferretdb://USER@HOST:PORT/DATABASE",
         )
 
@@ -95,7 +95,7 @@ def running(
     given = {
         **settings,
         **_OF_DOCUMENTDB,
-        # Paths of ours hold letters, digits and slashes alone.
+        # Paths that Assay makes hold letters, digits and slashes alone.
         "cron.host": str(directory.run),
         "documentdb.localhost_connection_string": f"host={directory.run}",
     }

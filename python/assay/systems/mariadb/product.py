@@ -58,7 +58,7 @@ class MariadbProduct(Product):
     }
     least_directory_bytes = 110 << 20  # redo log 96 MiB, system tablespace 12 MiB, catalogue
     settings_of_the_directory = data_directory.SETTINGS
-    settings_of_ours: Mapping[str, str] = {}
+    settings_of_assay: Mapping[str, str] = {}
     default_table_open_cache = 2000
     changed_query = """
     SELECT variable_name FROM information_schema.system_variables

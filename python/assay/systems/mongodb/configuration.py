@@ -17,7 +17,14 @@ from assay.systems.options import buffer_bytes
 
 CACHE = "storage.wiredTiger.engineConfig.cacheSizeGB"
 _LEAST_CACHE_GB = 0.25
-OURS = ("net.", "storage.dbPath", "systemLog.", "processManagement.", "security.", "replication.")
+SET_BY_ASSAY = (
+    "net.",
+    "storage.dbPath",
+    "systemLog.",
+    "processManagement.",
+    "security.",
+    "replication.",
+)
 """Beginnings of settings by which Assay reaches the server: not to be asked for."""
 
 _DECISIVE = (
@@ -34,9 +41,9 @@ _DECISIVE = (
 
 def check(settings: Mapping[str, str]) -> None:
     """Raises `ArgumentError` for a setting that Assay itself sets."""
-    if ours := [name for name in settings if name.startswith(OURS)]:
+    if set_here := [name for name in settings if name.startswith(SET_BY_ASSAY)]:
         raise ArgumentError(
-            f"the setting {ours[0]} of a private server is set by Assay",
+            f"the setting {set_here[0]} of a private server is set by Assay",
             hint="reach a server of your own by its URL: --on mongodb://USER@HOST:PORT/DATABASE",
         )
 
@@ -73,7 +80,7 @@ def effective(
 
     Raises `SystemRefused` for one that was asked and is not in effect.
     """
-    found = {name: value for name, value in _flat(options) if not name.startswith(OURS)}
+    found = {name: value for name, value in _flat(options) if not name.startswith(SET_BY_ASSAY)}
     found |= {name: parameters[name] or "" for name in _DECISIVE if name in parameters}
     for name, value in asked.items():
         here = found.get(name, parameters.get(name))

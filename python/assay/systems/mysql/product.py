@@ -62,7 +62,7 @@ class MysqlProduct(Product):
         "innodb": r"ibdata\d+|undo_\d+|#innodb_redo|#ib_\d+_\d+\.dblwr",
     }
     settings_of_the_directory = data_directory.SETTINGS
-    settings_of_ours: Mapping[str, str] = {
+    settings_of_assay: Mapping[str, str] = {
         # The sizes of tables are asked for after a load and must not be a day old.
         "information_schema_stats_expiry": "0",
         # Workloads may make functions; with a binary log an administrator alone could. Not every

@@ -46,8 +46,8 @@ class Product(ABC):
     databases in which it keeps what belongs to all its tables."""
     settings_of_the_directory: frozenset[str]
     """Settings that a data directory is made with; the server only runs with the same ones."""
-    settings_of_ours: Mapping[str, str]
-    """Where we do not leave a setting at its default, besides `server.OUR_CHOICE`."""
+    settings_of_assay: Mapping[str, str]
+    """Where we do not leave a setting at its default, besides `server.CHOSEN_BY_ASSAY`."""
     settings_in_a_group: Mapping[str, str] = {}
     """Besides these, of a server in control groups."""
     default_table_open_cache: int

@@ -40,7 +40,8 @@ def check(choice: SystemChoice, engine: str) -> None:
             f"{choice.label}: only InnoDB keeps its tables on a raw device, found engine {engine}",
             hint="leave engine out, or choose a storage with a file system",
         )
-    if ours := [name for name in choice.settings if plain_name(name) in _SETTINGS]:
+    if set_here := [name for name in choice.settings if plain_name(name) in _SETTINGS]:
         raise ArgumentError(
-            f"{choice.label}: on a raw device Assay sets {ours[0]}", hint=f"leave {ours[0]} out"
+            f"{choice.label}: on a raw device Assay sets {set_here[0]}",
+            hint=f"leave {set_here[0]} out",
         )

@@ -24,14 +24,14 @@ from assay.systems.protocol import ServerDirectory
 USER = "assay"
 DATABASE = "assay"
 
-_OURS = """
+_SET_BY_ASSAY = """
     basedir bind_address datadir defaults_file init_file log_error no_defaults pid_file port
     skip_grant_tables skip_networking socket user
 """
-OURS = frozenset(_OURS.split())
+SET_BY_ASSAY = frozenset(_SET_BY_ASSAY.split())
 """Settings by which we make and reach the server: not to be asked for."""
 
-OUR_CHOICE = {
+CHOSEN_BY_ASSAY = {
     "character_set_server": "utf8mb4",
     # Texts compare byte by byte, as on the other systems.
     "collation_server": "utf8mb4_bin",
@@ -110,10 +110,10 @@ def _temporary_folder(directory: ServerDirectory) -> Path:
 
 
 def check_settings(product: Product, settings: Mapping[str, str]) -> None:
-    """Raises `ArgumentError` for a setting that is ours to choose."""
-    if ours := [name for name in settings if plain_name(name) in OURS]:
+    """Raises `ArgumentError` for a setting that Assay chooses."""
+    if set_here := [name for name in settings if plain_name(name) in SET_BY_ASSAY]:
         raise ArgumentError(
-            f"the setting {ours[0]} of a private server is set by Assay",
+            f"the setting {set_here[0]} of a private server is set by Assay",
             hint="reach a server of your own by its URL: "
             f"--on {product.name}://USER@HOST:PORT/DATABASE",
         )
@@ -177,7 +177,7 @@ def _arguments(
     asked = {plain_name(name) for name in settings}
     in_a_group = product.settings_in_a_group if directory.control_groups else {}
     temporary = {"tmpdir": str(_temporary_folder(directory))}
-    ours = {**OUR_CHOICE, **product.settings_of_ours, **in_a_group, **temporary}
+    ours = {**CHOSEN_BY_ASSAY, **product.settings_of_assay, **in_a_group, **temporary}
     chosen = {name: value for name, value in ours.items() if name not in asked}
     given = [f"--{plain_name(name)}={value}" for name, value in {**chosen, **settings}.items()]
     listens = ["--skip-networking"] if port is None else [f"--port={port}"]

@@ -28,7 +28,7 @@ DATABASE = "postgres"
 STOP = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0))
 """Fast: sessions are ended, a checkpoint is written. Then immediate: as after a crash."""
 
-OURS = frozenset({"port", "listen_addresses", "unix_socket_directories", "data_directory"})
+SET_BY_ASSAY = frozenset({"port", "listen_addresses", "unix_socket_directories", "data_directory"})
 """Settings by which we reach the server: not to be asked for."""
 
 _PORT_TRIES = 3
@@ -45,10 +45,10 @@ class RunningServer:
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
-    """Raises `ArgumentError` for a setting that is ours to choose."""
-    if ours := [name for name in settings if name.lower() in OURS]:
+    """Raises `ArgumentError` for a setting that Assay chooses."""
+    if set_here := [name for name in settings if name.lower() in SET_BY_ASSAY]:
         raise ArgumentError(
-            f"the setting {ours[0]} of a private server is set by Assay",
+            f"the setting {set_here[0]} of a private server is set by Assay",
             hint="reach a server of your own by its URL: --on postgresql://USER@HOST:PORT/DATABASE",
         )
 

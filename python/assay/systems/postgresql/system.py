@@ -1,4 +1,4 @@
-"""PostgreSQL behind the protocol of every system under test: a server of ours, or one by URL."""
+"""PostgreSQL behind the protocol of every system under test: a private server, or one by URL."""
 
 from __future__ import annotations
 

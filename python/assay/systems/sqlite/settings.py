@@ -106,7 +106,7 @@ def refuse_those_of_the_file(asked: Mapping[str, str]) -> None:
     for name in asked:
         if name.lower() in OF_THE_FILE:
             raise ArgumentError(
-                f"the setting {name} would stay with your file, which is not ours to change",
+                f"the setting {name} is kept in the database file: Assay does not change your file",
                 hint=f'change it yourself with: sqlite3 FILE "PRAGMA {name} = …; VACUUM"',
             )
 
