@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from proofs._page import page
-from proofs._proof import NAMES, PATIENCE_S, SHORT_PATIENCE_S
+from proofs._proof import NAMES, SHORT_TIMEOUT_S, TIMEOUT_S
 
 FOLDER = Path(__file__).parents[1] / "docs" / "proofs"
 
@@ -39,8 +39,8 @@ def main() -> int:
         proof = importlib.import_module(f"proofs.{name}")
         began_s = time.monotonic()
         cases = given.cases or (proof.SHORT if given.short else proof.CASES)
-        patience_s = SHORT_PATIENCE_S if given.short else PATIENCE_S
-        found = proof.prove(cases, given.seed, patience_s, given.first)
+        timeout_s = SHORT_TIMEOUT_S if given.short else TIMEOUT_S
+        found = proof.prove(cases, given.seed, timeout_s, given.first)
         is_broken = is_broken or bool(found.faults)
         took_s = time.monotonic() - began_s
         line = f"{name}: {found.cases} cases, {len(found.faults)} with faults, {took_s:.0f} s"

@@ -87,7 +87,7 @@ class Started:
     number: int
     folder: Path
     pid: int
-    patience_s: float
+    timeout_s: float
     began_s: float = field(default_factory=time.monotonic)
     terminated_s: float | None = None
     is_hung: bool = False
@@ -118,14 +118,14 @@ class Started:
             if now_s - self.began_s > TERMINATED_AFTER_S:
                 self.terminated_s = now_s
                 os.kill(self.pid, signal.SIGTERM)
-        elif now_s - since_s > self.patience_s:
+        elif now_s - since_s > self.timeout_s:
             self.is_hung = True
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
 
     def _wrong_status(self, code: int) -> list[str]:
         if self.is_hung:
-            return [f"did not end within {self.patience_s:g} s"]
+            return [f"did not end within {self.timeout_s:g} s"]
         if code in STATUSES or (code in TERMINATED and self.terminated_s is not None):
             return []
         return [f"exit status {code}"]
@@ -161,7 +161,7 @@ class Started:
 
 
 def start(
-    case: Case, number: int, folder: Path, patience_s: float, records: Path | None = None
+    case: Case, number: int, folder: Path, timeout_s: float, records: Path | None = None
 ) -> Started:
     """Starts the case in ``folder``, which is created."""
     for name in ("work", "home", "tmp"):
@@ -176,7 +176,7 @@ def start(
     pid = os.fork()
     if pid == 0:
         _become(case, folder)
-    return Started(case, number, folder, pid, patience_s)
+    return Started(case, number, folder, pid, timeout_s)
 
 
 def _become(case: Case, folder: Path) -> None:

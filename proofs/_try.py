@@ -19,7 +19,7 @@ _POLL_S = 0.002
 _ORPHANS_ARE_GIVEN_S = 3.0
 
 
-def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Found:
+def try_all(cases: Iterator[Case], timeout_s: float, *, first: int = 0) -> Found:
     """Runs every case; ``first`` is the number of the first one."""
     # A process that a case leaves behind becomes a child of this one, and is found.
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -40,7 +40,7 @@ def try_all(cases: Iterator[Case], patience_s: float, *, first: int = 0) -> Foun
                 is_more = case is not None
                 if case is not None:
                     running.append(
-                        start(case, number, Path(base) / str(number), patience_s, records)
+                        start(case, number, Path(base) / str(number), timeout_s, records)
                     )
             for one in list(running):
                 ended = one.ended()
@@ -71,9 +71,9 @@ def _records(base: Path) -> Path:
 
 def _orphans(running: list[Started]) -> list[str]:
     """Kills the processes that the case left."""
-    patience_s = time.monotonic() + _ORPHANS_ARE_GIVEN_S
+    timeout_s = time.monotonic() + _ORPHANS_ARE_GIVEN_S
     while found := _left_processes(running):
-        if time.monotonic() > patience_s:
+        if time.monotonic() > timeout_s:
             break
         time.sleep(0.05)
     wrong = []

@@ -43,12 +43,12 @@ _WORDS = (
 _SERVERS = ("sqlite", "postgresql", "mysql")
 
 
-def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Tries this many damaged bibliographies."""
     # Imported once here: a case is a fork of this process.
     reader.read("bibsql")
     servers.servers()
-    return try_all(_cases(first, cases, seed), patience_s, first=first)
+    return try_all(_cases(first, cases, seed), timeout_s, first=first)
 
 
 def _cases(first: int, cases: int, seed: int) -> Iterator[Case]:

@@ -41,9 +41,9 @@ _LONG = {
 _SHORT_RUN = {"on": "sqlite", "duration": "0.05", "clients": "2"}
 
 
-def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Starts the programs this many times."""
-    return try_all(_cases(first, cases, seed), patience_s, first=first)
+    return try_all(_cases(first, cases, seed), timeout_s, first=first)
 
 
 def _cases(first: int, cases: int, seed: int) -> Iterator[Case]:

@@ -63,9 +63,9 @@ CASES = len(EXPECTED)
 SHORT = 4
 
 
-def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Measures this many systems, one after the other."""
-    del seed, patience_s  # nothing is random; a case takes as long as its system's flushes
+    del seed, timeout_s  # nothing is random; a case takes as long as its system's flushes
     outcomes: Counter[str] = Counter()
     faults: list[str] = []
     if os.geteuid() != 0:

@@ -44,9 +44,9 @@ _ONE_UNEQUAL_IN = 20
 _MEMORY = Path("/dev/shm")
 
 
-def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Compares so many pairs of equal sides."""
-    del patience_s  # a case takes as long as its system
+    del timeout_s  # a case takes as long as its system
     outcomes: Counter[str] = Counter()
     called: list[str] = []
     faults: list[str] = []

@@ -26,9 +26,9 @@ _DRAWN = 0.02
 """The largest scale that is drawn."""
 
 
-def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Loads this many scales."""
-    del patience_s  # a load takes as long as it has rows
+    del timeout_s  # a load takes as long as it has rows
     outcomes, faults = {}, []
     for number in range(first, first + cases):
         scale = _scale(number, seed)

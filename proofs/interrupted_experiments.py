@@ -95,9 +95,9 @@ def _can_limit_memory() -> bool:
     return True
 
 
-def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Kills this many experiments."""
-    del patience_s  # an experiment takes as long as its servers take to start
+    del timeout_s  # an experiment takes as long as its servers take to start
     outcomes: Counter[str] = Counter()
     faults = []
     kinds = _kinds()

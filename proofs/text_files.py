@@ -58,7 +58,7 @@ arrival = "poisson"
 offered_rate_per_s = [100, 200.5]
 latency_limit_s = 0.1
 retries = { most = 3, classes = ["deadlock"] }
-reconnect = { patience_s = 2 }
+reconnect = { timeout_s = 2 }
 isolation = "serializable"
 connection = "kept"
 per_statement = true
@@ -89,9 +89,9 @@ _STATEMENTS = "select 1;\n-- two\nselect 'a;b', \"c\";\n/* three */ select 3;\n"
 _RECORDS = ("--records", "records.sqlite")
 
 
-def prove(cases: int, seed: int, patience_s: float, first: int = 0) -> Found:
+def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
     """Tries this many files with mistakes."""
-    return try_all(_cases(first, cases, seed), patience_s, first=first)
+    return try_all(_cases(first, cases, seed), timeout_s, first=first)
 
 
 def _cases(first: int, cases: int, seed: int) -> Iterator[Case]:

@@ -61,8 +61,8 @@ PROBE_SECONDS = EnvVar(
     "How many seconds `assay run` probes each storage before its first use (default: 2; 0: not at "
     "all); the options --probe-seconds and --no-probe win.",
 )
-RECORD_PATIENCE = EnvVar(
-    "ASSAY_RECORD_PATIENCE_S",
+RECORD_TIMEOUT = EnvVar(
+    "ASSAY_RECORD_TIMEOUT_S",
     "Seconds that a run waits for a record file which another process has locked, before it goes "
     "on in a rescue file beside it (default: 600).",
 )

@@ -53,7 +53,7 @@ TYPED = {
     "assay report --records rec": "assay report --records recorded.sqlite ",
 }  # fmt: skip
 """What is typed, and the line after the Tab key."""
-PATIENCE_S = 60
+TIMEOUT_S = 60
 
 
 class Terminal:
@@ -68,7 +68,7 @@ class Terminal:
 
     def next_line(self) -> str:
         """What stands between the next < and >."""
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + TIMEOUT_S
         while (found := re.search(r"<([^<>]*)>", self._shown)) is None:
             is_ready = select.select([self._master], [], [], max(0.0, end - time.monotonic()))[0]
             assert is_ready, f"no line appeared behind {self._shown!r}"
@@ -103,7 +103,7 @@ def terminal(shell: str, folder: Path) -> Iterator[Terminal]:
         yield Terminal(master)
     finally:
         os.close(master)  # The terminal is closed, which ends the shell.
-        process.wait(PATIENCE_S)
+        process.wait(TIMEOUT_S)
 
 
 @pytest.mark.parametrize("shell", START)

@@ -17,7 +17,7 @@ def test_a_measurement_outlives_a_lock_on_its_record(tmp_path: Path) -> None:
     (tmp_path / "one.sql").write_text("SELECT 1;\n")
     record = tmp_path / "r.sqlite"
     words = ["one.sql", "--on", "null", "--clients", "1", "--duration", "2", "--records", record]
-    environment = {**os.environ, "ASSAY_RECORD_PATIENCE_S": "2"}
+    environment = {**os.environ, "ASSAY_RECORD_TIMEOUT_S": "2"}
     with subprocess.Popen(
         [BIN / "assay", "run", *words],
         cwd=tmp_path,

@@ -40,7 +40,7 @@ duration_s = "seconds"
 warm_up_s = 2
 think_time = "pause"
 retries = { most = 3, classes = ["deadlock"] }
-reconnect = { patience_s = 5 }
+reconnect = { timeout_s = 5 }
 isolation = "serializable"
 
 [tests.timed.mix]
@@ -78,7 +78,7 @@ def test_a_test_declares_how_its_clients_are_driven(workload: Workload) -> None:
         think_time="pause",
         retries=3,
         retry_classes=("deadlock",),
-        reconnect_patience_s=5.0,
+        reconnect_timeout_s=5.0,
         isolation="serializable",
     )
 

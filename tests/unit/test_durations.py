@@ -45,14 +45,14 @@ def test_in_a_file(tmp_path: Path) -> None:
     head = 'workload = "tpcb"\n[drive]\n'
     written.write_text(
         head + 'duration_s = "2min"\nwarm_up_s = 3\nlatency_limit_s = "20ms"\n'
-        'reconnect = { patience_s = "1min" }\n'
+        'reconnect = { timeout_s = "1min" }\n'
     )
     driving = experiment_file.read(written)[0].driving
     assert driving == {
         "duration_s": 120.0,
         "warm_up_s": 3,
         "latency_limit_s": 0.02,
-        "reconnect_patience_s": 60.0,
+        "reconnect_timeout_s": 60.0,
     }
     written.write_text(head + 'duration_s = "2 minutes"\n')
     with pytest.raises(ExperimentError, match=r"e.toml:3: duration_s: expected a number of second"):

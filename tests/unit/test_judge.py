@@ -134,7 +134,7 @@ def test_recovered_connection_losses_are_counted_and_make_the_run_indicative(
     classes: list[str], comes_back: bool, word: str, reason: str
 ) -> None:
     """As with the run's state: it is done where all that was lost was asked for."""
-    driving = Driving(reconnect_patience_s=60.0 if comes_back else None)
+    driving = Driving(reconnect_timeout_s=60.0 if comes_back else None)
     verdict, _ = judge_run(lost(classes, driving))
     assert verdict.word == word
     assert reason in verdict.reason

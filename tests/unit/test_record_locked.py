@@ -46,7 +46,7 @@ def without_place(run: RunRecord) -> tuple[object, ...]:
 def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "0")
+    monkeypatch.setenv("ASSAY_RECORD_TIMEOUT_S", "0")
     path, waits, warnings = tmp_path / "r.sqlite", [], []
     invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)  # so that numbers differ
     with Store(path, waiting=waits.append, warning=warnings.append) as store:
@@ -150,7 +150,7 @@ def test_a_record_of_another_machine_is_merged_whole(tmp_path: Path) -> None:
 def test_a_short_lock_is_waited_for_with_a_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "60")
+    monkeypatch.setenv("ASSAY_RECORD_TIMEOUT_S", "60")
     path, waits = tmp_path / "r.sqlite", []
     with Store(path, waiting=waits.append) as store:
         planned = begin(store)
@@ -164,7 +164,7 @@ def test_a_short_lock_is_waited_for_with_a_message(
 
 
 def test_an_interrupted_wait_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "60")
+    monkeypatch.setenv("ASSAY_RECORD_TIMEOUT_S", "60")
     monkeypatch.setattr(time, "sleep", lambda _: (_ for _ in ()).throw(KeyboardInterrupt))
     path = tmp_path / "r.sqlite"
     with pytest.raises(KeyboardInterrupt), Store(path) as store:
@@ -183,12 +183,12 @@ def test_a_record_that_is_locked_at_the_start_is_an_error_with_the_fix(
 ) -> None:
     path = tmp_path / "r.sqlite"
     invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
-    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "0")
+    monkeypatch.setenv("ASSAY_RECORD_TIMEOUT_S", "0")
     with locked(path), Store(path) as store:
         with pytest.raises(SystemUnderTestError, match="was locked by another process") as refused:
             begin(store)
         assert "--records" in str(refused.value.hint)
     assert list(tmp_path.glob("*rescue*")) == []
-    monkeypatch.setenv("ASSAY_RECORD_PATIENCE_S", "soon")
-    with pytest.raises(ArgumentError, match="ASSAY_RECORD_PATIENCE_S: expected seconds"):
+    monkeypatch.setenv("ASSAY_RECORD_TIMEOUT_S", "soon")
+    with pytest.raises(ArgumentError, match="ASSAY_RECORD_TIMEOUT_S: expected seconds"):
         Store(path)

@@ -10,6 +10,7 @@ import invented_records as invented
 import pytest
 
 from assay.errors import ArgumentError
+from assay.experiment import Driving
 from assay.record import Store, schema
 
 NEXT_STEP = ["ALTER TABLE runs ADD COLUMN note TEXT NOT NULL DEFAULT 'none'"]
@@ -119,3 +120,26 @@ def test_runs_that_prepared_their_parameters_are_called_so(tmp_path: Path) -> No
     asked = "SELECT protocol, cell ->> 'protocol' FROM runs ORDER BY id"
     found = connection.execute(asked).fetchall()
     assert found == [("prepared", "prepared"), ("simple", "simple"), ("simple", "simple")]
+
+
+def test_a_cell_that_reconnects_keeps_equal_to_the_same_cell_of_a_later_version(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "records.sqlite"
+    driving = (Driving(passes=1), Driving(passes=1, reconnect_timeout_s=5.0))
+    invented.experiment(path, invented.plan([invented.SQLITE], driving=driving), 1.0)
+    equal = "SELECT cell, cell_fingerprint FROM runs ORDER BY id"
+    judged = "SELECT cell_fingerprint FROM cells ORDER BY rowid"
+    connection = sqlite3.connect(path, isolation_level=None)
+    now = connection.execute(equal).fetchall(), connection.execute(judged).fetchall()
+    for statement in (
+        "UPDATE cells SET cell_fingerprint = 'old' WHERE cell_fingerprint = ?",
+        "UPDATE runs SET cell_fingerprint = 'old' WHERE cell_fingerprint = ?",
+    ):
+        connection.execute(statement, (now[0][1][1],))
+    older = "UPDATE runs SET cell = replace(cell, 'reconnect_timeout_s', 'reconnect_patience_s')"
+    connection.execute(older)
+    connection.execute("PRAGMA user_version = 15")
+    schema.prepare(connection, path, schema.steps())
+    assert now == (connection.execute(equal).fetchall(), connection.execute(judged).fetchall())
+    assert len(now[1]) == 2 and "reconnect_timeout_s" in now[0][1][0]

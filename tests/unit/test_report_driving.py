@@ -360,7 +360,7 @@ def test_a_good_run_has_no_warning(tmp_path: Path) -> None:
 
 def test_a_recovered_outage_makes_the_run_indicative(tmp_path: Path) -> None:
     lost = {"outcomes": {**OUTCOMES, "unknown": 4, "ok": 1946}}
-    riding = Driving(duration_s=20.0, reconnect_patience_s=60.0)
+    riding = Driving(duration_s=20.0, reconnect_timeout_s=60.0)
     shown = found(build(experiment(tmp_path, riding, **open_loop(**lost))), "load")
     number = shown.rows[0].cells[2].number
     assert number is not None

@@ -42,7 +42,7 @@ def test_a_server_that_stopped_answering_is_not_a_failure_of_the_clients() -> No
 def test_attempts_to_reconnect_are_reported_with_their_limit() -> None:
     outages = [{"from_ns": 10**9, "to_ns": 45 * 10**8}]
     lost = _ended("lost", "lost connection", outages=outages)
-    failed = str(why_failed(lost, [], None, reconnect_patience_s=60.0))
+    failed = str(why_failed(lost, [], None, reconnect_timeout_s=60.0))
     assert "no client reconnected in 3.5 s" in failed
     assert "at most 60 s" in failed
     assert "reconnect" not in str(why_failed(lost, [], None))

@@ -39,12 +39,12 @@ def why_failed(
     died: str | None,
     *,
     counted: Set[str] = frozenset(),
-    reconnect_patience_s: float | None = None,
+    reconnect_timeout_s: float | None = None,
 ) -> str | None:
     """One sentence with the most direct cause; ``died`` is the system's own reason for its end.
 
     ``counted``: classes of errors that are counted and do not fail the run: losses where clients
-    reconnect, conflicts of an ad hoc script, as in pgbench. ``reconnect_patience_s``: for how long
+    reconnect, conflicts of an ad hoc script, as in pgbench. ``reconnect_timeout_s``: for how long
     clients that lost their sessions tried to reconnect; None: they did not.
     """
     if died is not None:
@@ -62,7 +62,7 @@ def why_failed(
     if not isinstance(observation, Observation):
         return None
     first = _first_error(observation, counted)
-    if (ended := _ended(observation, reconnect_patience_s)) is not None:
+    if (ended := _ended(observation, reconnect_timeout_s)) is not None:
         return f"{ended}{first}"
     wrong = [check for check in checks if check["ok"] is False]
     if wrong:
@@ -105,14 +105,14 @@ def _lost(outcomes: Outcomes) -> str:
     )
 
 
-def _ended(observation: Observation, reconnect_patience_s: float | None) -> str | None:
+def _ended(observation: Observation, reconnect_timeout_s: float | None) -> str | None:
     """How the run ended; None where it ended as planned."""
     ended = _ENDED.get(observation.ended_by)
-    if observation.ended_by == "lost" and reconnect_patience_s is not None:
+    if observation.ended_by == "lost" and reconnect_timeout_s is not None:
         tried_s = observation.outages[-1].lasted_ns / 1e9 if observation.outages else 0
         return (
             f"{ended}, and no client reconnected in {tried_s:.1f} s (they try until the end of the "
-            f"run, for at most {reconnect_patience_s:g} s)"
+            f"run, for at most {reconnect_timeout_s:g} s)"
         )
     unfinished = observation.unfinished
     if (

@@ -16,7 +16,7 @@ import psutil
 
 from assay.conformance.failures import CannotBeTried, NotMet
 from assay.conformance.requirement import requirement
-from assay.conformance.subject import PATIENCE_S, Subject
+from assay.conformance.subject import TIMEOUT_S, Subject
 from assay.dialects.protocol import Column, SingleRows, Table
 from assay.systems.abilities import BufferSize, CrashReport, Restartable, Sampled, Sized
 from assay.systems.options import BUFFER, size_bytes
@@ -141,7 +141,7 @@ def _kill_the_server(subject: Subject, statements: list[str]) -> None:
             for process in [family, *family.children(recursive=True)]:
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + TIMEOUT_S
     while system.why_it_died(deployment) is None:
         if time.monotonic() > deadline:
             raise NotMet("it was killed, and it is not noticed that it is dead")
@@ -166,7 +166,7 @@ def _killed_beside_us(site: dict[str, Any], statements: list[str]) -> None:
         input=json.dumps(asked),
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=TIMEOUT_S,
         check=False,
     )
     if ended.returncode != -signal.SIGKILL:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from assay.conformance.failures import CannotBeTried, NotMet
 from assay.conformance.requirement import requirement
-from assay.conformance.subject import PATIENCE_S, Subject
+from assay.conformance.subject import TIMEOUT_S, Subject
 from assay.dialects.protocol import Column, LongStatement
 from assay.errors import SystemUnderTestError
 from assay.provision.deployment import Address
@@ -91,7 +91,7 @@ def a_wrong_password_is_refused(subject: Subject) -> None:
     address = subject.deployment.address
     if not address.password:
         raise CannotBeTried("the URL has no password")
-    wrong = replace(address, password=f"{address.password}-not", connect_timeout_s=PATIENCE_S)
+    wrong = replace(address, password=f"{address.password}-not", connect_timeout_s=TIMEOUT_S)
     try:
         with session(wrong) as opened:
             opened.execute(subject.dialect.exists("verify_nothing"))

@@ -25,7 +25,7 @@ from assay.systems.protocol import System
 
 Row = Sequence[object]
 
-PATIENCE_S = 60.0
+TIMEOUT_S = 60.0
 """The limit after which an answer counts as never given."""
 
 
@@ -67,7 +67,7 @@ class Subject:
     @property
     def address(self) -> Address:
         """For sessions that do not wait for ever."""
-        return replace(self.deployment.address, answer_timeout_s=PATIENCE_S)
+        return replace(self.deployment.address, answer_timeout_s=TIMEOUT_S)
 
     def insist_on_a_private_server(self) -> None:
         """Raises `CannotBeTried` for a server that Assay did not start to stop."""

@@ -153,10 +153,10 @@ def _pace(driving: Driving) -> dict[str, Any]:
 
 def _of_the_whole(driving: Driving) -> dict[str, Any]:
     """The settings that all clients of a step share."""
-    reconnect = {"after_loss": True, "patience_s": driving.reconnect_patience_s}
+    reconnect = {"after_loss": True, "timeout_s": driving.reconnect_timeout_s}
     return _filled(
         ramp_up_s=float(driving.ramp_up_s),
-        reconnect=reconnect if driving.reconnect_patience_s is not None else None,
+        reconnect=reconnect if driving.reconnect_timeout_s is not None else None,
         connect_each_transaction=driving.connection == "per transaction",
         per_statement=driving.per_statement,
         allow_shell=driving.allow_shell,

@@ -129,7 +129,7 @@ _DRIVING = (
     ("transactions", "transactions"),
     ("arrival", "arrival"), ("think_time", "think_time"), ("keying_time", "keying_time"),
     ("latency_limit", "latency_limit_s"), ("retries", "retries"),
-    ("reconnect", "reconnect_patience_s"), ("isolation", "isolation"),
+    ("reconnect", "reconnect_timeout_s"), ("isolation", "isolation"),
     ("connection", "connection"), ("per_statement", "per_statement"),
     ("allow_shell", "allow_shell"), ("drain", "drain_s"),
 )  # fmt: skip

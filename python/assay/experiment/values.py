@@ -135,7 +135,7 @@ ENGINE, NATIVE = "engine", "native"
 CLIENT_PROGRAMS = (ENGINE, NATIVE)
 """Who the clients of a test are. Engine: Assay's own, in its engine. Native: a process of the
 system's own client program for each client, with the test's scripts as a file."""
-RECONNECT_PATIENCE_S = 60.0
+RECONNECT_TIMEOUT_S = 60.0
 STOPS = ("passes", "transactions", "queue", "duration_s")
 
 
@@ -181,7 +181,7 @@ class Driving:
     """Of each session; empty: the system's own default."""
     connection: str = "kept"
     """``per transaction``: a new session for each; opening it counts in the latency."""
-    reconnect_patience_s: float | None = None
+    reconnect_timeout_s: float | None = None
     """How long a client that lost its connection tries to reconnect; None: it ends."""
     per_statement: bool = False
     """Whether each statement is timed as well."""

@@ -23,7 +23,7 @@ from assay.experiment import file as experiment_file
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
-from assay.experiment.values import RECONNECT_PATIENCE_S, Experiment, Scalar, StoragePrice
+from assay.experiment.values import RECONNECT_TIMEOUT_S, Experiment, Scalar, StoragePrice
 from assay.files import paths, text_file
 from assay.workload import ad_hoc_script, reader
 from assay.workload.script_language import refuse_other_languages
@@ -216,7 +216,7 @@ def _driving(words: Words) -> dict[str, Any]:
         "arrival": words.arrival,
         "latency_limit_s": words.latency_limit_s,
         "retries": words.retries,
-        "reconnect_patience_s": RECONNECT_PATIENCE_S if words.reconnect else None,
+        "reconnect_timeout_s": RECONNECT_TIMEOUT_S if words.reconnect else None,
         "isolation": words.isolation,
         "connection": words.connection,
         "per_statement": words.per_statement or None,

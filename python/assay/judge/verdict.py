@@ -45,7 +45,7 @@ def of_run(run: Evidence) -> Verdict:
     if wrong:
         return Verdict("invalid", f"wrong answers: {', '.join(wrong)}")
     driven = run.driven
-    reconnects = run.driving.reconnect_patience_s is not None
+    reconnects = run.driving.reconnect_timeout_s is not None
     reasons = []
     if driven is not None and driven.outcomes.lost and not (reconnects and driven.outages):
         words = _lost(driven.outcomes)

@@ -113,7 +113,7 @@ class ServerProcess:
         """
         family: list[ProcessIdentity] = []
         try:
-            for number, patience_s in steps:
+            for number, timeout_s in steps:
                 if self._child.poll() is not None or is_ending_at_once():
                     return
                 family = process_tags.processes_of(self._mark, self._leader)
@@ -121,7 +121,7 @@ class ServerProcess:
                     member.resume()
                 self._child.send_signal(number)
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._child.wait(min(patience_s, _HURRIED_S) if is_ending() else patience_s)
+                    self._child.wait(min(timeout_s, _HURRIED_S) if is_ending() else timeout_s)
         finally:
             if self._child.poll() is None:
                 # Once their parent is gone, some of them could no longer be recognised.

@@ -53,13 +53,13 @@ def processes_of(tag: str, leader: ProcessIdentity | None = None) -> list[Proces
     return [identity for identity in identities if identity is not None]
 
 
-def kill(tag: str, leader: ProcessIdentity | None = None, *, patience_s: float = 20.0) -> int:
+def kill(tag: str, leader: ProcessIdentity | None = None, *, timeout_s: float = 20.0) -> int:
     """Kills all of them and waits until they are gone; returns how many there were.
 
     Children that a server makes while it is being killed are met in the next round.
     """
     killed: set[ProcessIdentity] = set()
-    deadline = time.monotonic() + patience_s
+    deadline = time.monotonic() + timeout_s
     while living := processes_of(tag, leader):
         for identity in living:
             identity.send(signal.SIGKILL)

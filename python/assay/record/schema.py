@@ -94,7 +94,7 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
 
 
 def _cell_fingerprint(cell: str) -> str | None:
-    """The SQL function of step 7; None where the document does not describe a cell."""
+    """The SQL function of steps 7 and 16; None where the document does not describe a cell."""
     try:
         return fingerprint.of_document(json.loads(cell))
     except (ValueError, TypeError, KeyError, AttributeError):

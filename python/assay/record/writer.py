@@ -30,22 +30,22 @@ T = TypeVar("T")
 Change = Callable[[sqlite3.Connection], T]
 OnMessage = Callable[[str], None]
 
-DEFAULT_PATIENCE_S = 600.0
+DEFAULT_TIMEOUT_S = 600.0
 _PAUSE_S = 0.2
 
 
-def patience_s() -> float:
+def lock_timeout_s() -> float:
     """How long a change waits for the file. Raises `ArgumentError`."""
-    text = env_vars.RECORD_PATIENCE.get()
+    text = env_vars.RECORD_TIMEOUT.get()
     if text is None:
-        return DEFAULT_PATIENCE_S
+        return DEFAULT_TIMEOUT_S
     try:
         value = float(text)
     except ValueError:
         value = -1.0
     if not 0 <= value <= 86400:
         raise ArgumentError(
-            f"{env_vars.RECORD_PATIENCE.name}: expected seconds from 0 to 86400, found {text!r}"
+            f"{env_vars.RECORD_TIMEOUT.name}: expected seconds from 0 to 86400, found {text!r}"
         )
     return value
 
@@ -55,7 +55,7 @@ class Writer:
 
     def __init__(self, path: Path, *, waiting: OnMessage, warning: OnMessage) -> None:
         self.path = path
-        self._patience_s = patience_s()
+        self._timeout_s = lock_timeout_s()
         self._waiting, self._warning = waiting, warning
         self._is_rescue = False
         self._rows: dict[str, list[dict[str, Any]]] = {}
@@ -118,7 +118,7 @@ class Writer:
     def _safely(self, action: Callable[[], T]) -> T:
         """Runs the action as soon as the file is unlocked; after the time limit, or after an
         interrupt while waiting, on the rescue file."""
-        deadline_s = time.monotonic() + self._patience_s
+        deadline_s = time.monotonic() + self._timeout_s
         is_waiting = False
         try:
             while True:
@@ -131,7 +131,7 @@ class Writer:
                     is_waiting = True
                     self._waiting(
                         f"waiting for {self.path}, which another process has locked "
-                        f"(at most {self._patience_s:g} s)"
+                        f"(at most {self._timeout_s:g} s)"
                     )
                 time.sleep(_PAUSE_S)
         except KeyboardInterrupt:
@@ -141,7 +141,7 @@ class Writer:
             raise
         if not self._can_rescue():
             raise SystemUnderTestError(
-                f"{self.path} was locked by another process for {self._patience_s:g} s",
+                f"{self.path} was locked by another process for {self._timeout_s:g} s",
                 hint="close the program that has locked it (a database browser, another assay), or "
                 f"{faults.OTHER_FILE}",
             )

@@ -19,7 +19,7 @@ from assay.steps.consistency import broken_rules, not_expressible
 from assay.steps.context import RunState
 from assay.text.reasons import sentence, with_more
 
-_LOSS_PATIENCE_S = 3.0
+_LOSS_TIMEOUT_S = 3.0
 """How long to wait, after connections are lost, for the server's process to end."""
 
 
@@ -141,7 +141,7 @@ def _why_report_failed(
         checks,
         died,
         counted=_counted(state),
-        reconnect_patience_s=state.planned.cell.driving.reconnect_patience_s,
+        reconnect_timeout_s=state.planned.cell.driving.reconnect_timeout_s,
     )
 
 
@@ -157,7 +157,7 @@ def _is_held_to_reading(state: RunState) -> bool:
 def _counted(state: RunState) -> set[str]:
     """Error classes that are counted and do not fail the run."""
     counted: set[str] = set()
-    if state.planned.cell.driving.reconnect_patience_s is not None:
+    if state.planned.cell.driving.reconnect_timeout_s is not None:
         counted |= LOSSES
     if state.workload.is_ad_hoc:
         counted |= CONFLICTS
@@ -197,7 +197,7 @@ def _why_it_died(state: RunState, is_lost: bool) -> str | None:
     server's process has ended, so after a loss it is polled for a while."""
     under_test = state.up()
     can_say = under_test.reports_its_death
-    deadline_s = time.monotonic() + (_LOSS_PATIENCE_S if is_lost and can_say else 0)
+    deadline_s = time.monotonic() + (_LOSS_TIMEOUT_S if is_lost and can_say else 0)
     while (died := under_test.why_it_died()) is None and time.monotonic() < deadline_s:
         time.sleep(0.05)
     return died

@@ -199,7 +199,7 @@ PASSES: Final = Whole(1, 10**12)
 TRANSACTIONS: Final = Whole(1, 10**12)
 DURATION_S: Final = Duration(0.001, _YEAR_S, "seconds")
 WAIT_S: Final = Duration(0, _YEAR_S, "seconds")
-"""Of what may also be nothing: ramp-up, warm-up, patience."""
+"""Of what may also be nothing: ramp-up, warm-up, a timeout."""
 PROBE_S: Final = Duration(0.1, 3600, "seconds")
 PROBE_OR_NONE_S: Final = Duration(0.1, 3600, "seconds", may_be_none=True)
 LATENCY_LIMIT_S: Final = Duration(1e-6, _YEAR_S, "seconds", may_be_none=True)

@@ -15,7 +15,7 @@ from assay.experiment.values import (
     ARRIVALS,
     CONNECTIONS,
     ISOLATION_LEVELS,
-    RECONNECT_PATIENCE_S,
+    RECONNECT_TIMEOUT_S,
 )
 from assay.files.toml_file import Section
 from assay.text import quantities
@@ -52,7 +52,7 @@ def read(
     if "retries" in section:
         given |= _retries(section, parameters)
     if "reconnect" in section:
-        given["reconnect_patience_s"] = _patience_s(section)
+        given["reconnect_timeout_s"] = _timeout_s(section)
     if "isolation" in section:
         given["isolation"] = section.choice("isolation", ISOLATION_LEVELS)
     if "connection" in section:
@@ -133,11 +133,11 @@ def _retries(section: Section, parameters: Mapping[str, Parameter]) -> dict[str,
     return given
 
 
-def _patience_s(section: Section) -> float | None:
-    """``reconnect = true``, or ``reconnect = { patience_s = 60 }``."""
+def _timeout_s(section: Section) -> float | None:
+    """``reconnect = true``, or ``reconnect = { timeout_s = 60 }``."""
     if not section.is_table("reconnect"):
-        return RECONNECT_PATIENCE_S if section.boolean("reconnect") else None
+        return RECONNECT_TIMEOUT_S if section.boolean("reconnect") else None
     inner = section.section("reconnect")
-    patience_s = inner.number("patience_s", quantities.WAIT_S, RECONNECT_PATIENCE_S)
+    timeout_s = inner.number("timeout_s", quantities.WAIT_S, RECONNECT_TIMEOUT_S)
     inner.done()
-    return patience_s
+    return timeout_s

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const MOST_ROUND_TRIPS: u32 = 51;
 const LEAST_ROUND_TRIPS: u32 = 3;
 /// About as long as a measurement may take.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The median of some round trips of a few bytes, behind the first: that one opens the connection. With the
 /// number of all.
@@ -18,8 +18,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub fn measured(echo: SocketAddr, expected: Duration) -> io::Result<(Duration, u32)> {
     let mut stream = TcpStream::connect(echo)?;
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE + 10 * expected))?;
-    let fitting = PATIENCE.as_nanos() / expected.as_nanos().max(1);
+    stream.set_read_timeout(Some(TIMEOUT + 10 * expected))?;
+    let fitting = TIMEOUT.as_nanos() / expected.as_nanos().max(1);
     let count = u32::try_from(fitting)
         .unwrap_or(u32::MAX)
         .clamp(LEAST_ROUND_TRIPS, MOST_ROUND_TRIPS);

@@ -71,14 +71,14 @@ pub struct ReconnectDocument {
     pub after_loss: bool,
     /// The maximum time after each loss.
     #[serde(default = "a_minute", deserialize_with = "positive_seconds")]
-    pub patience_s: Duration,
+    pub timeout_s: Duration,
 }
 
 impl Default for ReconnectDocument {
     fn default() -> Self {
         Self {
             after_loss: false,
-            patience_s: a_minute(),
+            timeout_s: a_minute(),
         }
     }
 }

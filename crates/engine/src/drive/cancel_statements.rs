@@ -14,7 +14,7 @@ use crate::transport::Socket;
 /// How often the sessions are polled.
 const POLL_EVERY: Duration = Duration::from_millis(5);
 
-/// Cancels the current statement of each session at its endpoint, within `patience`; returns how many
+/// Cancels the current statement of each session at its endpoint, within `timeout`; returns how many
 /// sessions were answered by then. The others are closed: the server ends them when it notices.
 pub fn cancel(
     sites: &[WireSite],

@@ -92,9 +92,9 @@ impl Connector<'_> {
             if pending == 0 || self.barrier.is_cancelled() || errors.failure.is_some() {
                 return Ok(());
             }
-            let patience = openers[..next].iter().map(SessionOpener::retry_delay).min();
-            let patience = patience.unwrap_or(CHECK_EVERY).min(CHECK_EVERY);
-            match self.poll.poll(&mut events, Some(patience)) {
+            let timeout = openers[..next].iter().map(SessionOpener::retry_delay).min();
+            let timeout = timeout.unwrap_or(CHECK_EVERY).min(CHECK_EVERY);
+            match self.poll.poll(&mut events, Some(timeout)) {
                 Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
                 _ => {}
             }

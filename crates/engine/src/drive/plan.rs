@@ -138,7 +138,7 @@ impl Plan {
             warm_up_ns: nanoseconds(document.warm_up_s),
             drain_ns: nanoseconds(document.drain_s),
             reconnect_ns: (document.reconnect.after_loss)
-                .then(|| nanoseconds(document.reconnect.patience_s)),
+                .then(|| nanoseconds(document.reconnect.timeout_s)),
             connects_each: document.connect_each_transaction,
             times_statements: document.per_statement,
             sums_answers: document.sum_answers,

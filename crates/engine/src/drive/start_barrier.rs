@@ -76,7 +76,7 @@ impl StartBarrier {
         self.changed.notify_all();
     }
 
-    /// Waits at most `patience` for all `threads`; returns whether they have arrived.
+    /// Waits at most `timeout` for all `threads`; returns whether they have arrived.
     pub fn all_arrived(&self, threads: usize, timeout: std::time::Duration) -> bool {
         let state = self.state();
         let is_short = |state: &mut BarrierState| state.arrived < threads;

@@ -127,7 +127,7 @@ fn an_error_in_the_pace_names_its_key() {
         ),
         (
             "reconnect",
-            json!({ "after_loss": true, "patience_s": 0 }),
+            json!({ "after_loss": true, "timeout_s": 0 }),
             "above 0",
         ),
         ("latency_limit_s", json!(0), "above 0"),

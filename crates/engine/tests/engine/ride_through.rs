@@ -76,7 +76,7 @@ fn in_an_open_loop_an_outage_is_in_the_latency_of_the_arrivals_meanwhile() {
 #[test]
 fn clients_that_cannot_reconnect_end_and_their_arrivals_are_skipped() {
     let more = json!({
-        "clients": 3, "reconnect": { "after_loss": true, "patience_s": 0.5 },
+        "clients": 3, "reconnect": { "after_loss": true, "timeout_s": 0.5 },
         "arrival": { "kind": "constant", "offered_rate_per_s": 100 },
         "stop": { "duration_s": 30 },
     });

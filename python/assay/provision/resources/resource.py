@@ -50,14 +50,14 @@ class Resource(ABC):
         """As it is named in a message."""
 
 
-def retry(attempt: Callable[[], str | None], patience_s: float) -> None:
+def retry(attempt: Callable[[], str | None], timeout_s: float) -> None:
     """Retries until ``attempt`` returns None; raises `CannotUndo` with its last reason after
-    ``patience_s``.
+    ``timeout_s``.
 
     Processes that are just being killed may still write, or keep a file system busy, for some
     100 ms.
     """
-    deadline_s = time.monotonic() + patience_s
+    deadline_s = time.monotonic() + timeout_s
     while (reason := attempt()) is not None:
         if time.monotonic() > deadline_s:
             raise CannotUndo(reason)

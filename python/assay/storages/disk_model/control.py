@@ -24,13 +24,13 @@ class Control:
     path: Path
 
     def ask(
-        self, command: str, *, patience_s: float = _TIMEOUT_S, **arguments: Any
+        self, command: str, *, timeout_s: float = _TIMEOUT_S, **arguments: Any
     ) -> dict[str, Any]:
         """The answer. Raises `SystemDied` where there is none."""
         line = json.dumps({"command": command, **arguments})
         try:
             with socket.socket(socket.AF_UNIX) as connection:
-                connection.settimeout(patience_s)
+                connection.settimeout(timeout_s)
                 connection.connect(str(self.path))
                 connection.sendall(f"{line}\n".encode())
                 with connection.makefile("rb") as answers:
@@ -50,7 +50,7 @@ class Control:
         """Why requests fail, where its power was cut or it was full; None also where it does not
         answer at once."""
         try:
-            state = self.ask("counters", patience_s=_GLANCE_S)
+            state = self.ask("counters", timeout_s=_GLANCE_S)
         except SystemDied:
             return None
         if not state["is_powered"]:

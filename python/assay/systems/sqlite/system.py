@@ -156,8 +156,8 @@ class Sqlite:
     def dump_command(self, address: Address) -> tuple[list[str], Mapping[str, str]]:
         """The same with its command for a dump, which reads in one transaction, and waits for locks
         as long as other sessions do."""
-        patience_s = float(address.options.get(BUSY_TIMEOUT.name, BUSY_TIMEOUT.default))
-        waiting = ["-cmd", f".timeout {patience_s * 1000:.0f}"]
+        timeout_s = float(address.options.get(BUSY_TIMEOUT.name, BUSY_TIMEOUT.default))
+        waiting = ["-cmd", f".timeout {timeout_s * 1000:.0f}"]
         return [*_shell(), *waiting, "-readonly", str(address.file), ".dump"], {}
 
     @contextlib.contextmanager

@@ -13,9 +13,9 @@ impl ClientConnection<'_> {
     /// Starts to open a session.
     pub(super) fn connect(&mut self, context: &mut LoopContext<'_>) -> ClientStatus {
         let mut opener = Box::new(SessionOpener::new());
-        let patience_ns = u64::try_from(context.sites[self.endpoint].connect_timeout.as_nanos())
+        let timeout_ns = u64::try_from(context.sites[self.endpoint].connect_timeout.as_nanos())
             .unwrap_or(u64::MAX);
-        context.deadlines[self.place] = context.now_ns.saturating_add(patience_ns);
+        context.deadlines[self.place] = context.now_ns.saturating_add(timeout_ns);
         let to_prepare = self.client.to_prepare();
         let begun = opener.begin(
             &mut context.opening(self.endpoint, to_prepare),
@@ -85,8 +85,8 @@ impl ClientConnection<'_> {
                 if let Session::Opening(opener) = &session
                     && opener.retry_delay() < Duration::MAX
                 {
-                    let patience_ns = u64::try_from(opener.retry_delay().as_nanos());
-                    let until_ns = context.now_ns + patience_ns.unwrap_or(0);
+                    let timeout_ns = u64::try_from(opener.retry_delay().as_nanos());
+                    let until_ns = context.now_ns + timeout_ns.unwrap_or(0);
                     self.sleep(until_ns, context);
                 }
                 self.session = session;
