@@ -93,6 +93,8 @@ def test_the_command_line_overrides_the_file(tmp_path: Path) -> None:
         ('test = "parallel"', 'test = "paralel"', 4, "unknown test of bibsql"),
         ('workload = "bibsql"', 'workload = "bibsq"', 3, "unknown workload"),
         ("replicas = [1, 2]", "replicas = [0]", 13, "from 1 to"),
+        ("replicas = [1, 2]", "replicas = [2, 2]", 13, "replicas: 2 is given twice"),
+        ("clients = [8, 16]", "clients = [8, 8]", 7, "clients: 8 is given twice"),
         ("clients = [8, 16]", 'clients = ["many"]', 7, "expected a whole number"),
         ('kind = "tmpfs"', 'kind = "tmp"', 20, "invalid value"),
         ("[storage.fast]", "[storage.slow]", 6, "unknown storage 'fast'"),

@@ -10,6 +10,8 @@ from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import levels, of_tests, prices, quick, settings, storage_words
 from assay.experiment.levels import Placed
+from assay.experiment.option_names import OPTIONS
+from assay.experiment.repeated import first_repeated, refuse_repeated
 from assay.experiment.values import (
     ENCODINGS,
     Experiment,
@@ -58,6 +60,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         reproduces=top.text("reproduces", ""),
         **levels.read(top, workload),
     )
+    _refuse_repeated(top, experiment)
     experiment = replace(
         experiment,
         of_tests=of_tests.read(top, experiment, workload),
@@ -68,6 +71,20 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     if is_quick:
         return quick.version_of(experiment, workload, quickly)
     return experiment, workload
+
+
+def _refuse_repeated(top: Section, experiment: Experiment) -> None:
+    """Raises `ExperimentError` at the key that has a value twice."""
+    if not (found := first_repeated(experiment)):
+        return
+    by_option = {one.option: one.key for one in OPTIONS.values()}
+    path = by_option.get(found[0].partition(":")[0]) or f"parameters.{found[0]}"
+    *tables, key = path.split(".", 1)
+    section = top
+    for table in tables:
+        section = section.section(table)
+    with Placed(section, key):
+        refuse_repeated(experiment)
 
 
 def _quick(top: Section, experiment: Experiment, workload: Workload) -> dict[str, Any]:

@@ -15,6 +15,15 @@ from assay.text.units import short_duration
 
 def refuse_repeated(experiment: Experiment) -> None:
     """Raises `ArgumentError` for the first value that is given twice."""
+    if found := first_repeated(experiment):
+        raise ArgumentError(
+            f"{': '.join(found)} is given twice",
+            hint="give it once; --repetitions 2 measures every cell twice",
+        )
+
+
+def first_repeated(experiment: Experiment) -> tuple[str, str] | None:
+    """The option or parameter, and the value that it has twice."""
     varied: list[tuple[str, list[tuple[object, object]]]] = [
         ("--on", [(value, value.label) for value in experiment.systems]),
         ("--storage", [(value.name, value.name) for value in experiment.storages]),
@@ -35,11 +44,9 @@ def refuse_repeated(experiment: Experiment) -> None:
         seen: list[object] = []
         for level, shown in levels:
             if level in seen:
-                raise ArgumentError(
-                    f"{name}: {shown} is given twice",
-                    hint="give it once; --repetitions 2 measures every cell twice",
-                )
+                return name, str(shown)
             seen.append(level)
+    return None
 
 
 def _shown(limit: Any, of_number: Callable[[Any], str]) -> str:
