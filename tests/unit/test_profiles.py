@@ -6,7 +6,7 @@ import pytest
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.experiment import SystemChoice
+from assay.experiment import SystemChoice, profiles
 from assay.experiment.words import Words, experiment
 from assay.systems.abilities import HasProfiles
 
@@ -21,10 +21,10 @@ def test_every_profile_is_read_and_says_what_it_is() -> None:
         for name, system in registry.usable_systems()
         if isinstance(system, HasProfiles)
     }
-    with_durable = {name for name, profiles in found.items() if "durable" in profiles}
+    with_durable = {name for name, known in found.items() if "durable" in known}
     assert with_durable >= {"postgresql", "mariadb", "mysql", "sqlite", "cassandra", "cubrid"}
-    for profiles in found.values():
-        for profile in profiles.values():
+    for known in found.values():
+        for profile in known.values():
             assert profile.title and (profile.settings or profile.options)
 
 
@@ -55,6 +55,17 @@ def test_a_setting_wins_over_the_profile(is_first: bool) -> None:
     (chosen,) = choices(*(words if is_first else reversed(words)), on="mysql")
     assert chosen.settings["innodb_flush_log_at_trx_commit"] == "2"
     assert chosen.label == "mysql innodb_flush_log_at_trx_commit=2 profile=paper"
+
+
+def test_a_users_own_value_that_the_profile_has_too_stays_when_the_profile_changes() -> None:
+    found = choices("mysql.buffer=4GB", "mysql.profile=paper,tuned,none", on="mysql")
+    assert [one.options.get("buffer") for one in found] == ["4GB"] * 3
+    assert [one.label.replace("mysql buffer=4GB", "") for one in found] == [
+        " profile=paper", " profile=tuned", ""
+    ]  # fmt: skip
+    (file_choice,) = choices("mysql.profile=paper", "mysql.buffer=4GB", on="mysql")
+    assert profiles.applied(file_choice, "none").options == {"buffer": "4GB"}
+    assert "buffer" not in file_choice.of_profile
 
 
 def test_the_systems_own_setting_replaces_the_buffer_of_a_profile() -> None:

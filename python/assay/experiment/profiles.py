@@ -52,24 +52,31 @@ def applied(choice: SystemChoice, name: str) -> SystemChoice:
         for key, value in found.options.items()
         if found.instead.get(key) not in choice.settings
     }
+    own = {*choice.options, *choice.settings}
+    given = {**options, **found.settings}
     return replace(
         choice,
         options={**options, **choice.options},
         settings={**found.settings, **choice.settings},
         profile=name,
-        of_profile={**options, **found.settings},
+        of_profile={key: value for key, value in given.items() if key not in own},
     )
 
 
 def without(choice: SystemChoice, given: Iterable[str]) -> SystemChoice:
-    """The choice without the options of its profile that a setting in ``given`` is instead of."""
+    """The choice where ``given`` is no longer of the profile; options of the profile that a given
+    setting replaces are left out."""
     if not choice.profile:
         return choice
+    own = {*given}
     instead = _known(choice.name)[choice.profile].instead
-    gone = {option for option, setting in instead.items() if setting in set(given)}
+    gone = {option for option, setting in instead.items() if setting in own}
     return replace(
         choice,
         options={key: value for key, value in choice.options.items() if key not in gone},
+        of_profile={
+            key: value for key, value in choice.of_profile.items() if key not in own | gone
+        },
     )
 
 
@@ -86,8 +93,8 @@ def _plain(choice: SystemChoice) -> SystemChoice:
     old = choice.of_profile
     return replace(
         choice,
-        options={key: value for key, value in choice.options.items() if old.get(key) != value},
-        settings={key: value for key, value in choice.settings.items() if old.get(key) != value},
+        options={key: value for key, value in choice.options.items() if key not in old},
+        settings={key: value for key, value in choice.settings.items() if key not in old},
         profile="",
         of_profile={},
     )

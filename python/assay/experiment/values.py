@@ -65,7 +65,7 @@ class SystemChoice:
     profile: str = ""
     """The profile of settings that was asked for (`assay.systems.abilities.Profile`)."""
     of_profile: Mapping[str, str] = field(default_factory=dict)
-    """Those of the options and settings that it gave."""
+    """Those of the options and settings that it gave, and nothing else asked for."""
 
     @property
     def label(self) -> str:
