@@ -55,6 +55,10 @@ def answers(*oks: bool | None) -> list[Check]:
         ),
         (runs(a=RIGHT, b=WRONG), "3 of 4 right; wrong: rows (b)"),
         (runs(a=MISSING), "a: 2 not run: no joins"),
+        (
+            runs(a=[check("lost-update", None), *RIGHT]),
+            "2 of 2 right; 1 only counted: lost-update 0",
+        ),
         (runs(a=answers(None, None)), "2 without an expected result"),
         (
             runs(a=answers(None, None), b=answers(True, True)),

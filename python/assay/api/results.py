@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
+from assay.check.answers import expected_rows
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
 from assay.experiment.spelling import of_python, respelled
@@ -58,7 +59,8 @@ class Check:
     expected: int | None
     found: int | None
     is_right: bool | None
-    """None: what is right is not known for these data, or it was not run (``note`` says why)."""
+    """None: what is right is not known for these data, the rows were only counted, or it was not
+    run (``note`` says why)."""
     note: str
 
 
@@ -314,7 +316,7 @@ def _run(record: RunRecord, row: Row) -> Run:
         latency=_latency(row),
         checks=tuple(
             Check(
-                check["id"], check["expected"], check["found"], check["ok"], check["note"],
+                check["id"], expected_rows(check), check["found"], check["ok"], check["note"],
             )
             for check in record.checks
         ),

@@ -14,8 +14,8 @@ from assay.observation import Observation
 
 
 class Check(TypedDict):
-    """One answer compared. ``ok`` is None where the right one is unknown; where ``found`` is None
-    as well, nothing was asked (`is_not_run`), and ``note`` says why."""
+    """One answer compared. ``ok`` is None where the right one is unknown, where the rows are only
+    counted (`is_counted`), and where nothing was asked (`is_not_run`; ``note`` says why)."""
 
     id: str
     title: str
@@ -32,6 +32,16 @@ def not_run(id_: str, title: str, why: str) -> Check:
 
 def is_not_run(check: Check) -> bool:
     return check["found"] is None and check["ok"] is None
+
+
+def is_counted(check: Check) -> bool:
+    """Whether the rows that break the rule are a measurement, neither right nor wrong."""
+    return check["ok"] is None and None not in (check["expected"], check["found"])
+
+
+def expected_rows(check: Check) -> int | None:
+    """None where no number of rows is the right one: it is unknown, or they are only counted."""
+    return None if is_counted(check) else check["expected"]
 
 
 def check_answers(

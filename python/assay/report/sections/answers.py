@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from assay.check.answers import Check, is_not_run
+from assay.check.answers import Check, expected_rows, is_counted, is_not_run
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import CellRuns
@@ -51,7 +51,8 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
     has_digests = any(agreements.values())
     rows = []
     for check_id, checks in by_id.items():
-        expected = checks[0][1]["expected"]
+        expected = expected_rows(checks[0][1])
+        why_absent = "only counted" if is_counted(checks[0][1]) else "unknown"
         by_label = [
             [(run, check) for run, check in checks if run.system_label == label] for label in labels
         ]
@@ -60,7 +61,7 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
                 (
                     Cell(str(check_id)),
                     Cell(str(checks[0][1]["title"])),
-                    absent("unknown") if expected is None else count(expected),
+                    absent(why_absent) if expected is None else count(expected),
                     *(_found(of_system) for of_system in by_label),
                     *([Cell(agreements[check_id])] if has_digests else []),
                 )

@@ -1,4 +1,5 @@
-"""Takes runs; returns how many of their result checks were right, wrong, compared, or not run.
+"""Takes runs; returns how many of their result checks were right, wrong, counted, compared, or
+not run.
 
 A check counts once for each system that it was run on, however often. Answers without an expected
 result are compared with those of other runs and systems instead.
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from assay.check.answers import Check, is_not_run
+from assay.check.answers import Check, is_counted, is_not_run
 from assay.record import RunRecord
 from assay.text.units import counted
 
@@ -28,6 +29,8 @@ class CheckCounts:
     """Those that only one run gave."""
     not_run: dict[tuple[str, str], int] = field(default_factory=dict)
     """(system, reason) → how many."""
+    counted: dict[str, list[int]] = field(default_factory=dict)
+    """As `wrong`; the rows that each run found."""
     are_repeated: bool = False
     """Whether one with an expected result was run several times on a system."""
     compared_systems: int = 0
@@ -49,18 +52,19 @@ def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
     found = CheckCounts()
     are_several = len({label for label, _ in by_system}) > 1
     for (label, id_), checks in by_system.items():
+        name = f"{id_} ({label})" if are_several else id_
         missing = [check for check in checks if is_not_run(check)]
         if missing:
             key = (label, missing[0]["note"].removeprefix("not run: "))
             found.not_run[key] = found.not_run.get(key, 0) + 1
         elif any(check["ok"] is False for check in checks):
-            found.wrong[f"{id_} ({label})" if are_several else id_] = None
+            found.wrong[name] = None
             found.wrong_count += 1
-        elif all(check["ok"] is True for check in checks):
+        elif any(map(is_counted, checks)):
+            found.counted[name] = [check["found"] or 0 for check in checks]
+        else:
             found.right += 1
             found.are_repeated |= len(checks) > 1
-        else:
-            found.alone += 1
     for id_, answers in unrated.items():
         if any(check["ok"] is False for _, check in answers):
             found.different[id_] = None
@@ -81,6 +85,9 @@ def words(runs: Sequence[RunRecord]) -> str:
         parts.append(f"{found.right} of {rated} right{each}")
     if found.wrong:
         parts.append(f"wrong: {', '.join(found.wrong)}")
+    if found.counted:
+        each_counted = (f"{name} {_range(rows)}" for name, rows in found.counted.items())
+        parts.append(f"{len(found.counted)} only counted: {', '.join(each_counted)}")
     several = f"on all {found.compared_systems} systems" if found.compared_systems > 1 else ""
     where = f"the same {several or 'in all runs'}"
     if found.different:
@@ -93,3 +100,9 @@ def words(runs: Sequence[RunRecord]) -> str:
     for (label, why), number in found.not_run.items():
         parts.append(f"{label}: {number} not run: {why}")
     return "; ".join(parts)
+
+
+def _range(rows: Sequence[int]) -> str:
+    """``14``; of runs that differ ``0 to 14``."""
+    least, most = min(rows), max(rows)
+    return str(least) if least == most else f"{least} to {most}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from assay.check.answers import expected_rows
 from assay.observation import TransactionReport
 from assay.record import RunRecord
 from assay.report.tidy.columns import OUTCOMES, TidyColumn, never_null, of, path
@@ -135,9 +136,16 @@ CHECKS = _of_part(
     [
         _text("check", "its name", "id"),
         _text("title", "what it looks for"),
-        _number("expected", "rows; null: not known for these data"),
+        TidyColumn(
+            "expected",
+            "integer",
+            "rows; null: not known for these data, or only counted",
+            expected_rows,
+        ),
         _number("found", "rows"),
-        TidyColumn("is_right", "boolean", "null: no expected result, or not run", path("ok")),
+        TidyColumn(
+            "is_right", "boolean", "null: only counted, not run, or no expected result", path("ok")
+        ),
         _text("note", "why it is wrong or was not run"),
     ]
 )
