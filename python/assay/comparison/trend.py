@@ -40,8 +40,8 @@ class Point:
     to_first: Estimate | None
     """To the first point that did the same work. None: of that point, and where a value is 0."""
     to_previous: Estimate | None
-    change_p: float | None
-    """The p-value of a change point here; None: it is none."""
+    adjusted_p: float | None
+    """The p-value of a change point here, adjusted for the number of cells; None: it is none."""
     runs_verdict: Word
     """The worst of its runs."""
     runs_reasons: tuple[str, ...]
@@ -82,7 +82,7 @@ class Trend:
         begins = [
             place
             for place, one in enumerate(self.points)
-            if one.change_p is not None or one.is_first_of_its_work
+            if one.adjusted_p is not None or one.is_first_of_its_work
         ]
         spans = pairwise([0, *begins, len(values)])
         return tuple(
@@ -101,7 +101,9 @@ def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) ->
     for record, run in sorted(found, key=lambda one: one[1].begun_unix_ns or 0):
         cells.setdefault(run.cell_fingerprint, []).append((record, run))
     named = factors.names([runs[0][1] for runs in cells.values()])
-    return [_trend(name, runs, main) for name, runs in zip(named, cells.values(), strict=True)]
+    return _with_changes(
+        [_trend(name, runs, main) for name, runs in zip(named, cells.values(), strict=True)]
+    )
 
 
 def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
@@ -126,7 +128,7 @@ def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
         first.workload,
         first.test_name,
         chosen,
-        _with_changes(points),
+        tuple(points),
         len(runs) - len(counted),
     )
 
@@ -152,7 +154,7 @@ def _point(
         runs=tuple(run.id for run in runs),
         to_first=_ratio(metric, comparable[0].values, values) if comparable else None,
         to_previous=_ratio(metric, comparable[-1].values, values) if comparable else None,
-        change_p=None,
+        adjusted_p=None,
         runs_verdict=worst_word(run.verdict for run in runs),
         runs_reasons=tuple(reasons_of(runs)),
         differs=differs,
@@ -169,13 +171,30 @@ def _stretches(points: Sequence[Point]) -> list[tuple[int, int]]:
     return list(pairwise([0, *begins, len(points)]))
 
 
-def _with_changes(points: Sequence[Point]) -> tuple[Point, ...]:
-    found = {
-        begin + place: p_value
-        for begin, end in _stretches(points)
-        for place, p_value in change_points(_searched([one.value for one in points[begin:end]]))
+def _with_changes(found: Sequence[Trend]) -> list[Trend]:
+    """The change points of all together: their p-values are adjusted for their number."""
+    places = [
+        (number, begin, end) for number, one in enumerate(found) for begin, end in one.stretches
+    ]
+    series = [
+        _searched([point.value for point in found[number].points[begin:end]])
+        for number, begin, end in places
+    ]
+    changes = {
+        (number, begin + place): p
+        for (number, begin, _), of_series in zip(places, change_points(series), strict=True)
+        for place, p in of_series
     }
-    return tuple(replace(point, change_p=found.get(place)) for place, point in enumerate(points))
+    return [
+        replace(
+            one,
+            points=tuple(
+                replace(point, adjusted_p=changes.get((number, place)))
+                for place, point in enumerate(one.points)
+            ),
+        )
+        for number, one in enumerate(found)
+    ]
 
 
 def _searched(values: Sequence[float]) -> Sequence[float]:

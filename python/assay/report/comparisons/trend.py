@@ -82,7 +82,7 @@ def _change(one: Trend, place: int) -> str:
     point = one.points[place]
     if point.is_first_of_its_work:
         return "other work"
-    if point.change_p is None:
+    if point.adjusted_p is None:
         return ""
     return one.metric.word(_level_ratio(one, place))
 
@@ -103,10 +103,10 @@ def _shift(one: Trend, place: int) -> str:
 
 def _notes(one: Trend) -> Iterator[str]:
     for place, point in enumerate(one.points):
-        if point.change_p is not None:
+        if point.adjusted_p is not None:
             yield (
                 f"experiment {point.experiment}: change point, the values from here on "
-                f"{_shift(one, place)} (p {point.change_p:.4f})"
+                f"{_shift(one, place)} (adjusted p {point.adjusted_p:.4f})"
             )
         if point.differs:
             differs = "; ".join(found.sentence for found in point.differs)

@@ -61,7 +61,13 @@ class PointDocument:
     ratio_to_previous_low: Bound
     ratio_to_previous_high: Bound
     is_change_point: Annotated[bool, Meta(description="the level is another from here on")]
-    change_p_value: Annotated[float | None, Meta(description="null: it is no change point")]
+    adjusted_p_value: Annotated[
+        float | None,
+        Meta(
+            description="of the change point, for the number of cells in the output; null: it is "
+            "none"
+        ),
+    ]
     runs_verdict: Annotated[Word, Meta(description="the worst of its runs")]
     runs_reasons: Annotated[str | None, Meta(description="why it is no better")]
     differs: Annotated[str | None, Meta(description="what is not as at the point before")]
@@ -116,8 +122,8 @@ def _point(one: Trend, place: int) -> PointDocument:
         ratio_to_previous=to_previous,
         ratio_to_previous_low=previous_low,
         ratio_to_previous_high=previous_high,
-        is_change_point=point.change_p is not None,
-        change_p_value=point.change_p,
+        is_change_point=point.adjusted_p is not None,
+        adjusted_p_value=point.adjusted_p,
         runs_verdict=point.runs_verdict,
         runs_reasons="; ".join(point.runs_reasons) or None,
         differs="; ".join(one.sentence for one in point.differs) or None,
