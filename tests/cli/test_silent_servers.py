@@ -1,5 +1,5 @@
 """A server that completes the login and then does not answer ends the run, and its address is
-reported."""
+reported; one that stops later ends it too, whatever the clients are."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from assay import registry
@@ -26,6 +27,8 @@ from assay.provision import session
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.systems import first_session
 from assay.systems.abilities import Counters, SessionLimit
+from commands import IN_MEMORY, need
+from step_workloads import folder_of
 
 
 def _message(kind: bytes, body: bytes) -> bytes:
@@ -124,10 +127,10 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
             url = f"postgresql://u@{server.stdout.readline().strip()}/d?sslmode=disable"
             progressed = SilentServer.progressed
 
-            def stop_it_first(watched: SilentServer, report: Mapping[str, Any]) -> None:
-                if report["done"] > 0:
+            def stop_it_first(watched: SilentServer, count: int) -> None:
+                if count > 0:
                     server.send_signal(signal.SIGSTOP)
-                progressed(watched, report)
+                progressed(watched, count)
 
             monkeypatch.setattr(SilentServer, "progressed", stop_it_first)
             run = ["run", "one.sql", "--on", url, "--transactions", "1000000000"]
@@ -137,6 +140,33 @@ def test_a_server_that_stops_answering_ends_a_run_without_a_duration(
     message = capfd.readouterr().err
     assert "warning: no transaction has ended for" in message
     assert "does not answer: no transaction has ended for" in message
+
+
+def test_a_server_that_stops_answering_ends_a_run_of_native_clients(
+    monkeypatch: pytest.MonkeyPatch, working_folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    need("postgresql")
+    monkeypatch.chdir(working_folder)
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(working_folder / "state"))
+    monkeypatch.setattr(silent_server, "QUIET_S", 0.5)
+    keys = 'scripts = ["wait.sql"]\nprotocol = "simple"\npasses = 1\nchanges_data = false\n'
+    folder = folder_of(
+        working_folder / "w", f"{keys}allows_native_client = true\n", wait="SELECT pg_sleep(600);\n"
+    )
+    begun = SilentServer.__init__
+
+    def stop_it(watched: SilentServer, deployment: Deployment, *more: Any) -> None:
+        pid = deployment.server_pid
+        assert pid is not None
+        for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
+            process.suspend()
+        begun(watched, deployment, *more)
+
+    monkeypatch.setattr(SilentServer, "__init__", stop_it)
+    words = ["--client-program", "native", "--on", "postgresql", "--no-durability", *IN_MEMORY]
+    assert run_program(["run", str(folder), *words]) == 3
+    message = capfd.readouterr().err
+    assert "does not answer: the client programs have written nothing for" in message
 
 
 def test_a_long_transaction_does_not_end_the_run(

@@ -10,11 +10,12 @@ from pathlib import Path
 import psutil
 import pytest
 
+from assay.drive import native_clients
 from assay.observation import NativeClientsReport, Observation
 from assay.report.build import build
 from commands import IN_MEMORY, Assay, need
 from running import started
-from step_workloads import folder_of
+from step_workloads import folder_of, ran
 
 NATIVE = ("--client-program", "native")
 
@@ -50,6 +51,9 @@ def test_the_engine_stands_beside_native_clients(assay: Assay, beebe: Path) -> N
     report = native.observation
     assert isinstance(report, NativeClientsReport)
     assert report.rows == report.expected_rows == 2 * 1028
+    # One client: nothing is waited for after it, and nothing else uses its CPU time.
+    assert report.elapsed_ns == report.fastest_ns == report.median_ns
+    assert 0 < report.cpu_ns <= report.elapsed_ns * report.threads
     # Of a library the client programs are the processes in which it works.
     assert max(timed.sample.processes for timed in native.samples) == 1
     built = build(ended.experiment)
@@ -61,6 +65,21 @@ def test_the_engine_stands_beside_native_clients(assay: Assay, beebe: Path) -> N
     tidy = built.tidy["tables"]["cells"]
     assert [one["client_program"] for one in tidy] == ["engine", "native"]
     assert all(one["elapsed_ns"] for one in tidy)
+
+
+def test_what_was_not_sampled_is_unknown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    need("sqlite")
+    monkeypatch.setattr(native_clients, "_SAMPLED_EVERY_S", 600)
+    keys = 'scripts = ["all.sql"]\nprotocol = "simple"\npasses = 1\nchanges_data = false\n'
+    folder = folder_of(tmp_path / "w", f"{keys}allows_native_client = true\n")
+    experiment = ran(folder, "sqlite", client_program="native")
+    report = experiment.runs[0].observation
+    assert isinstance(report, NativeClientsReport)
+    assert (report.threads, report.virtual_bytes, report.resident_bytes) == (None, None, None)
+    sections = build(experiment).sections
+    (table,) = (one for found in sections for one in found.tables if "native" in one.name)
+    shown = dict(zip([column.title for column in table.columns], table.rows[0].cells, strict=True))
+    assert (shown["rows"].shown, shown["threads"].number) == ("10", None)
 
 
 @pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])

@@ -5,145 +5,183 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import resource
+import os
+import select
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.drive.death_watch import ASK_EVERY_S, DeathWatch
 from assay.drive.sampler import TimedSample
+from assay.drive.silent_server import SilentServer
 from assay.errors import SystemDied
 from assay.provision import sampling
 from assay.provision.client_program import started
+from assay.provision.deployment import Deployment
 from assay.provision.programs import ending, last_lines
 from assay.systems.protocol import ProcessSample, ServerDirectory
 
-_INTERVAL_S = 0.02
 _SAMPLED_EVERY_S = 0.05
-_SHARE = 20
-"""Sampling takes at most this part of one processor."""
-_ASKED_EVERY_S = 0.5
+_PAUSE_FACTOR = 20
+"""The next sample comes at least 20 times as long after one as that took: at most 5 % of a
+processor."""
 _FOLDER = "native-clients"
 
 
 @dataclass
-class Ended:
-    """One process. Memory and threads are the most of its samples."""
+class ClientProcess:
+    """One client. Its memory and threads are the most of its samples; None: it ended before the
+    first."""
 
     program: str
     status: int = 0
     elapsed_ns: int = 0
+    cpu_ns: int = 0
+    """User and system time."""
     rows: int = 0
     """Lines that it wrote."""
     digest: str = ""
     """Of what it wrote."""
     error: str = ""
-    threads: int = 0
-    virtual_bytes: int = 0
-    resident_bytes: int = 0
+    threads: int | None = None
+    virtual_bytes: int | None = None
+    resident_bytes: int | None = None
 
 
 @dataclass(frozen=True)
-class Found:
+class ClientsReport:
     program: Path
-    elapsed_ns: int
-    """From before the first process was started until the last one had ended."""
-    cpu_ns: int
-    """User and system time of all of them."""
-    ended: tuple[Ended, ...]
+    clients: tuple[ClientProcess, ...]
     samples: tuple[TimedSample, ...] = ()
     """Of all of them together, the largest of each second."""
+
+    @property
+    def elapsed_ns(self) -> int:
+        """From before the first process was started until the last one had ended."""
+        return max(client.elapsed_ns for client in self.clients)
 
 
 def observe(
     client: tuple[list[str], Mapping[str, str]],
     directory: ServerDirectory,
+    deployment: Deployment,
     statements: str,
     clients: int,
     why_it_died: Callable[[], str | None],
-    data_directory: Path | None = None,
-) -> Found:
-    """They end with the block, whatever happens. ``data_directory``: where they open the data
-    themselves. Raises `SystemDied` where the system ends before they do."""
+    warn: Callable[[str], None],
+) -> ClientsReport:
+    """They end with the block, whatever happens. Raises `SystemDied` where the system ends before
+    they do, or no longer responds."""
     words, environment = client
     folder = directory.run / _FOLDER
     folder.mkdir(mode=0o700)
     try:
         file = folder / "statements.sql"
         file.write_text(statements, encoding="utf-8")
-        ended = [Ended(Path(words[0]).name) for _ in range(clients)]
-        with contextlib.ExitStack() as running:
-            began_ns, before_ns = time.monotonic_ns(), _cpu_of_children_ns()
-            children = [
-                running.enter_context(
-                    started(
-                        words,
-                        environment,
-                        directory,
-                        reads=file,
-                        writes=folder / f"out.{number}",
-                        errors=folder / f"err.{number}",
-                    )
+        outputs = [folder / f"out.{number}" for number in range(clients)]
+        errors = [folder / f"err.{number}" for number in range(clients)]
+        with contextlib.ExitStack() as block:
+            running = _Running(block, deployment)
+            for output, error in zip(outputs, errors, strict=True):
+                running.add(
+                    block.enter_context(
+                        started(
+                            words, environment, directory, reads=file, writes=output, errors=error
+                        )
+                    ),
+                    Path(words[0]).name,
                 )
-                for number in range(clients)
-            ]
-            samples = _wait(children, ended, began_ns, why_it_died, data_directory)
-            elapsed_ns = time.monotonic_ns() - began_ns
-            cpu_ns = _cpu_of_children_ns() - before_ns
-        for number, one in enumerate(ended):
-            _read(one, folder / f"out.{number}", folder / f"err.{number}")
-        return Found(Path(words[0]), elapsed_ns, cpu_ns, tuple(ended), samples)
+            silence = SilentServer(deployment, warn, "the client programs have written nothing")
+            watch = DeathWatch(why_it_died)
+            while not running.have_ended(ASK_EVERY_S):
+                if not watch.is_alive():
+                    raise SystemDied(str(watch.reason))
+                silence.progressed(running.ended + sum(one.stat().st_size for one in outputs))
+        for one, output, error in zip(running.clients, outputs, errors, strict=True):
+            _read(one, output, error)
+        return ClientsReport(
+            Path(words[0]), tuple(running.clients), tuple(running.largest.values())
+        )
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _wait(
-    children: Sequence[subprocess.Popen[bytes]],
-    ended: Sequence[Ended],
-    began_ns: int,
-    why_it_died: Callable[[], str | None],
-    data_directory: Path | None,
-) -> tuple[TimedSample, ...]:
-    """The samples, until all have ended."""
-    left = dict(zip(children, ended, strict=True))
-    largest: dict[int, TimedSample] = {}
-    sampled_s = asked_s = 0.0
-    while left:
-        now_s = time.monotonic()
-        if now_s >= sampled_s:
-            seen = [_sample(child.pid, one, data_directory) for child, one in left.items()]
-            whole = sampling.total([one for one in seen if one is not None])
-            if whole is not None and whole.processes:
-                at_s = now_s - began_ns / 1e9
-                timed = TimedSample(at_s, whole)
-                largest[int(at_s)] = max(largest.get(int(at_s), timed), timed, key=_resident_bytes)
-            took_s = time.monotonic() - now_s
-            sampled_s = now_s + max(_SAMPLED_EVERY_S, _SHARE * took_s)
-        for child in [child for child in left if child.poll() is not None]:
-            one = left.pop(child)
-            one.status, one.elapsed_ns = child.returncode, time.monotonic_ns() - began_ns
-        if now_s - asked_s >= _ASKED_EVERY_S:
-            asked_s = now_s
-            if (died := why_it_died()) is not None:
-                raise SystemDied(died)
-        time.sleep(_INTERVAL_S)
-    return tuple(largest.values())
+class _Running:
+    """The processes: waited for by their descriptors, so that each has the time at which it ended,
+    and sampled meanwhile."""
+
+    def __init__(self, block: contextlib.ExitStack, deployment: Deployment) -> None:
+        self.clients: list[ClientProcess] = []
+        self.largest: dict[int, TimedSample] = {}
+        """Second → the sample of all of them with the most memory."""
+        self._block = block
+        # Where a library works in the clients, these open the data themselves.
+        self._data = deployment.data_directory if deployment.is_embedded else None
+        self._left: dict[int, tuple[subprocess.Popen[bytes], ClientProcess]] = {}
+        self._poll = select.poll()
+        self._began_ns = time.monotonic_ns()
+        # Early, so that clients of some milliseconds have one too.
+        self._sample_s = time.monotonic() + _SAMPLED_EVERY_S / 4
+
+    @property
+    def ended(self) -> int:
+        return len(self.clients) - len(self._left)
+
+    def add(self, child: subprocess.Popen[bytes], program: str) -> None:
+        descriptor = os.pidfd_open(child.pid)
+        self._block.callback(os.close, descriptor)
+        self.clients.append(ClientProcess(program))
+        self._left[descriptor] = child, self.clients[-1]
+        self._poll.register(descriptor, select.POLLIN)
+        self._reap()
+
+    def have_ended(self, within_s: float) -> bool:
+        """Whether all have, once they have or the time is over."""
+        until_s = time.monotonic() + within_s
+        while self._left and (now_s := time.monotonic()) < until_s:
+            self._reap(min(until_s, self._sample_s) - now_s)
+            if self._left and time.monotonic() >= self._sample_s:
+                self._sample()
+        return not self._left
+
+    def _reap(self, wait_s: float = 0.0) -> None:
+        for descriptor, _ in self._poll.poll(max(0.0, wait_s) * 1000):
+            at_ns = time.monotonic_ns()
+            self._poll.unregister(descriptor)
+            child, one = self._left.pop(descriptor)
+            # Not by the child's own wait: only this has the CPU time. Not the memory, which begins
+            # with that of Assay, of which the process is a copy at first.
+            _, status, used = os.wait4(child.pid, 0)
+            child.returncode = one.status = os.waitstatus_to_exitcode(status)
+            one.elapsed_ns = at_ns - self._began_ns
+            one.cpu_ns = int((used.ru_utime + used.ru_stime) * 1e9)
+
+    def _sample(self) -> None:
+        began_s = time.monotonic()
+        seen = []
+        for child, one in list(self._left.values()):
+            if (found := _sample(child.pid, one, self._data)) is not None:
+                seen.append(found)
+            self._reap()  # a client's time is not longer by the sampling of the others
+        if (whole := sampling.total(seen)) is not None and whole.processes:
+            at_s = began_s - self._began_ns / 1e9
+            timed = TimedSample(at_s, whole)
+            before = self.largest.get(int(at_s), timed)
+            self.largest[int(at_s)] = max(before, timed, key=_resident_bytes)
+        took_s = time.monotonic() - began_s
+        self._sample_s = began_s + max(_SAMPLED_EVERY_S, _PAUSE_FACTOR * took_s)
 
 
-def _cpu_of_children_ns() -> int:
-    """Of those that have ended: no other child of this process ends meanwhile."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return int((used.ru_utime + used.ru_stime) * 1e9)
-
-
-def _sample(pid: int, one: Ended, data_directory: Path | None) -> ProcessSample | None:
+def _sample(pid: int, one: ClientProcess, data_directory: Path | None) -> ProcessSample | None:
     found = sampling.sample(pid, data_directory, with_descendants=False)
-    if found is not None:
-        one.threads = max(one.threads, found.threads)
-        one.virtual_bytes = max(one.virtual_bytes, found.virtual_bytes)
-        one.resident_bytes = max(one.resident_bytes, found.resident_bytes)
+    if found is None or not found.virtual_bytes:  # it has ended
+        return None
+    one.threads = max(one.threads or 0, found.threads)
+    one.virtual_bytes = max(one.virtual_bytes or 0, found.virtual_bytes)
+    one.resident_bytes = max(one.resident_bytes or 0, found.resident_bytes)
     return found
 
 
@@ -151,7 +189,7 @@ def _resident_bytes(timed: TimedSample) -> int:
     return timed.sample.resident_bytes
 
 
-def _read(one: Ended, output: Path, errors: Path) -> None:
+def _read(one: ClientProcess, output: Path, errors: Path) -> None:
     hashed = hashlib.sha256()
     with output.open("rb") as file:
         while part := file.read(1 << 20):

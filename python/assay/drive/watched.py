@@ -47,7 +47,7 @@ def observe_watched(
     def on_progress(report: dict[str, Any]) -> bool:
         counters.on_progress(report)
         if silence is not None:
-            silence.progressed(report)
+            silence.progressed(report["done"] + report["failed"])
         if progress is not None:
             progress(report)
         return watch.is_alive()

@@ -128,10 +128,10 @@ class NativeClientsReport(Shape, frozen=True, tag_field="kind", tag="native_clie
     outputs: int
     """How many different outputs there were: 1 where all clients were answered alike."""
     first_error: str
-    threads: int
-    """Of the process with the most, as the next two."""
-    virtual_bytes: int
-    resident_bytes: int
+    threads: int | None
+    """Of the process with the most, as the next two. None: all ended before they were sampled."""
+    virtual_bytes: int | None
+    resident_bytes: int | None
     cpu_ns: int
     """Of all processes together."""
     program_version: str = ""

@@ -8,7 +8,7 @@ They take the place of our own clients in a drive step where a run's cell says s
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace as changed
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from assay import registry
 from assay.drive import native_clients
-from assay.drive.native_clients import Found
+from assay.drive.native_clients import ClientsReport
 from assay.drive.read_only import may_change_data
 from assay.drive.sampler import Sampler
 from assay.errors import Bug, SystemMissing
@@ -78,7 +78,7 @@ def take(
     session_statements: Sequence[str],
 ) -> None:
     """Keeps their report, under this label of the step. Raises `SystemDied` where the server ends
-    meanwhile."""
+    meanwhile, or hangs."""
     cell, system = planned.run.cell, state.up().system
     passes = cell.driving.passes
     if not isinstance(system, NativeClient) or not isinstance(passes, int):
@@ -87,7 +87,7 @@ def take(
     rows = None if None in counts or not counts else passes * sum(one or 0 for one in counts)
     text = "\n".join([as_file(scripts)] * passes)
 
-    def run() -> Found:
+    def run() -> ClientsReport:
         pooled = state.up()
         if pooled.directory is None:
             raise Bug(f"{pooled.deployment.label} has no directory")
@@ -96,10 +96,11 @@ def take(
         return native_clients.observe(
             system.native_client_command(changed(address, session_statements=first)),
             pooled.directory,
+            pooled.deployment,
             text,
             cell.clients,
             pooled.why_it_died,
-            pooled.deployment.data_directory if pooled.deployment.is_embedded else None,
+            state.context.progress.warning,
         )
 
     if may_change_data(state.context.compiled, state.planned):
@@ -115,30 +116,35 @@ def take(
     state.context.store.sampled(found.samples if deployment.is_embedded else sampler.samples)
 
 
-def _report(found: Found, rows: int | None) -> NativeClientsReport:
-    ended = found.ended
-    failed = [one for one in ended if one.status != 0]
-    wrong = [one for one in ended if one.status == 0 and rows is not None and one.rows != rows]
-    digests = {one.digest for one in ended if one.status == 0}
-    elapsed_ns = [one.elapsed_ns for one in ended]
+def _report(found: ClientsReport, rows: int | None) -> NativeClientsReport:
+    clients = found.clients
+    failed = [one for one in clients if one.status != 0]
+    wrong = [one for one in clients if one.status == 0 and rows is not None and one.rows != rows]
+    digests = {one.digest for one in clients if one.status == 0}
+    elapsed_ns = [one.elapsed_ns for one in clients]
     return NativeClientsReport(
-        program=ended[0].program,
-        clients=len(ended),
+        program=clients[0].program,
+        clients=len(clients),
         elapsed_ns=found.elapsed_ns,
         fastest_ns=min(elapsed_ns),
         median_ns=int(statistics.median(elapsed_ns)),
-        rows=ended[0].rows,
+        rows=clients[0].rows,
         expected_rows=rows,
         failed=len(failed),
         wrong=len(wrong),
         outputs=len(digests),
         first_error=failed[0].error if failed else "",
-        threads=max(one.threads for one in ended),
-        virtual_bytes=max(one.virtual_bytes for one in ended),
-        resident_bytes=max(one.resident_bytes for one in ended),
-        cpu_ns=found.cpu_ns,
+        threads=_most(one.threads for one in clients),
+        virtual_bytes=_most(one.virtual_bytes for one in clients),
+        resident_bytes=_most(one.resident_bytes for one in clients),
+        cpu_ns=sum(one.cpu_ns for one in clients),
         program_version=_version(found.program),
     )
+
+
+def _most(found: Iterable[int | None]) -> int | None:
+    """Of those that have one."""
+    return max((one for one in found if one is not None), default=None)
 
 
 def _version(program: Path) -> str:
