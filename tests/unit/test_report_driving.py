@@ -20,7 +20,7 @@ from assay.judge.kinds import Kind
 from assay.observation import Observation
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
-from assay.report.cells import aggregates
+from assay.report.cells import aggregates, cell_runs
 from assay.report.forms import csv, json, markdown, table
 from assay.report.sections import timeline
 from assay.report.values import Report, Table
@@ -427,6 +427,26 @@ def test_the_mean_latency_is_that_of_all_types_by_their_counts() -> None:
     assert aggregates.mean_ns(observations.observation()) is None
     assert replace(observation, elapsed_ns=2 * S).throughput_per_s == 2.0
     assert observation.throughput_per_s is None
+
+
+@pytest.mark.parametrize(("count", "shown"), [(72, "7.20"), (71, "n<72")])
+def test_a_cell_has_a_percentile_only_if_each_repetition_has_the_samples(
+    tmp_path: Path, count: int, shown: str
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], test="load", driving=[CLOSED], repetitions=3)
+    record = invented.experiment(tmp_path / "r.sqlite", planned, 2.0)
+    runs = [
+        invented.changed(
+            run,
+            "observation",
+            transactions=[transaction("move", of_run, times={"latency": 4 * MS})],
+        )
+        for run, of_run in zip(record.runs, (100, count, 100), strict=True)
+    ]
+    (cell,) = cell_runs.cells(record, runs)
+    key = aggregates.at("transactions.move.latency.p95_ns")
+    assert (aggregates.number(cell, key) is None) == (count < 72)
+    assert aggregates.median(key, "ms")(cell).shown == shown
 
 
 def test_groups_of_clients_and_steps_have_tables_and_seconds_add_up(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@ of a cell.
 
 Every number is the median of its own values in the repetitions: of an even number, the mean of the
 two in the middle; in the tables of papers the geometric mean, so that a row's numbers divide. A
-number that one of them does not have (a percentile of too few samples) is not
-that of the others.
+cell has a number only if each of its measured repetitions has it: not a percentile of which one has
+too few samples.
 """
 
 from __future__ import annotations
@@ -80,17 +80,23 @@ KEYS = {
 """By the names that workloads have for them."""
 
 
+def values(cell: CellRuns, key: Key) -> list[float]:
+    """Of each repetition that was measured to its end; empty where one has none. What is of the
+    load: of those that have it, since data that are loaded already have no time."""
+    read = [key.value(run) for run in key.runs(cell)]
+    found = [value for value in read if isinstance(value, int | float)]
+    return found if key.is_of_load or len(found) == len(read) else []
+
+
 def number(cell: CellRuns, key: Key, *, is_mean: bool = False) -> Number | None:
-    """The median of the cell's repetitions, or their geometric mean (``is_mean``); None where no
-    run was measured to its end."""
-    runs = key.runs(cell)
-    found = [key.value(run) for run in runs]
-    values = [value for value in found if isinstance(value, int | float)]
-    if not values:
+    """The median of the cell's repetitions, or their geometric mean (``is_mean``); None where they
+    have none."""
+    found = values(cell, key)
+    if not found:
         return None
-    over = spread(values)
-    middle = estimate.center(values) if is_mean else over.median
-    widths = (percentiles.width_of(key.path, middle, run.driven) for run in runs)
+    over = spread(found)
+    middle = estimate.center(found) if is_mean else over.median
+    widths = (percentiles.width_of(key.path, middle, run.driven) for run in key.runs(cell))
     return Number(
         middle,
         key.unit,
@@ -119,10 +125,21 @@ def _one_of_all(
     def shown(cell: CellRuns) -> Cell:
         made = number(cell, key, is_mean=is_mean)
         if made is None:
-            return absent("none") if cell.measured and key.path else cell.absent
+            return _none(cell, key) if cell.measured and key.path else cell.absent
         return _shown(made, time_unit, with_range)
 
     return shown
+
+
+def _none(cell: CellRuns, key: Key) -> Cell:
+    """Why there is no number, by the first repetition without one."""
+    runs = key.runs(cell)
+    without = [run for run in runs if not isinstance(key.value(run), int | float)]
+    if not without:
+        return cell.absent
+    why = field_path.why_none(without[0], key.path)
+    several = f"{len(without)} of {units.counted(len(runs), 'repetition')} without it"
+    return absent(why, note=several if len(runs) > 1 else "")
 
 
 def full_range(key: Key) -> Aggregate:
@@ -215,7 +232,7 @@ def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggre
 def _own(run: RunRecord, key: Key, time_unit: str) -> Cell:
     value = key.value(run)
     if value is None:
-        return absent("none")
+        return absent(field_path.why_none(run, key.path))
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
         note = judged(text, Number(0, "", 1, verdict=run.judged.word, reason=run.judged.reason))

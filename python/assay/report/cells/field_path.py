@@ -14,7 +14,9 @@ from typing import Any
 
 import msgspec
 
+from assay.observation import Latency
 from assay.record import RunRecord
+from assay.report.cells import percentiles
 
 SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
 _EARLIER = {"response_time": "latency"}
@@ -23,7 +25,7 @@ _UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
 
 
 def value(run: RunRecord, key: str) -> Any:
-    """None where the run has no value at that path."""
+    """None where the run has no value at that path, or too few samples for a percentile."""
     first, *rest = key.split(".")
     if first == SAMPLES and len(rest) == 1:
         seen = [getattr(timed.sample, rest[0], None) for timed in run.samples]
@@ -38,6 +40,14 @@ def value(run: RunRecord, key: str) -> Any:
     return found
 
 
+def why_none(run: RunRecord, key: str) -> str:
+    """Instead of the value, where there is none: ``n<72`` for a percentile of too few samples."""
+    above, _, name = key.rpartition(".")
+    times = value(run, above) if above else None
+    needed = percentiles.lacking(times, name) if isinstance(times, Latency) else 0
+    return f"n<{needed}" if needed else "none"
+
+
 def unit(key: str) -> str:
     return next((unit for end, unit in _UNITS.items() if key.endswith(end)), "count")
 
@@ -48,6 +58,8 @@ def _step(place: Any, name: str) -> Any:
     if isinstance(place, tuple):
         of_that_name = (one for one in place if getattr(one, "name", None) == name)
         return next((one for one in of_that_name if getattr(one, "outcome", "ok") == "ok"), None)
+    if isinstance(place, Latency) and percentiles.lacking(place, name):
+        return None
     if isinstance(place, msgspec.Struct):
         known = _EARLIER.get(name, name)
         return getattr(place, known) if known in place.__struct_fields__ else None

@@ -28,6 +28,14 @@ def is_percentile(path: str) -> bool:
     return path.rpartition(".")[2].removesuffix("_ns") in BY_NAME
 
 
+def lacking(times: Latency, name: str) -> int:
+    """How many samples a percentile (``p95_ns``) needs, where there are fewer; 0: enough."""
+    if not is_percentile(name):
+        return 0
+    needed = samples_needed(BY_NAME[name.removesuffix("_ns")])
+    return needed if times.count < needed else 0
+
+
 def width_of(key: str, value: float, observation: Observation | None) -> int:
     """The same for a value of the observation; 0 where its key is that of no percentile."""
     if observation is None or not is_percentile(key):

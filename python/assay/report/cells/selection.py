@@ -110,9 +110,3 @@ def level_of(cell: CellRuns, factor: str) -> Scalar | None:
     words = cell.runs[0].system_label.split()
     given = [word.partition("=") for word in words if "=" in word]
     return next((value for name, _, value in given if name == factor), None)
-
-
-def values(cell: CellRuns, key: Key) -> list[float]:
-    """Of its repetitions that were measured to their end, or loaded where that is what is read."""
-    found = (key.value(run) for run in key.runs(cell))
-    return [float(value) for value in found if isinstance(value, int | float)]

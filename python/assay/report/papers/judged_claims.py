@@ -15,7 +15,7 @@ from assay.judge import order
 from assay.judge.estimate import LeastDeviation
 from assay.judge.order import Interval
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.cells import cell_runs, client_process, field_path, selection
+from assay.report.cells import aggregates, cell_runs, client_process, field_path, selection
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.selection import Quantity
@@ -89,7 +89,7 @@ class _Case:
 
     def values(self) -> list[list[float]]:
         """Of the repetitions of each cell, which is that of a term."""
-        return [selection.values(*one) for one in zip(self.cells, self.keys, strict=True)]
+        return [aggregates.values(*one) for one in zip(self.cells, self.keys, strict=True)]
 
     def ratio(self, after: Sequence[float], before: Sequence[float]) -> Interval:
         return order.ratio(after, before, _least_deviation(self.keys))
@@ -122,7 +122,7 @@ def judged_speed_up(
         of.key(experiment.workload, cell.runs[0].test)
         for cell, of in zip(cells, quantities, strict=True)
     ]
-    of_both = [selection.values(*one) for one in zip(cells, keys, strict=True)]
+    of_both = [aggregates.values(*one) for one in zip(cells, keys, strict=True)]
     why = next(filter(None, map(comparability.why_not, cells)), "")
     if why := why or comparability.why_no_ratio(of_both):
         return judgement.not_comparable(why)
@@ -270,7 +270,7 @@ def _growth(case: _Case) -> Judged:
     sizes, values = [], []
     for cell in case.cells:
         size = selection.level_of(cell, claim.growth)
-        for value in selection.values(cell, key):
+        for value in aggregates.values(cell, key):
             if isinstance(size, int | float) and size > 0 and value > 0:
                 sizes.append(float(size))
                 values.append(value)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from assay.experiment import Scalar
 from assay.judge import order
 from assay.judge.order import Interval
-from assay.report.cells import aggregates, cell_runs, selection
+from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.cells.pivot import Aggregate
 from assay.report.cells.published import HARDWARE, Published
@@ -155,7 +155,7 @@ def _between(
     if first is None or other is None:
         return None
     slow, fast = (other, first) if key.unit == "per_s" else (first, other)
-    values, divided_by = (selection.values(one, key) for one in (slow, fast))
+    values, divided_by = (aggregates.values(one, key) for one in (slow, fast))
     if not values or not divided_by or min(*values, *divided_by) <= 0:
         return None
     return order.ratio(values, divided_by, key.least_deviation)
