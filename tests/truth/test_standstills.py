@@ -62,7 +62,7 @@ def test_a_suspended_client_is_reported_and_is_no_stall(
     total_ns = sum(lasted_ns for _, lasted_ns in stood_still)
     assert ask(path, "SELECT sum(suspended_ns), sum(stalled_ns) FROM intervals") == [(total_ns, 0)]
     assert "client-suspended" in message
-    assert "stalled:" not in message.split("Standstills")[0]
+    assert "stalled:" not in message.split("Stalls and suspensions")[0]
 
 
 def test_a_stalled_system_is_reported_with_time_and_length(

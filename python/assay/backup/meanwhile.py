@@ -1,6 +1,6 @@
 """Two clients that work while a backup is made: one reads, one writes. Each sends a small
 transaction every few milliseconds, and sends it again until it is answered: the longest time that
-takes is the outage.
+takes is reported.
 """
 
 from __future__ import annotations

@@ -184,11 +184,11 @@ METRICS: Mapping[str, Metric] = {
             "backup_size_bytes", "bytes", "of a backup", _backup(lambda one: one.size_bytes), _SIZE
         ),
         Metric(
-            "backup_outage_reads_ns", "ns", "longest wait of a reader meanwhile",
+            "backup_longest_read_wait_ns", "ns", "longest wait of a read meanwhile",
             _backup(lambda one: one.reads.longest_ns), _WAIT,
         ),
         Metric(
-            "backup_outage_writes_ns", "ns", "longest wait of a writer meanwhile",
+            "backup_longest_write_wait_ns", "ns", "longest wait of a write meanwhile",
             _backup(lambda one: one.writes.longest_ns), _WAIT,
         ),
         Metric("backup_restore_ns", "ns", "of restoring it", _backup(lambda one: one.restore_ns)),

@@ -133,8 +133,8 @@ class Kind(Enum):
         "connections --reconnect, for transactions cancelled at the end a longer --drain",
     )
     OUTAGE = WarningText(
-        "for a while no transaction succeeded although clients sent some; the numbers include that "
-        "time",
+        "for a while no client had a session, until a transaction ended ok again; the numbers "
+        "include that time",
         "see the timeline of the run, and the server's log",
         limits=True,
         is_unsteady=True,

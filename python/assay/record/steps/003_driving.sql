@@ -104,7 +104,7 @@ CREATE VIEW intervals AS
   FROM observations, json_each(document, '$.intervals') AS one;
 
 CREATE VIEW outages AS
-  -- When nothing ended well although clients asked; since the beginning of the measurement.
+  -- Times in which no client had a session; since the beginning of the measurement.
   SELECT run_id, json_extract(one.value, '$.from_ns') AS from_ns,
          json_extract(one.value, '$.to_ns') AS to_ns
   FROM observations, json_each(document, '$.outages') AS one;

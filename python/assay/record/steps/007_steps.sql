@@ -412,7 +412,7 @@ CREATE VIEW check_results AS
   FROM checks, json_each(document) AS one;
 
 CREATE VIEW outages AS
-  -- When nothing ended well although clients asked; since the beginning of the measurement.
+  -- Times in which no client had a session; since the beginning of the measurement.
   SELECT run_id, json_extract(one.value, '$.from_ns') AS from_ns,
          json_extract(one.value, '$.to_ns') AS to_ns,
          step

@@ -40,7 +40,7 @@ def table(test: str, found: Sequence[CellRuns]) -> Table | None:
     return Table(
         name=f"{test}_standstills",
         label_columns=3,
-        title="Standstills",
+        title="Stalls and suspensions",
         columns=(
             Column("run", is_number=True),
             Column("cell"),

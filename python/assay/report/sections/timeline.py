@@ -115,7 +115,7 @@ def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
     return Table(
         name=f"{test}_outages",
         label_columns=2,
-        title="Outages: nothing ended ok although clients asked",
+        title="Outages: times in which no client had a session",
         columns=(
             Column("run", is_number=True),
             Column("cell"),
