@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -31,10 +32,15 @@ PUBLISHED: dict[str, Any] = {
 }
 
 
-def paper(path: Path, published: dict[str, Any], elapsed_s: float) -> Table:
+def paper(
+    path: Path,
+    published: dict[str, Any],
+    elapsed_s: Mapping[tuple[str, str, int], tuple[float]] | float,
+    **report: str,
+) -> Table:
     planned = invented.plan([invented.SQLITE, invented.MARIADB], clients=(10, 1))
     workload = {
-        "report": {"parallel": {"title": "Batch", "unit": "ms"}},
+        "report": {"parallel": {"title": "Batch", "unit": "ms", **report}},
         "published": {"parallel": published},
     }
     record = invented.experiment(path, planned, elapsed_s, workload=workload)
@@ -65,7 +71,11 @@ def test_a_system_of_the_same_driver_stands_in_for_the_published_one(tmp_path: P
     assert "MySQL: measured with mariadb engine=MyISAM in its place" in found.notes
 
 
-def test_scalability_is_in_percent_as_it_was_printed_and_divided(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("value", "expected"), [("elapsed", 20), ("throughput", 200)])
+def test_scalability_is_in_percent_as_it_was_printed_and_divided(
+    tmp_path: Path, value: str, expected: int
+) -> None:
+    """In half the time 10 clients do 10 times as much as one."""
     published = {
         "source": "the paper",
         "unit": "%",
@@ -75,9 +85,14 @@ def test_scalability_is_in_percent_as_it_was_printed_and_divided(tmp_path: Path)
         "layout": {"rows": ["system"]},
         "rows": [{"system": "SQLite", "values": [50]}],
     }
-    ours = next(row for row in paper(tmp_path / "records", published, 1.5).rows[1:])
-    assert ours.cells[-1].number is not None
-    assert (ours.cells[-1].number.value, ours.cells[-1].number.unit) == (10, "%")
+    elapsed_s = {
+        (system, "here", clients): (3.0 if clients == 1 else 1.5,)
+        for system in ("sqlite", "mariadb")
+        for clients in (1, 10)
+    }
+    ours = paper(tmp_path / "records", published, elapsed_s, value=value).rows[1].cells[-1].number
+    assert ours is not None
+    assert (ours.value, ours.unit) == (pytest.approx(expected), "%")
 
 
 def test_the_numbers_of_a_row_divide_and_have_the_judgement_of_the_claim(

@@ -41,6 +41,10 @@ class Key:
     is_of_load: bool = False
     """It is known once the data are loaded, also of a run that drove no clients."""
 
+    @property
+    def is_more_better(self) -> bool:
+        return self.unit == "per_s"
+
     def least_deviation(self, _value: float) -> float:
         """As a metric of comparisons has it (`assay.judge.estimate.LeastDeviation`)."""
         return RELATIVE_RESOLUTION if percentiles.is_percentile(self.path) else 0.0
@@ -203,18 +207,42 @@ def ratio(number: Number | None, divided_by: Number | None) -> Cell | None:
     """With the widest range that the repetitions of both allow, and the worse verdict."""
     if number is None or divided_by is None:
         return None
-    if not (divided_by.value and divided_by.low and divided_by.high):
+    if 0 in (divided_by.value, divided_by.low, divided_by.high):
         return None
     worst = verdict.worst(Verdict(one.verdict, one.reason) for one in (number, divided_by))
     made = Number(
         number.value / divided_by.value,
         "ratio",
-        low=(number.low or 0) / divided_by.high,
-        high=(number.high or 0) / divided_by.low,
+        low=_divided(number.low, divided_by.high),
+        high=_divided(number.high, divided_by.low),
         verdict=worst.word,
         reason=worst.reason,
     )
     return judged(units.ratio(made.value), made)
+
+
+def _divided(bound: float | None, by: float | None) -> float | None:
+    return None if bound is None or by is None else bound / by
+
+
+def speed_up(first: Number | None, other: Number | None, key: Key) -> Cell | None:
+    """How many times faster the other is than the first."""
+    return ratio(other, first) if key.is_more_better else ratio(first, other)
+
+
+def scalability(
+    first: Number | None, other: Number | None, key: Key, clients_ratio: float
+) -> Number | None:
+    """(1/N) (t1/tN), of throughputs (1/N) (xN/x1): the speed-up as a share of that of N times as
+    many clients, ``clients_ratio``."""
+    found = speed_up(first, other, key)
+    return scaled(found.number, 1 / clients_ratio) if found and found.number else None
+
+
+def scaled(number: Number, factor: float) -> Number:
+    """With its bounds, where they are known."""
+    low, high = (None if one is None else one * factor for one in (number.low, number.high))
+    return replace(number, value=number.value * factor, low=low, high=high)
 
 
 def only(key: Key, time_unit: str = "s", *, shows_reason: bool = False) -> Aggregate:

@@ -135,10 +135,8 @@ def compared(
                 value = replace(aggregates.mean(key, unit)(one), runs=one.run_ids)
                 yield Point({**levels, VALUE: title}, origin, value)
         first, *others = [_mean(one, key) for one in of_levels]
-        is_more_better = key.unit == "per_s"
         for place_of_other, other in enumerate(others):
-            slow, fast = (other, first) if is_more_better else (first, other)
-            if (shown := aggregates.ratio(slow, fast)) is not None:
+            if (shown := aggregates.speed_up(first, other, key)) is not None:
                 name = f"{SPEED_UP} {published.columns[place_of_other + 1]}"
                 title = name if place_of_other else SPEED_UP
                 between = _between(of_levels[0], of_levels[place_of_other + 1], key)
@@ -154,7 +152,7 @@ def _between(
 ) -> Interval | None:
     if first is None or other is None:
         return None
-    slow, fast = (other, first) if key.unit == "per_s" else (first, other)
+    slow, fast = (other, first) if key.is_more_better else (first, other)
     values, divided_by = (aggregates.values(one, key) for one in (slow, fast))
     if not values or not divided_by or min(*values, *divided_by) <= 0:
         return None
@@ -168,22 +166,16 @@ def _scalability(
     origin: str,
     key: aggregates.Key,
 ) -> Iterator[Point]:
-    """(1/N) (t1/tN) in percent, of each number of clients above the first, which must be 1."""
+    """`assay.report.cells.aggregates.scalability` in percent, of each number of clients
+    above the first, which must be 1."""
     by_clients = {int(cell.factors[_CLIENTS]): _mean(cell, key) for cell in cells}
     titles = dict(zip(published.column_levels, published.columns, strict=True))
     alone = by_clients.pop(1, None)
     for clients in sorted(by_clients):
-        found = aggregates.ratio(alone, by_clients[clients])
-        if found is None or found.number is None:
+        found = aggregates.scalability(alone, by_clients[clients], key, clients)
+        if found is None:
             continue
-        share = 100 / clients
-        number = replace(
-            found.number,
-            unit=PERCENT,
-            value=found.number.value * share,
-            low=(found.number.low or 0) * share,
-            high=(found.number.high or 0) * share,
-        )
+        number = replace(aggregates.scaled(found, 100), unit=PERCENT)
         title = titles.get(clients, units.counted(clients, "client"))
         yield Point({**levels, VALUE: title}, origin, judged(f"{number.value:.0f}", number))
 

@@ -212,12 +212,14 @@ def _beside(
     """Speed-ups, scalability and published numbers, after the measured ones."""
     shown: list[Cell] = []
     if declared.has_scalability:
-        shown += _scalability(declared, key, row, levels)
+        shown += _scalability(key, row, levels)
     if declared.has_speed_up:
         numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
         why_none = f"one {declared.columns}" if len(numbers) == 1 else ""
         others = numbers[1:] or [None]
-        shown += [_speed_up(declared, numbers[0], other) or absent(why_none) for other in others]
+        shown += [
+            aggregates.speed_up(numbers[0], other, key) or absent(why_none) for other in others
+        ]
     if published:
         shown += published.cells(_printed(row, published))
     return shown
@@ -229,33 +231,15 @@ def _printed(row: PivotRow, published: Published) -> Mapping[str, Any] | None:
     return published.row(first.published_names, first.factors)
 
 
-def _scalability(
-    declared: Declaration, key: Key, row: PivotRow, levels: Sequence[Scalar]
-) -> list[Cell]:
-    """(1/N) (t1/tN) of each number of clients but the first, which need not be 1."""
+def _scalability(key: Key, row: PivotRow, levels: Sequence[Scalar]) -> list[Cell]:
+    """Of each number of clients but the first, which need not be 1."""
     numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
     shown = []
     for clients, other in zip(levels[1:], numbers[1:], strict=True):
         ratio = float(clients) / float(levels[0])
-        found = _speed_up(declared, numbers[0], other)
-        if found is None or found.number is None:
-            shown.append(absent(""))
-            continue
-        number = replace(
-            found.number,
-            value=found.number.value / ratio,
-            low=(found.number.low or 0) / ratio,
-            high=(found.number.high or 0) / ratio,
-        )
-        shown.append(judged(units.ratio(number.value), number))
+        found = aggregates.scalability(numbers[0], other, key, ratio)
+        shown.append(absent("") if found is None else judged(units.ratio(found.value), found))
     return shown
-
-
-def _speed_up(declared: Declaration, first: Number | None, other: Number | None) -> Cell | None:
-    """How many times faster the other column is than the first, with the widest range that the
-    repetitions allow."""
-    slow, fast = (other, first) if declared.is_more_better else (first, other)
-    return aggregates.ratio(slow, fast)
 
 
 def _speed_up_titles(declared: Declaration, levels: Sequence[Scalar]) -> list[str]:

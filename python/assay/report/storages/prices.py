@@ -28,7 +28,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     priced = [cell for cell in found if _price(cell)]
     if not priced or (declared and declared.fields):
         return None
-    key, is_more_better = _compared(declared)
+    key = _compared(declared)
     factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
     firsts: dict[object, CellRuns] = {}
     for cell in priced:
@@ -36,12 +36,12 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
             firsts.setdefault(cell.without(_STORAGE), cell)
     rows = []
     for cell in priced:
-        cells = _cells(firsts.get(cell.without(_STORAGE)), cell, key, is_more_better)
+        cells = _cells(firsts.get(cell.without(_STORAGE)), cell, key)
         labels = cell_runs.label_cells(cell, factors)
         rows.append(Row((*labels, text(cell.factors[_STORAGE]), *cells)))
     currency = next(price.currency for cell in priced if (price := _price(cell)))
     unit = f" in {currency}" if currency else ""
-    of_what = "throughput" if is_more_better else "time"
+    of_what = "throughput" if key.is_more_better else "time"
     table = Table(
         name=f"{test}_prices",
         title=f"Speed-up and price of each storage{unit}",
@@ -68,46 +68,37 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     return Section("Price", (), (table,))
 
 
-def _compared(declared: Declaration | None) -> tuple[Key, bool]:
-    """What speed-ups are of, and whether more of it is better."""
+def _compared(declared: Declaration | None) -> Key:
+    """What speed-ups are of."""
     if declared and declared.has_speed_up and declared.columns == _STORAGE:
-        return aggregates.KEYS[declared.value], declared.is_more_better
-    return aggregates.THROUGHPUT, True
+        return aggregates.KEYS[declared.value]
+    return aggregates.THROUGHPUT
 
 
 def _price(cell: CellRuns) -> StoragePrice | None:
     return cell.runs[0].storage_price
 
 
-def _cells(
-    first: CellRuns | None, cell: CellRuns, key: Key, is_more_better: bool
-) -> tuple[Cell, ...]:
+def _cells(first: CellRuns | None, cell: CellRuns, key: Key) -> tuple[Cell, ...]:
     if first is not None and first is not cell and aggregates.number(cell, key) is not None:
-        return _other(first, cell, key, is_more_better)
+        return _other(first, cell, key)
     speed_up = absent("first") if first is cell else cell.absent
     return (_per_gb(cell), speed_up, absent(""), absent(""), *_of_size(cell))
 
 
-def _other(first: CellRuns, cell: CellRuns, key: Key, is_more_better: bool) -> tuple[Cell, ...]:
+def _other(first: CellRuns, cell: CellRuns, key: Key) -> tuple[Cell, ...]:
     own, base = _price(cell), _price(first)
     assert own is not None and base is not None, "both have a price"
     ratio = own.per_gb / base.per_gb
     price_ratio = Cell(units.digits(ratio, 3), Number(ratio, "ratio"))
-    above, below = (cell, first) if is_more_better else (first, cell)
-    divided = (aggregates.number(above, key), aggregates.number(below, key))
+    numbers = (aggregates.number(first, key), aggregates.number(cell, key))
     runs = (*first.measured, *cell.measured) if key is aggregates.THROUGHPUT else ()
     why = why_not_steady(warning for run in runs for warning in run.warnings)
-    made = None if why else aggregates.ratio(*divided)
+    made = None if why else aggregates.speed_up(*numbers, key)
     if made is None or made.number is None:
         none = absent("-", note=f"no speed-up: {why}" if why else "")
         return (_per_gb(cell), none, price_ratio, absent("-"), *_of_size(cell))
-    number = made.number
-    by_price = replace(
-        number,
-        value=number.value / ratio,
-        low=(number.low or 0) / ratio,
-        high=(number.high or 0) / ratio,
-    )
+    by_price = aggregates.scaled(made.number, 1 / ratio)
     return (
         _per_gb(cell),
         made,

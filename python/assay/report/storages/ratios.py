@@ -80,7 +80,7 @@ def _ratio(first: CellRuns, other: CellRuns) -> tuple[Cell, Cell]:
     if made is None or made.number is None:
         return absent("-"), absent("")
     number = made.number
-    value, low, high = (
-        units.digits(one or 0, 3) for one in (number.value, number.low, number.high)
-    )
-    return replace(made, shown=value), Cell(f"{low}-{high}")
+    shown = replace(made, shown=units.digits(number.value, 3))
+    if number.low is None or number.high is None:
+        return shown, absent("")
+    return shown, Cell(f"{units.digits(number.low, 3)}-{units.digits(number.high, 3)}")
