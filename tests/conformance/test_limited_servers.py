@@ -40,8 +40,8 @@ def test_a_server_with_little_memory_works_or_names_the_limit(assay: Assay, syst
     assert "ended by the memory limit of 28MB" in little.reason
     assert ended.status == 3
     rows = ended.document["tables"]["runs"]
-    assert [row["memory_limit_bytes"] for row in rows] == [256 * MB, 28 * MB]
-    assert [row["cpu_limit"] for row in rows] == [0.5, 0.5]
+    assert [row["memory_bytes"] for row in rows] == [256 * MB, 28 * MB]
+    assert [row["cpus"] for row in rows] == [0.5, 0.5]
 
 
 def test_a_running_server_on_this_machine_is_sampled(assay: Assay) -> None:

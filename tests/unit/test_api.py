@@ -60,7 +60,7 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
     ]  # fmt: skip
     cell = result.cells[0]
     assert (cell.repetitions, cell.measured) == (2, 2)
-    assert (cell.memory_limit_bytes, cell.cpu_limit, cell.rtt_s) == (None, None, 0)
+    assert (cell.memory_bytes, cell.cpus, cell.rtt_s) == (None, None, 0)
     assert cell.throughput_per_s is not None
     assert cell.throughput_per_s.least <= cell.throughput_per_s.median
     assert cell.latency.p99_ns is not None

@@ -175,6 +175,17 @@ def test_unequal_cells_are_said_to_differ_in_what(folder: Path) -> None:
     assert cell.primary.estimate is not None
 
 
+def test_what_servers_are_given_is_compared_by_the_names_and_levels_of_the_options(
+    folder: Path,
+) -> None:
+    machines = (ServerMachine(), ServerMachine(memory_bytes=1 << 30))
+    systems = [replace(invented.POSTGRESQL, machine=machine) for machine in machines]
+    found = comparison.side("A", "", [measured(folder / "a", systems=systems)])
+    (cell,) = comparison.compare(found, None, between="memory=none,1GB").cells
+    assert cell.name == "postgresql, here, 8 clients"
+    assert "memory_bytes" not in cell.factors
+
+
 def test_profiles_are_compared_whatever_settings_they_have(folder: Path) -> None:
     (none, tuned) = experiment(
         Words("ssd.insert", on=("sqlite",), set=("sqlite.profile=none,tuned",))

@@ -81,9 +81,9 @@ class _Factors:
     system: str
     """Its name, options and settings."""
     storage: str
-    memory_limit_bytes: int | None
+    memory_bytes: int | None
     """Of the server, page cache included; None: not limited."""
-    cpu_limit: float | None
+    cpus: float | None
     """Processors of the server; None: not limited."""
     rtt_s: float
     """Round-trip time that was added between clients and server."""

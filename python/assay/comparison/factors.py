@@ -17,15 +17,15 @@ from assay.provision.deployment import NOT_SEEN
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
 
-_OF_SERVER = {"memory_bytes": "memory", "cpus": "cpus", "rtt_s": "rtt"}
-"""Factor → its name in that of a cell, which is the option's."""
+_OF_SERVER = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s"}
+"""Factor, by the name of its option → its column, which has the unit."""
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 _OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
 
 
 def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
-    """Factor → level, of those that have one. The profile of settings is part of the system's
+    """Column → level, of the factors that have one. The profile of settings is part of the system's
     name, unless it is the factor ``between`` which levels are compared."""
     driving = {} if run.driving is None else {
         name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
@@ -35,7 +35,7 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         "system": run.system_label if between != PROFILE else _without_profile(run.system_label),
         **({PROFILE: _profile(run)} if between == PROFILE else {}),
         "storage": run.storage or NOT_SEEN,
-        **{name: getattr(run.server_machine, name) for name in _OF_SERVER},
+        **{name: getattr(run.server_machine, name) for name in _OF_SERVER.values()},
         "clients": run.clients,
         **{f"{cell_names.OF_GROUP}{group}": number for group, number in run.group_clients.items()},
         "protocol": run.protocol,
@@ -62,7 +62,7 @@ def factor_of(field: str) -> str:
         return rest
     if field.startswith("system.machine."):
         name = field.removeprefix("system.machine.")
-        return name if name in _OF_SERVER else ""
+        return next((factor for factor, column in _OF_SERVER.items() if column == name), "")
     return head if head in (*cell_names.ALWAYS_NAMED, *_OF_CELL) else ""
 
 
@@ -90,7 +90,7 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
             system[part] = {key: value for key, value in values if of_profile.get(key) != value}
         cell["system"] = {**system, PROFILE: "", "of_profile": {}}
     elif between in _OF_SERVER:
-        machine = {**(system.get("machine") or {}), between: None}
+        machine = {**(system.get("machine") or {}), _OF_SERVER[between]: None}
         cell["system"] = {**system, "machine": machine}
     elif between in run.parameters:
         given = {name: one for name, one in run.parameters.items() if name != between}
@@ -103,8 +103,13 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
 
 
 def level_of(run: RunRecord, factor: str) -> str | None:
-    """As text; None: the run has none."""
-    level = levels(run, factor).get(factor)
+    """As text, as the option takes it; None: the run has none."""
+    found = (
+        server_machines.levels(run.server_machine, [factor])
+        if factor in _OF_SERVER
+        else levels(run, factor)
+    )
+    level = found.get(factor)
     return None if level is None else cell_names.level_text(level)
 
 
@@ -162,13 +167,13 @@ def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
 def _named_by(runs: Sequence[RunRecord], between: str) -> list[dict[str, Scalar]]:
     """The levels by which their cells are named: those of a server's machine are factors where they
     vary, else a part of the system's name."""
-    compared = _OF_SERVER.get(between, between)
     varying = server_machines.varying(run.server_machine for run in runs)
-    not_in_label = [*varying, *([compared] if between in _OF_SERVER else [])]
+    not_in_label = [*varying, *([between] if between in _OF_SERVER else [])]
     cells: list[dict[str, Scalar]] = []
     for run in runs:
         machine = run.server_machine
-        given = {name: one for name, one in levels(run, between).items() if name not in _OF_SERVER}
+        columns = _OF_SERVER.values()
+        given = {name: one for name, one in levels(run, between).items() if name not in columns}
         label, storage = str(given.pop("system")), given.pop("storage")
         cell = {
             "system": server_machines.label_without(label, machine, not_in_label),
@@ -176,7 +181,7 @@ def _named_by(runs: Sequence[RunRecord], between: str) -> list[dict[str, Scalar]
             **server_machines.levels(machine, varying),
             **given,
         }
-        cells.append({name: level for name, level in cell.items() if name != compared})
+        cells.append({name: level for name, level in cell.items() if name != between})
     return cells
 
 

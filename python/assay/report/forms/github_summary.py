@@ -99,7 +99,7 @@ def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]
 
 
 _ONLY_IF_VARIED = (
-    "cache", "client_program", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s",
+    "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
 )  # fmt: skip
 _TITLES = (
     "tx/s",

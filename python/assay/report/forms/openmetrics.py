@@ -23,7 +23,7 @@ Sample = tuple[str, Mapping[str, str], float | int]
 
 _LABELS = ("experiment", "run", "workload", "test", "system", "storage", "clients", "repetition")
 _ONLY_IF_VARIED = (
-    "cache", "client_program", "offered_rate_per_s", "memory_limit_bytes", "cpu_limit", "rtt_s",
+    "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
 )  # fmt: skip
 """Further labels, of factors that differ within the experiment."""
 _OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")

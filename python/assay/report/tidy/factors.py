@@ -36,11 +36,11 @@ FACTORS = [
         "currency", "string", "of the price; null: not given", path("storage_price", "currency")
     ),
     TidyColumn(
-        "memory_limit_bytes", "integer", "of the server, page cache included; null: none",
+        "memory_bytes", "integer", "of the server, page cache included; null: none",
         lambda run: run.server_machine.memory_bytes,
     ),
     TidyColumn(
-        "cpu_limit", "number", "processors of the server; null: all",
+        "cpus", "number", "processors of the server; null: all",
         lambda run: run.server_machine.cpus,
     ),
     never_null(
