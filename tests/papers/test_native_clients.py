@@ -79,7 +79,7 @@ def test_what_was_not_sampled_is_unknown(tmp_path: Path, monkeypatch: pytest.Mon
     sections = build(experiment).sections
     (table,) = (one for found in sections for one in found.tables if "native" in one.name)
     shown = dict(zip([column.title for column in table.columns], table.rows[0].cells, strict=True))
-    assert (shown["rows"].shown, shown["threads"].number) == ("10", None)
+    assert shown["rows"].number is not None and shown["threads"].number is None
 
 
 @pytest.mark.parametrize("system", ["sqlite", "postgresql", "mariadb", "mysql"])

@@ -77,3 +77,22 @@ def test_only_the_folder_of_a_package_is_extracted(tmp_path: Path) -> None:
     to.mkdir()
     assert debian_package.unpack(archive, "bibtex/bib/beebe", {"a.bib", "c.bib"}, to) == {"a.bib"}
     assert [file.name for file in to.iterdir()] == ["a.bib"]
+
+
+@pytest.mark.parametrize("size_bytes", [0, 100, -60])
+def test_a_damaged_package_is_named_with_the_reason(tmp_path: Path, size_bytes: int) -> None:
+    archive = package(tmp_path, ["a.bib"])
+    archive.write_bytes(archive.read_bytes()[:size_bytes])
+    with pytest.raises(debian_package.PackageUnavailable, match=r"some\.deb"):
+        debian_package.unpack(archive, "bibtex/bib/beebe", {"a.bib"}, tmp_path)
+
+
+def test_a_tool_of_tex_that_does_not_answer_has_no_tree(
+    bare_machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kpsewhich = bare_machine / "bin" / "kpsewhich"
+    kpsewhich.write_text("#!/bin/sh\nexec /bin/sleep 60\n")
+    kpsewhich.chmod(0o755)
+    monkeypatch.setattr(beebe, "_KPSEWHICH_S", 0.1)
+    with pytest.raises(InputError, match="apt-get is not on this machine"):
+        beebe.get(bare_machine / "beebe")

@@ -34,6 +34,7 @@ TREES = (
     "/usr/local/texlive/*/texmf-dist",
     "/opt/texlive/*/texmf-dist",
 )
+_KPSEWHICH_S = 30
 
 
 @dataclass(frozen=True)
@@ -141,20 +142,27 @@ def _tree_folder(expected: Manifest) -> Path | None:
 
 
 def _tree_folders(expected: Manifest) -> Iterator[Path]:
-    if kpsewhich := shutil.which("kpsewhich"):
-        name = next(iter(expected.files))
-        answer = subprocess.run(
-            [kpsewhich, "--format=bib", name],
-            capture_output=True,
-            text=True,
-            timeout=30,
-            check=False,
-        )
-        if answer.returncode == 0 and answer.stdout.strip():
-            yield Path(answer.stdout.strip()).parent
+    if (named := _kpsewhich(next(iter(expected.files)))) is not None:
+        yield named.parent
     for pattern in TREES:
         for tree in sorted(Path("/").glob(pattern.lstrip("/")), reverse=True):
             yield tree / expected.folder
+
+
+def _kpsewhich(name: str) -> Path | None:
+    """Where TeX finds the file; None where it does not, or does not answer."""
+    try:
+        answer = subprocess.run(
+            ["kpsewhich", "--format=bib", name],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_KPSEWHICH_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return Path(answer.stdout.strip()) if answer.stdout.strip() else None
 
 
 def differences(expected: Manifest, folder: Path) -> list[str]:

@@ -15,6 +15,8 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
+from assay.provision.programs import ending
+
 TIMEOUT_S = 900
 
 
@@ -88,7 +90,10 @@ def _apt(arguments: list[str], downloads: Path) -> None:
 
 
 def unpack(archive: Path, folder: str, names: set[str], to: Path) -> set[str]:
-    """Names of the files taken. The archive streams: nothing else of it touches the disk."""
+    """Names of the files taken. The archive streams: nothing else of it touches the disk.
+
+    Raises `PackageUnavailable` where the archive is damaged.
+    """
     found = set()
     with subprocess.Popen(
         ["dpkg-deb", "--fsys-tarfile", str(archive)],
@@ -96,13 +101,19 @@ def unpack(archive: Path, folder: str, names: set[str], to: Path) -> set[str]:
         stderr=subprocess.DEVNULL,
     ) as process:
         assert process.stdout is not None
-        with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
-            for member in tar:
-                path = PurePosixPath(member.name)
-                if path.name not in names or not str(path.parent).endswith(f"/{folder}"):
-                    continue
-                content = tar.extractfile(member)
-                if content is not None:
-                    (to / path.name).write_bytes(content.read())
-                    found.add(path.name)
+        try:
+            with tarfile.open(fileobj=process.stdout, mode="r|") as tar:
+                for member in tar:
+                    path = PurePosixPath(member.name)
+                    if path.name not in names or not str(path.parent).endswith(f"/{folder}"):
+                        continue
+                    content = tar.extractfile(member)
+                    if content is not None:
+                        (to / path.name).write_bytes(content.read())
+                        found.add(path.name)
+            process.stdout.read()  # a closed pipe would end dpkg-deb, as an error does
+        except tarfile.TarError as error:
+            raise PackageUnavailable(f"{archive.name} is damaged: {error}") from error
+    if process.returncode != 0:
+        raise PackageUnavailable(f"{archive.name}: {ending('dpkg-deb', process.returncode)}")
     return found
