@@ -154,7 +154,7 @@ def test_an_update_leaves_what_a_fresh_load_holds(files: Path, tmp_path: Path, n
         assert site.run_script("--update", files).returncode != 0
         assert site.digests() == by_script
         gone = site.bibtosql(*words, site.url, "--remove-gone", files)
-        assert "1 of 2 files read, 1 file gone: 80 rows deleted, 32 inserted" in gone.stderr
+        assert "1 of 2 files read, 1 file removed: 80 rows deleted, 32 inserted" in gone.stderr
         without = site.digests()
         assert without == site.fresh(files)
         assert by_script == site.fresh(edited)
@@ -533,7 +533,7 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--newer-than", "x", "a.bib"], "--newer-than means nothing without --update"),
+        (["--newer-than", "x", "a.bib"], "--newer-than needs --update"),
         (["--update", "--create", "a.bib"], "expected one of them, found both"),
         (["--update"], "--update needs the names of files"),
         (["--update", "--newer-than", "2026-02-31", "a.bib"], "expected a date"),
@@ -554,7 +554,7 @@ def test_a_script_with_a_password_is_readable_by_its_owner_alone(tmp_path: Path)
             ["--update", "--newer-than", "2999-01-01", "--apply", "full.db", "a.bib"],
             "in the future",
         ),
-        (["--wait", "5", "a.bib"], "--wait means nothing without --apply"),
+        (["--wait", "5", "a.bib"], "--wait needs --apply"),
         (["--update", "--apply", "x.db", "--wait", "soon", "a.bib"], "--wait: expected"),
         (["--apply", "x.db", "a.bib"], "expected --create or --update"),
         (["--update", "--apply", "x.db", "--output", "y", "a.bib"], "no script is written"),

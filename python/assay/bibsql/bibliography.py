@@ -147,8 +147,8 @@ def files_of(paths: Iterable[str]) -> list[Path]:
     """The files that the paths name, by name; a folder stands for its ``*.bib``, as a shell has
     them, in upper case as well: without hidden files, and without those of folders in it.
 
-    Raises `InputError` for what is not there, and where two files have one name: rows know their
-    file by its name alone.
+    Raises `InputError` for what is not there, and where two files have one name: rows know only
+    the name of their file.
     """
     by_name: dict[str, Path] = {}
     for path in map(Path, paths):
@@ -167,11 +167,11 @@ def files_of(paths: Iterable[str]) -> list[Path]:
                     hint="files are read more than once: write its content to a file",
                 )
             other = by_name.setdefault(file.name, file)
-            if other.resolve() != file.resolve():
+            if other is not file and other.resolve() != file.resolve():
                 raise InputError(
                     f"has the same name as {other}",
                     file=file,
-                    hint="rename one: rows know their file by its name alone",
+                    hint="rename one: rows know only the name of their file",
                 )
     return [by_name[name] for name in sorted(by_name)]
 

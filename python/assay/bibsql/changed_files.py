@@ -44,10 +44,10 @@ class LoadedTables:
         self,
         source: Mapping[str, Any],
         changed: Sequence[str],
-        gone: Sequence[str] = (),
+        removed: Sequence[str] = (),
         progress: OnProgress | None = None,
     ) -> Replaced:
-        """Deletes the rows of the files named in ``changed`` and ``gone`` and inserts those of
+        """Deletes the rows of the files named in ``changed`` and ``removed`` and inserts those of
         ``changed`` anew, in one transaction; ``source`` is the engine's document that names all
         files as they are now."""
         began_ns = time.monotonic_ns()
@@ -58,7 +58,7 @@ class LoadedTables:
             {**source, "only": list(changed)},
             before=[
                 *lock(self.dialect, self.rule),
-                *deletes(self.dialect, self.rule, [*changed, *gone]),
+                *deletes(self.dialect, self.rule, [*changed, *removed]),
             ],
             progress=progress,
         )

@@ -12,7 +12,7 @@ from assay.workload.schema import Schema
 
 @dataclass(frozen=True)
 class FileRows:
-    """How rows follow the files they came from, so that changed files can be brought in alone."""
+    """How rows follow their files, so that only those of changed files are replaced."""
 
     table: str
     """The table whose rows belong to one file each."""

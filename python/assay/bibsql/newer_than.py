@@ -144,8 +144,8 @@ def _shown(instant_ns: int) -> str:
 
 
 def _written_ns(file: Path) -> int:
-    """The later of two times: a file that is moved here, or copied with its old time, changes the
-    second alone (ctime). A first one in the future was set by hand and says nothing: by it the file
+    """The later of two times: a file that is moved here, or copied with its old time, changes only
+    the second (ctime). A first one in the future was set by hand and says nothing: by it the file
     would be new for every update."""
     try:
         found = file.stat()

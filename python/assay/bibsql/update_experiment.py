@@ -33,10 +33,10 @@ _ENTRY = re.compile(r"^@(?!string|preamble|comment)\w+\{.*?^\}\n", re.IGNORECASE
 
 @dataclass(frozen=True)
 class UpdateTask:
-    """What is changed: how many files are edited, how many vanish, chosen by which seed."""
+    """What is changed: how many files are edited, how many are removed, chosen by which seed."""
 
     changed: int
-    vanished: int
+    removed: int
     seed: int
 
 
@@ -47,7 +47,7 @@ class Edited:
     left: list[Path]
     changed: list[str]
     """Names of the files that are newer than the stamp."""
-    vanished: list[str]
+    removed: list[str]
 
 
 def observe(
@@ -60,14 +60,14 @@ def observe(
     request = request_of(edited.left)
     assert not callable(request.source), "a bibliography is read by the engine"
     before_rows = loaded.count()
-    replaced = loaded.replace(request.source, edited.changed, edited.vanished)
+    replaced = loaded.replace(request.source, edited.changed, edited.removed)
     after_rows = loaded.count()
     updated = table_digests(loaded.deployment, loaded.dialect, loaded.tables)
     load(loaded.deployment, system, loaded.tables, request)
     fresh = table_digests(loaded.deployment, loaded.dialect, loaded.tables)
     return UpdateReport(
         changed_files=len(edited.changed),
-        vanished_files=len(edited.vanished),
+        vanished_files=len(edited.removed),
         deleted_rows=before_rows + replaced.inserted_rows - after_rows,
         inserted_rows=replaced.inserted_rows,
         elapsed_ns=replaced.elapsed_ns,
@@ -81,9 +81,9 @@ def observe(
 
 def edit(files: Sequence[Path], folder: Path, task: UpdateTask) -> Edited:
     """Edits copies of ``files`` in ``folder``, and finds the changed ones by a stamp."""
-    if task.changed + task.vanished > len(files):
+    if task.changed + task.removed > len(files):
         raise ArgumentError(
-            f"{task.changed} changed and {task.vanished} vanished files asked, "
+            f"{task.changed} changed and {task.removed} removed files asked, "
             f"the data set has {len(files)}",
             hint="--set changed=N with a smaller N",
         )
@@ -91,15 +91,15 @@ def edit(files: Sequence[Path], folder: Path, task: UpdateTask) -> Edited:
     stamp = folder / "last-update"
     set_stamp(stamp, _after(copies, stamp))
     rng = random.Random(task.seed)
-    chosen = rng.sample(copies, task.changed + task.vanished)
+    chosen = rng.sample(copies, task.changed + task.removed)
     for number, file in enumerate(chosen[: task.changed]):
         _edit_file(file, rng, number)
-    vanished = chosen[task.changed :]
-    for file in vanished:
+    removed = chosen[task.changed :]
+    for file in removed:
         file.unlink()
-    left = [file for file in copies if file not in vanished]
+    left = [file for file in copies if file not in removed]
     changed = newer_than(str(stamp)).changed(left)
-    return Edited(left, [file.name for file in changed], [file.name for file in vanished])
+    return Edited(left, [file.name for file in changed], [file.name for file in removed])
 
 
 def _after(files: Sequence[Path], stamp: Path) -> int:
@@ -114,11 +114,11 @@ def _edit_file(file: Path, rng: random.Random, number: int) -> None:
     text = file.read_text(encoding="utf-8")
     entries = list(_ENTRY.finditer(text))
     if len(entries) > 2:
-        gone, changed = sorted(rng.sample(entries, 2), key=lambda entry: entry.start())
+        deleted, changed = sorted(rng.sample(entries, 2), key=lambda entry: entry.start())
         revised = changed.group().rstrip()[:-1] + '  annote =       "Revised.",\n}\n'
         text = (
-            text[: gone.start()]
-            + text[gone.end() : changed.start()]
+            text[: deleted.start()]
+            + text[deleted.end() : changed.start()]
             + revised
             + text[changed.end() :]
         )

@@ -17,7 +17,12 @@ from typing import Any
 from assay.bibsql.bibliography import counted, files_of
 from assay.bibsql.changed_files import LoadedTables, Replaced
 from assay.bibsql.commands import reading_user
-from assay.bibsql.commands.file_update import FileUpdate, file_update, rule_of
+from assay.bibsql.commands.file_update import (
+    FileUpdate,
+    file_update,
+    rule_of,
+    update_options,
+)
 from assay.bibsql.commands.input_check import (
     check,
     ended_by_signals,
@@ -29,7 +34,7 @@ from assay.bibsql.commands.options import Parsed
 from assay.bibsql.commands.sql_script import script_document
 from assay.bibsql.commands.target import Target, attached
 from assay.bibsql.commands.update_lock import update_lock
-from assay.bibsql.newer_than import now_ns, set_stamp
+from assay.bibsql.newer_than import NewerThan, now_ns, set_stamp
 from assay.cli.outcome import say
 from assay.cli.progress import progress
 from assay.dialects.protocol import Table
@@ -90,37 +95,41 @@ def _update(parsed: Parsed, workload: Workload, target: Target, words: list[str]
     rule = rule_of(workload)
     with target.unchanged_by_errors():
         held = target.texts(rule.table, rule.key)
-    stamp, began_ns = _begun(parsed, words)
-    asked = _asked(parsed, words)
-    gone = sorted(held - set(asked.names))
-    if gone and not asked.removes_gone:
+    # Now: another update may have set the stamp while this one waited for the lock.
+    options = update_options(parsed, words)
+    assert options is not None, "--update is given"
+    stamp, began_ns = _begun(options.newer_than)
+    asked = options.file_update()
+    removed = sorted(held - set(asked.names))
+    if removed and not asked.removes_others:
         raise ArgumentError(
-            f"{target.place} holds rows of {counted(len(gone), 'file')} not named here: "
-            f"{_shown(gone)}",
+            f"{target.place} holds rows of {counted(len(removed), 'file')} not named here: "
+            f"{_shown(removed)}",
             hint="name all files of the collection, or delete the rows of the others: "
             "--remove-gone",
         )
-    new = set(asked.names) - held
-    changed = [name for name in asked.names if name in asked.changed_names or name in new]
+    chosen = (set(asked.names) - held).union(asked.changed_names)
+    named = [file for file in asked.files if file.name in chosen]
+    changed = [file.name for file in named]
     loaded = LoadedTables(target.deployment, target.dialect, workload.tables, rule)
     before_rows, replaced = 0, Replaced(0, 0)
     bad: list[str] = []
-    if changed or gone:
-        named = [file for file in asked.files if file.name in changed]
+    if changed or removed:
         with _read(parsed, workload, target, asked.files, named) as (source, said):
             read = {str(file): file.name for file in named}
             bad = without_entries(source, read)
-            changed = [name for name in changed if name not in {read[file] for file in bad}]
-            if changed or gone:
+            kept = {read[file] for file in bad}
+            changed = [name for name in changed if name not in kept]
+            if changed or removed:
                 with target.unchanged_by_errors():
                     before_rows = loaded.count()
-                    replaced = loaded.replace(source, changed, gone, said)
+                    replaced = loaded.replace(source, changed, removed, said)
     if stamp is not None and not bad:
         set_stamp(stamp, began_ns)
-    if changed or gone:
+    if changed or removed:
         with _done_but("the tables are up to date, but how many rows were deleted is unknown"):
             deleted_rows = before_rows + replaced.inserted_rows - loaded.count()
-        _say(parsed, _summary(changed, gone, asked, deleted_rows, replaced))
+        _say(parsed, _summary(changed, removed, asked, deleted_rows, replaced))
     elif not bad:
         _say(parsed, f"no file of {len(asked.files)} has changed")
     if bad:
@@ -138,9 +147,8 @@ def _done_but(what: str, *, hint: str | None = None) -> Iterator[None]:
         raise
 
 
-def _begun(parsed: Parsed, words: list[str]) -> tuple[Path | None, int]:
+def _begun(newer_than: NewerThan | None) -> tuple[Path | None, int]:
     """The stamp that is set at the end, and the time now, before the files are looked at."""
-    newer_than = _asked(parsed, words).newer_than
     if newer_than is None:
         return None, 0
     if newer_than.stamp is None:
@@ -149,12 +157,6 @@ def _begun(parsed: Parsed, words: list[str]) -> tuple[Path | None, int]:
     now = now_ns(newer_than.stamp)
     newer_than.insist_on_past(now)
     return newer_than.stamp, now
-
-
-def _asked(parsed: Parsed, words: list[str]) -> FileUpdate:
-    asked = file_update(parsed, words)
-    assert asked is not None, "--update is given"
-    return asked
 
 
 def _create(parsed: Parsed, workload: Workload, target: Target, words: list[str]) -> None:
@@ -212,7 +214,7 @@ def _read(
     changed: Sequence[Path] | None = None,
 ) -> Iterator[tuple[dict[str, Any], OnProgress]]:
     """The engine's document of the files, which have been read once and are good, and what shows
-    how far it is. ``changed``: what is wrong with these alone is said; None: with all."""
+    how far it is. ``changed``: only what is wrong with these is said; None: with all."""
     names = [str(file) for file in files]
     source = script_document(workload, target.server, parsed, names)["source"] | {"kind": "bib"}
     is_quiet = "quiet" in parsed.given
@@ -283,14 +285,14 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
 
 def _summary(
     changed: Sequence[str],
-    gone: Sequence[str],
+    removed: Sequence[str],
     asked: FileUpdate,
     deleted_rows: int,
     replaced: Replaced,
 ) -> str:
     parts = [f"{len(changed)} of {counted(len(asked.files), 'file')} read"]
-    if gone:
-        parts.append(f"{counted(len(gone), 'file')} gone")
+    if removed:
+        parts.append(f"{counted(len(removed), 'file')} removed")
     return (
         f"{', '.join(parts)}: {counted(deleted_rows, 'row')} deleted, "
         f"{replaced.inserted_rows:,} inserted in {duration(replaced.elapsed_ns / 1e9)}"

@@ -63,7 +63,7 @@ def run(arguments: list[str]) -> int | None:
         sys.stdout.write(answer)
         return None
     workload = reader.read("bibsql")
-    server = servers.server(parsed.last_or("server", workload.default_system))
+    server = servers.server(parsed.last("server") or workload.default_system)
     address = _address(server, parsed)
     command, environment = _client_command(server, address)
     program = shutil.which(command[0])
@@ -117,7 +117,7 @@ def _help() -> str:
         "bibsql [OPTIONS] [OPTIONS OF THE CLIENT] < file.sql",
         "Starts the server's own client on the bibliography database. Options that are\n"
         "not listed here, and everything after --, are passed to the client unchanged.\n"
-        "So are the letters -a, -h, -p and -v (-h HOST), unless -a, -h or -v is alone.",
+        "So are -a, -h, -p and -v (-h HOST), unless -a, -h or -v is the only argument.",
         OPTIONS,
         EXAMPLES,
     )
@@ -145,7 +145,7 @@ def _address(server: servers.Server, parsed: Parsed) -> Address:
         host=section.text("host", "") or None,
         port=section.whole("port", PORT) if "port" in section else None,
         file=section.text("file", f"{name}.db"),
-        user=parsed.last_or("user", user),
+        user=parsed.last("user") or user,
         password=section.text("password", "") or None,
         database=name,
         tls=section.choice("tls", TLS, TLS[0]),

@@ -77,7 +77,7 @@ OPTIONS = (
     ),
     Option(
         "newer-than",
-        "with --update: replace the rows of those files alone that were written after this file, "
+        "with --update: replace only the rows of files that were written after this file, "
         "or since this date",
         "STAMP",
         False,
@@ -96,7 +96,7 @@ OPTIONS = (
         False,
     ),
     Option("reader", "make a database user who may only read the tables", "NAME", False),
-    Option("quiet", "print errors alone", "", False),
+    Option("quiet", "print only errors", "", False),
     Option("all-warnings", "print the first 100 warnings and errors, not 20", "", False),
 )
 STANDARD_INPUT = 0
@@ -129,13 +129,13 @@ def run(arguments: list[str]) -> int | None:
         applying.run(parsed, workload, files)
         return None
     if parsed.last("wait") is not None:
-        raise ArgumentError("--wait means nothing without --apply", hint="--apply URL|FILE")
+        raise ArgumentError("--wait needs --apply", hint="--apply URL|FILE")
     _write_script(parsed, workload, files)
     return None
 
 
 def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
-    server = servers.server(parsed.last_or("server", workload.default_system))
+    server = servers.server(parsed.last("server") or workload.default_system)
     update = file_update(parsed, parsed.rest)
     if update is not None:
         update.insist_on_stamp()
@@ -146,8 +146,8 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
             for word in files
             for file in (files_of([word]) if is_folder(Path(word)) else [word])
         ]
-    reader = reading_user.lines(parsed.last("reader"), server, workload)
-    document = script_document(workload, server, parsed, files, update, reader)
+    user = reading_user.lines(parsed.last("reader"), server, workload)
+    document = script_document(workload, server, parsed, files, update, user)
     bad: list[str] = []
     if update is not None:
         with ended_by_signals():
@@ -155,13 +155,13 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
         if bad:
             left = tuple(file for file in update.changed if str(file) not in bad)
             update = replace(update, changed=left)
-            document = script_document(workload, server, parsed, files, update, reader)
-    is_without_rows = (reader and not parsed.rest and "create" not in parsed.given) or (
+            document = script_document(workload, server, parsed, files, update, user)
+    is_without_rows = (user and not parsed.rest and "create" not in parsed.given) or (
         update is not None and not update.has_work
     )
     if is_without_rows:
         with _output(parsed, files or [os.devnull]) as descriptor:
-            lines = script_without_rows(document, server, parsed, reader)
+            lines = script_without_rows(document, server, parsed, user)
             with open(descriptor, "w", closefd=False, encoding="utf-8") as out:
                 out.writelines(f"{line}\n" for line in lines)
         if bad:

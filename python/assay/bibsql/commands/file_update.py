@@ -32,7 +32,8 @@ class FileUpdate:
     changed: tuple[Path, ...]
     """Those whose rows are replaced."""
     newer_than: NewerThan | None
-    removes_gone: bool
+    removes_others: bool
+    """Whether rows of files that are not named are deleted."""
 
     @property
     def names(self) -> list[str]:
@@ -57,13 +58,13 @@ class FileUpdate:
     @property
     def has_work(self) -> bool:
         """Whether there is anything to write, as far as can be known without the database."""
-        return bool(self.changed) or self.removes_gone
+        return bool(self.changed) or self.removes_others
 
     def script_deletes(self, workload: Workload, server: servers.Server) -> list[str]:
         """Lines of SQL that come before the inserts: first what stops a script that would leave
         rows of files that it does not name."""
         rule, text = rule_of(workload), server.dialect
-        if self.removes_gone:
+        if self.removes_others:
             first = text.delete_others(rule.table, rule.key, self.names)
             lines = [f"-- Rows of files that are not among the {len(self.files)} above:"]
         else:
@@ -87,13 +88,35 @@ class FileUpdate:
         ]
 
 
+@dataclass(frozen=True)
+class UpdateOptions:
+    words: Sequence[str]
+    """Files and folders, as given."""
+    newer_than: NewerThan | None
+    removes_others: bool
+
+    def file_update(self) -> FileUpdate:
+        """Looks at the files. Raises `InputError` for those that are not there."""
+        files, since = tuple(files_of(self.words)), self.newer_than
+        if since is not None:
+            since.insist_on_own_file(files)
+        changed = files if since is None else tuple(since.changed(files))
+        return FileUpdate(files, changed, since, self.removes_others)
+
+
 def file_update(parsed: Parsed, words: Sequence[str]) -> FileUpdate | None:
+    """The options and the files, at once."""
+    options = update_options(parsed, words)
+    return None if options is None else options.file_update()
+
+
+def update_options(parsed: Parsed, words: Sequence[str]) -> UpdateOptions | None:
     """None where no update is asked for. Raises `ArgumentError` for options that contradict each
-    other, `InputError` for files that are not there."""
+    other. The files are not looked at, the stamp is."""
     if "update" not in parsed.given:
         for name in NEEDS_UPDATE:
             if name in parsed.given or parsed.last(name) is not None:
-                raise ArgumentError(f"--{name} means nothing without --update", hint="--update")
+                raise ArgumentError(f"--{name} needs --update", hint="--update FILE...")
         return None
     if "create" in parsed.given:
         raise ArgumentError(
@@ -102,20 +125,17 @@ def file_update(parsed: Parsed, words: Sequence[str]) -> FileUpdate | None:
         )
     if parsed.last("replicas") is not None:
         raise ArgumentError(
-            "--replicas with --update: replicas are made with new tables alone", hint="--create"
+            "--update and --replicas: expected one of them, found both",
+            hint="--replicas is for new tables: --create",
         )
     if not words or "-" in words:
         raise ArgumentError(
             "--update needs the names of files: rows know their file by its name",
             hint="bibtosql --update FOLDER, or bibtosql --update *.bib",
         )
-    files = tuple(files_of(words))
     word = parsed.last("newer-than")
     since = None if word is None else newer_than(word)
-    if since is not None:
-        since.insist_on_own_file(files)
-    changed = files if since is None else tuple(since.changed(files))
-    return FileUpdate(files, changed, since, "remove-gone" in parsed.given)
+    return UpdateOptions(words, since, "remove-gone" in parsed.given)
 
 
 def rule_of(workload: Workload) -> FileRows:

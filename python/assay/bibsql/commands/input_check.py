@@ -75,8 +75,8 @@ def say_problems(
     problems: Mapping[str, Any], given: Collection[str], changed: Iterable[Path] | None = None
 ) -> None:
     """What was wrong and did not stop the program: the first of it, and how much there is.
-    ``given``: the options ``quiet`` and ``all-warnings``. ``changed``: an update names what is
-    wrong with these files alone; None: with all."""
+    ``given``: the options ``quiet`` and ``all-warnings``. ``changed``: an update names only
+    what is wrong with these files; None: with all."""
     if changed is not None:
         problems = _of_files(problems, set(map(str, changed)))
     if "quiet" in given:

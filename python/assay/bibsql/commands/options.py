@@ -35,12 +35,8 @@ class Parsed:
     """Everything else in its order: files, or what is for another program."""
 
     def last(self, name: str) -> str | None:
-        """The value given last, None where there is none."""
+        """The value given last, which is never empty; None where there is none."""
         return self.values[name][-1] if name in self.values else None
-
-    def last_or(self, name: str, default: str) -> str:
-        """The value given last, be it empty; the default where there is none."""
-        return self.values[name][-1] if name in self.values else default
 
     def all(self, name: str) -> list[str]:
         return self.values.get(name, [])
@@ -51,7 +47,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: 
 
     An unknown option is rest as well where ``pass_unknown``, else an `ArgumentError`. Then a single
     letter is kept only for an option of the original, and for one that prints something only
-    where it is alone.
+    where it is the only argument.
     """
     parsed = Parsed()
     left = list(arguments)

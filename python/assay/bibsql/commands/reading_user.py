@@ -15,7 +15,7 @@ from assay.errors import ArgumentError
 from assay.workload.values import Workload
 
 _LONGEST_NAME = 32
-"""Some servers take no longer one."""
+"""The longest that every server accepts."""
 _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{_LONGEST_NAME - 1}}}")
 
 

@@ -40,7 +40,7 @@ def script_document(
     """The engine's `SqlOptions`: everything the script says, and where its rows come from."""
     dialect, text = server.system.dialect, server.dialect
     _refuse_unused(parsed)
-    database = servers.database_name(parsed.last_or("database", servers.DEFAULT_DATABASE))
+    database = servers.database_name(parsed.last("database") or servers.DEFAULT_DATABASE)
     is_new = "create" in parsed.given
     options = table_options(server, parsed)
     indexes = [
@@ -52,7 +52,7 @@ def script_document(
     return {
         "source": {
             "files": files,
-            "encoding": _one_of("encoding", parsed.last_or("encoding", ENCODINGS[0])),
+            "encoding": _one_of("encoding", parsed.last("encoding") or ENCODINGS[0]),
             "keep_going": "keep-going" in parsed.given,
             "strict": "strict" in parsed.given,
             "replicas": _replicas(parsed),
@@ -78,7 +78,7 @@ def script_without_rows(
     """Lines of a script where no file has changed, or for a reader of tables that are there."""
     if not reader:
         return [*document["header"], f"-- no file is newer than {parsed.last('newer-than')}"]
-    database = servers.database_name(parsed.last_or("database", servers.DEFAULT_DATABASE))
+    database = servers.database_name(parsed.last("database") or servers.DEFAULT_DATABASE)
     return [
         *(line for line in document["header"] if not line.startswith("-- file")),
         *server.dialect.script_prologue(database, create=False),
@@ -88,14 +88,12 @@ def script_without_rows(
 
 def _refuse_unused(parsed: Parsed) -> None:
     if parsed.all("option") and "create" not in parsed.given:
-        raise ArgumentError(
-            "--option means nothing without --create: no table is made", hint="add --create"
-        )
+        raise ArgumentError("--option needs --create: without it no table is made", hint="--create")
     if "force" in parsed.given and parsed.last("output") is None:
         raise ArgumentError("--force needs --output", hint="--output FILE")
     if parsed.last("seed") is not None and _replicas(parsed) is None:
         raise ArgumentError(
-            "--seed means nothing without replicas: nothing is random", hint="--replicas 10"
+            "--seed needs --replicas: without them nothing is random", hint="--replicas 10"
         )
 
 

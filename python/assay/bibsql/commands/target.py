@@ -110,7 +110,7 @@ class Target:
 def attached(parsed: Parsed, workload: Workload, wait_s: float) -> Iterator[Target]:
     """A file that ``--create`` makes is removed again, unless `Target.keep_file` was called. No
     session waits longer than ``wait_s`` for a lock of the database."""
-    word = parsed.last_or("apply", "")
+    word = parsed.last("apply") or ""
     if not is_url(word):
         _insist_on_path(word)
     with ExitStack() as unless_loaded, ExitStack() as attaching:
@@ -197,7 +197,7 @@ def _is_file_made(file: Path, *, is_new: bool) -> bool:
 
 def _file_choice(parsed: Parsed, workload: Workload, word: str) -> SystemChoice:
     """A path is a file of the server that would be meant without one."""
-    server = servers.server(parsed.last_or("server", workload.default_system))
+    server = servers.server(parsed.last("server") or workload.default_system)
     system = server.system
     is_file = isinstance(system, WorksInProcess) and system.is_in_process(SystemChoice(system.name))
     if not isinstance(system, ReachedByUrl) or not is_file:

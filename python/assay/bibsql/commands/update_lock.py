@@ -1,8 +1,8 @@
 """Takes the place of a database; gives the lock that only one update of it holds at a time, and
 names the locks of the database for which it waited too long.
 
-The kernel drops a lock when its process ends, however it ends: none can stay behind, and the file
-that remains is empty of meaning.
+The kernel drops a lock when its process ends, however it ends: a stale lock
+is impossible, and the file that remains can be ignored.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def _wait(lock: int, place: str, wait_s: float) -> None:
 
 @contextmanager
 def lock_conflicts_named(place: str, dialect: Dialect, wait_s: float) -> Iterator[None]:
-    """Raises `RunFailed` where a lock of the database was waited for longer than ``wait_s``, as
-    where another update on this machine runs."""
+    """Raises `RunFailed` where a lock of the database was waited for longer than ``wait_s``, with
+    the same status as for another update on this machine."""
     codes = dialect.lock_refused_codes if isinstance(dialect, LocksTables) else ()
     try:
         yield
