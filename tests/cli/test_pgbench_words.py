@@ -80,13 +80,18 @@ def test_a_wrong_value_is_answered_with_the_valid_ones(
     assert message in capsys.readouterr().err
 
 
-def test_a_run_may_be_reported_without_quotes(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_is_named_alike_in_reports_and_comparisons(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert run_program(["run", "one.pgbench", "-D", "x=1", "--on", "null", "-t", "1"]) == 0
     capsys.readouterr()
     assert run_program(["report", "run", "1"]) == 0
     without = capsys.readouterr().out
-    assert run_program(["report", "run 1"]) == 0
-    assert capsys.readouterr().out == without
+    for word in ("run 1", "run:1", "latest"):
+        assert run_program(["report", word]) == 0
+        assert capsys.readouterr().out == without
+    assert run_program(["report", "1,1"]) == 2
+    assert "twice" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

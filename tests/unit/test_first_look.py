@@ -429,6 +429,11 @@ def test_a_run_ends_with_it_and_detail_shows_the_rest(
     assert title == "one.sql: null, here, 1 client"
     assert len(shown.splitlines()) <= first_look.MOST_LINES
     assert "details: assay show 2 --detail" in shown
+    for word, number in (("run:2", 2), ("latest-1", 1)):
+        assert run_program(["show", word]) == 0
+        assert capsys.readouterr().out.startswith(f"run {number} of experiment {number},")
+    assert run_program(["show", "latest-2"]) == 2
+    assert "there is no latest-2" in capsys.readouterr().err
     assert run_program(["show", "latest", "--detail"]) == 0
     every = capsys.readouterr().out
     assert "observation.outcomes.ok" in every and len(every.splitlines()) > 100

@@ -38,10 +38,11 @@ def command(
 ) -> None:
     """Print the report of a recorded experiment.
 
-    EXPERIMENT is `latest`, a number, or `run N` for a single run. Nothing is run
-    again: the report is made from the record file. The format html is one page
-    with charts, the settings, scripts and raw rows of each run, which needs no
-    network; it is written to a file and not to a terminal.
+    EXPERIMENT is `latest`, `latest-1`, a number, `run:17` for a single run, or
+    FILE:3 of another record file. Nothing is run again: the report is made from
+    the record file. The format html is one page with charts, the settings,
+    scripts and raw rows of each run, which needs no network; it is written to a
+    file and not to a terminal.
 
     \b
     Example:
@@ -52,18 +53,24 @@ def command(
     """
     if force and output is None and charts is None:
         raise ArgumentError("--force needs --output or --charts", hint="--output FILE")
+    from assay.cli import record_words
     from assay.cli.report_output import (
         STANDARD_OUTPUT,
         insist_on_readable,
         write,
         write_charts,
     )
-    from assay.record import Store
     from assay.report.build import build
 
     insist_on_readable(form, output)
-    with Store(records, must_exist=True) as store:
-        report = build(store.find(" ".join(reference) or "latest"))
+    word = " ".join(reference) or "latest"
+    found = record_words.experiments(word, records)
+    if len(found) > 1:
+        raise ArgumentError(
+            f"expected one experiment, found {word!r}",
+            hint=f"assay report {found[0].id}; `assay compare` takes several as one side",
+        )
+    report = build(found[0])
     if charts is not None:
         say(f"{counted(write_charts(report, charts, force=force), 'chart')} in {charts}")
     write(report, form, detail, output, force=force)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -19,7 +20,8 @@ from assay.text import units
 if TYPE_CHECKING:
     from assay.record import ExperimentRecord
 
-_LONGEST_NUMBER = 30
+_RUN = re.compile(r"(?:run[ :]?)?(\d{1,30})", re.IGNORECASE)
+_LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
 _OF_A_STEP = ("dataset", "drive", "scripts", "observation", "samples", "checks")
 LONG = 100
 """Longest value in a table, in characters."""
@@ -37,9 +39,10 @@ LONG = 100
 def command(run: str, form: str, detail: bool, records: Path) -> None:
     """Show what is recorded about one run.
 
-    RUN is a number from `assay list runs`, or `latest`. Prints a summary; with
-    --detail a line for each recorded value. The other formats always have all
-    values, --format json in full.
+    RUN is a number from `assay list runs` (17 or run:17), `latest`, or `latest-1`
+    for the run begun before it. Prints a summary; with --detail a line for each
+    recorded value. The other formats always have all values, --format json in
+    full.
 
     \b
     Example:
@@ -87,18 +90,23 @@ def _summarize(experiment: ExperimentRecord, records: Path) -> None:
 
 
 def _number(run: str, store: Any) -> int:
-    run = run.removeprefix("run ").strip()
-    if run == "latest":
-        begun = [run for run in store.runs() if run.begun_unix_ns is not None]
+    if (latest := _LATEST.fullmatch(run.strip())) is not None:
+        before = int(latest[1] or 0)
+        begun = [one for one in store.runs() if one.begun_unix_ns is not None]
         if not begun:
             raise ArgumentError("no run has begun yet", hint="start one with `assay run`")
-        return int(max(begun, key=lambda run: run.begun_unix_ns).id)
-    if not run.isdecimal() or len(run) > _LONGEST_NUMBER:
+        if before >= len(begun):
+            raise ArgumentError(
+                f"there is no {run.strip()}: {units.counted(len(begun), 'run')} began",
+                hint="`assay list runs` shows the numbers",
+            )
+        return int(sorted(begun, key=lambda one: one.begun_unix_ns)[-1 - before].id)
+    if (named := _RUN.fullmatch(run.strip())) is None:
         raise ArgumentError(
-            f"expected the number of a run or latest, found {run!r}",
-            hint="`assay list runs` shows the numbers",
+            f"expected a run, found {run!r}",
+            hint="17, run:17, latest or latest-1; `assay list runs` shows the numbers",
         )
-    return int(run)
+    return int(named[1])
 
 
 def _without_copies(record: dict[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Questions(ABC):
         return self.find("latest")
 
     def find(self, reference: str) -> ExperimentRecord:
-        """``latest``, ``3``, ``experiment 3``: that experiment; ``run 17``: with that run only."""
+        """``latest``, ``3``, ``experiment 3``: that experiment; ``run:17``: with that run only."""
         return self._read(lambda connection: reading.find(connection, self.path, reference))
 
     def elapsed_s(self, cells: Iterable[str]) -> dict[str, float]:

@@ -230,7 +230,7 @@ def find(connection: sqlite3.Connection, path: Path, reference: str) -> Experime
     if parts is None:
         raise ArgumentError(
             f"expected an experiment or a run of the record, found {reference!r}",
-            hint="latest, latest-1 (the one before it), 3 (experiment 3) or 'run 17'",
+            hint="latest, latest-1 (the one before it), 3 (experiment 3) or run:17",
         )
     number = int(parts[2])
     if (parts[1] or "").lower() != "run":
