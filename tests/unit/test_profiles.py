@@ -9,6 +9,7 @@ from assay.errors import ArgumentError
 from assay.experiment import SystemChoice, profiles
 from assay.experiment.words import Words, experiment
 from assay.systems.abilities import HasProfiles
+from assay.systems.sqlite import settings as sqlite
 
 
 def choices(*words: str, on: str) -> tuple[SystemChoice, ...]:
@@ -26,6 +27,11 @@ def test_every_profile_is_read_and_says_what_it_is() -> None:
     for known in found.values():
         for profile in known.values():
             assert profile.title and (profile.settings or profile.options)
+
+
+def test_what_is_tuned_loses_no_commit_either() -> None:
+    tuned = registry.system("sqlite").profiles()["tuned"]  # type: ignore[attr-defined]
+    assert not sqlite.durability_lowered_by(tuned.settings)
 
 
 def test_levels_of_a_profile_are_a_factor_named_by_it_alone() -> None:
@@ -79,7 +85,7 @@ def test_the_systems_own_setting_replaces_the_buffer_of_a_profile() -> None:
 def test_an_experiment_names_printed_settings_that_are_gone() -> None:
     asked, _ = experiment(Words("ssd.insert", on=("mysql",), set=("mysql.profile=paper",)))
     (used,) = asked.profiles
-    assert "query_cache_size = 64M" in used.became
+    assert "query_cache_size = 64M" in used.printed
 
 
 @pytest.mark.parametrize(

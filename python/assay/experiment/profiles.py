@@ -50,7 +50,7 @@ def applied(choice: SystemChoice, name: str) -> SystemChoice:
     options = {
         key: value
         for key, value in found.options.items()
-        if found.instead.get(key) not in choice.settings
+        if found.option_settings.get(key) not in choice.settings
     }
     own = {*choice.options, *choice.settings}
     given = {**options, **found.settings}
@@ -64,13 +64,13 @@ def applied(choice: SystemChoice, name: str) -> SystemChoice:
 
 
 def without(choice: SystemChoice, given: Iterable[str]) -> SystemChoice:
-    """The choice where ``given`` is no longer of the profile; options of the profile that a given
-    setting replaces are left out."""
+    """Without the profile's values for ``given``, and without its options whose setting is among
+    them."""
     if not choice.profile:
         return choice
     own = {*given}
-    instead = _known(choice.name)[choice.profile].instead
-    gone = {option for option, setting in instead.items() if setting in own}
+    settings = _known(choice.name)[choice.profile].option_settings
+    gone = {option for option, setting in settings.items() if setting in own}
     return replace(
         choice,
         options={key: value for key, value in choice.options.items() if key not in gone},
@@ -85,7 +85,7 @@ def used(choices: Iterable[SystemChoice]) -> Iterator[UsedProfile]:
     for name, profile in dict.fromkeys((choice.name, choice.profile) for choice in choices):
         if profile:
             found = _known(name)[profile]
-            yield UsedProfile(name, profile, found.title, found.became)
+            yield UsedProfile(name, profile, found.title, found.printed)
 
 
 def _plain(choice: SystemChoice) -> SystemChoice:

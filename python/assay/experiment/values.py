@@ -271,8 +271,8 @@ class UsedProfile:
     system: str
     name: str
     title: str
-    became: Mapping[str, str]
-    """Settings of a paper as printed → what they are today."""
+    printed: Mapping[str, str]
+    """Setting as a paper printed it → what stands for it here."""
 
 
 @dataclass(frozen=True)

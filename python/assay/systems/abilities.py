@@ -76,12 +76,12 @@ class Profile:
     settings: Mapping[str, str]
     options: Mapping[str, str] = field(default_factory=dict)
     """Of the plugin."""
-    instead: Mapping[str, str] = field(default_factory=dict)
-    """Option → the server's own setting for the same: where that is asked for, the option is left
-    out."""
-    became: Mapping[str, str] = field(default_factory=dict)
-    """Settings of a paper that have another name today, or are gone: as printed → what they are
-    today."""
+    option_settings: Mapping[str, str] = field(default_factory=dict)
+    """Option → the server's setting for which it stands: where that is asked for, the option is
+    left out."""
+    printed: Mapping[str, str] = field(default_factory=dict)
+    """Setting as a paper printed it → what stands for it here, of those that have another name
+    today, or none."""
 
 
 @runtime_checkable

@@ -7,13 +7,13 @@
     [paper.options]                 # options of the plugin
     buffer = "4GB"
 
-    [paper.instead]                 # such an option is left out where this setting is asked for
+    [paper.option_settings]         # the server's setting for which an option stands
     buffer = "pool_size"
 
     [paper.settings]                # settings of the server
     flush_at_commit = "0"
 
-    [paper.became]                  # settings that a paper printed, and what they are today
+    [paper.printed]                 # setting as a paper printed it: what stands for it here
     "pool_pages = 100" = "pool_size"
 """
 
@@ -48,8 +48,8 @@ def _profile(name: str, section: Section) -> Profile:
         section.text("title"),
         settings=_texts(section.section("settings")),
         options=_texts(section.section("options")),
-        instead=_texts(section.section("instead")),
-        became=_texts(section.section("became")),
+        option_settings=_texts(section.section("option_settings")),
+        printed=_texts(section.section("printed")),
     )
     section.done()
     return profile

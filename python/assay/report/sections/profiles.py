@@ -1,5 +1,5 @@
 """Takes an experiment's record; returns the table of the profiles of settings that it used, with
-what each setting that a paper printed is today."""
+what stands for each setting that a paper printed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def table(experiment: ExperimentRecord) -> Table | None:
     return Table(
         name="profiles",
         title="Profiles of settings",
-        columns=(Column("profile"), Column("printed"), Column("today")),
+        columns=(Column("profile"), Column("printed"), Column("here")),
         rows=tuple(row for profile in used for row in _rows(profile)),
         notes=("all settings that a system was given stand in the column settings asked",),
         label_columns=2,
@@ -28,5 +28,6 @@ def table(experiment: ExperimentRecord) -> Table | None:
 def _rows(profile: Mapping[str, Any]) -> Iterator[Row]:
     name = text(f"{profile['system']} {profile['name']}")
     yield Row((name, text(""), text(profile["title"])))
-    for printed, today in profile["became"].items():
-        yield Row((name, text(printed), text(today)))
+    # Records from before November 2026 have the earlier name.
+    for printed, here in (profile.get("printed") or profile.get("became") or {}).items():
+        yield Row((name, text(printed), text(here)))
