@@ -17,7 +17,7 @@ import click
 
 from assay import env_vars
 from assay.bibsql.commands import bibsql, bibtosql
-from assay.cli.options import HEADINGS, Grouped
+from assay.cli.options import Grouped
 from assay.cli.program import COMMANDS, command_of, group
 
 FOLDER = "share/man/man1"
@@ -121,24 +121,15 @@ def _help_of(command: click.Command) -> tuple[str, list[str], list[str]]:
 
 def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     """The options, below the headings of the command's help where it has some."""
-    options = {one.name: one for one in command.params if isinstance(one, click.Option)}
     if isinstance(command, Grouped):
-        headings = {**HEADINGS, "Others": tuple(options.keys() - set(sum(HEADINGS.values(), ())))}
-        for heading, names in headings.items():
-            if chosen := [options[name] for name in names if name in options]:
-                yield f".SS {_text(heading)}\n"
-                yield from _definitions(_records(chosen, context))
-        chosen = []
-    else:
-        chosen = list(options.values())
+        for heading, records in command.option_groups(context):
+            yield f".SS {_text(heading)}\n"
+            yield from _definitions(records)
+        return
+    options = [one for one in command.params if isinstance(one, click.Option)]
     own = command.get_help_option(context)
-    yield from _definitions(_records([*chosen, *([own] if own else [])], context))
-
-
-def _records(options: Iterable[click.Option], context: click.Context) -> Iterator[tuple[str, str]]:
-    for one in options:
-        if record := one.get_help_record(context):
-            yield record
+    records = [one.get_help_record(context) for one in [*options, *([own] if own else [])]]
+    yield from _definitions(record for record in records if record)
 
 
 def _title(name: str, first: str) -> str:

@@ -40,6 +40,8 @@ TYPED = {
     "assay run tpcb --on sqlite,postg": "assay run tpcb --on sqlite,postgresql ",
     "assay run tpcb --storage modelle": "assay run tpcb --storage modelled ",
     "assay run tpcb --on sqlite --set sca": "assay run tpcb --on sqlite --set scale=",
+    "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng":
+        "assay run tpcb --on 'mariadb[buffer=1GB,engine=InnoDB]' --set eng",
     "assay run tpcb --on mariadb --set mariadb.engine=My":
         "assay run tpcb --on mariadb --set mariadb.engine=MyISAM ",
     "assay run tpcb --on sqlite --set sqlite.profile=tun":

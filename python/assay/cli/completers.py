@@ -97,7 +97,11 @@ def target(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
 
 def setting(ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """``PARAMETER=VALUE`` of the workload that is run, or ``SYSTEM.OPTION=VALUE``."""
-    chosen = [word.partition("[")[0] for on in ctx.params.get("on") or () for word in on.split(",")]
+    from assay.experiment.system_words import split_systems
+
+    chosen = [
+        word.partition("[")[0] for on in ctx.params.get("on") or () for word in split_systems(on)
+    ]
     for name in chosen:
         if typed.startswith(f"{name}."):
             options = _options_of_system(name)

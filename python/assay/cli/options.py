@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from pathlib import Path
 from typing import Any
@@ -474,18 +474,23 @@ _LONGEST_NAME = 26
 class Grouped(click.Command):
     """A command with many options: its help has them under headings."""
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def option_groups(self, ctx: click.Context) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+        """Each heading with its options and their texts, without those headings that have none."""
         found = {one.name: one for one in self.params if isinstance(one, click.Option)}
         others = [name for name in found if name not in sum(HEADINGS.values(), ())]
         for heading, names in {**HEADINGS, "Others": others}.items():
-            shown = [found[name].get_help_record(ctx) for name in names if name in found]
+            options = [found[name] for name in names if name in found]
             if heading == "Output" and (own := self.get_help_option(ctx)):
-                shown.append(own.get_help_record(ctx))
-            # Padded, so that the texts of all headings begin in the same column.
-            records = [(f"{one[0]:<{_LONGEST_NAME}}", one[1]) for one in shown if one]
-            if records:
-                with formatter.section(heading):
-                    formatter.write_dl(records, col_max=_LONGEST_NAME)
+                options.append(own)
+            if records := [record for one in options if (record := one.get_help_record(ctx))]:
+                yield heading, records
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for heading, records in self.option_groups(ctx):
+            with formatter.section(heading):
+                # Padded, so that the texts of all headings begin in the same column.
+                padded = [(f"{name:<{_LONGEST_NAME}}", text) for name, text in records]
+                formatter.write_dl(padded, col_max=_LONGEST_NAME)
 
 
 def experiment_options(function: Callable[..., Any]) -> Callable[..., Any]:

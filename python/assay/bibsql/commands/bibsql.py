@@ -115,7 +115,7 @@ def standard_answer(program: str, help_: str, parsed: Parsed) -> str | None:
 def _help() -> str:
     return help_text(
         "bibsql [OPTIONS] [OPTIONS OF THE CLIENT] < file.sql",
-        "Starts the server's own client on the bibliography database. Options that are\n"
+        "Start the server's own client on the bibliography database. Options that are\n"
         "not listed here, and everything after --, are passed to the client unchanged.\n"
         "So are -a, -h, -p and -v (-h HOST), unless -a, -h or -v is the only argument.",
         OPTIONS,

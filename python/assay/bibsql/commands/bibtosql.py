@@ -231,7 +231,7 @@ def _write(document: dict[str, Any], descriptor: int, file: str | None) -> dict[
 def _help(workload: Workload) -> str:
     return help_text(
         "bibtosql [OPTIONS] [FILE]...",
-        "Writes an SQL script that loads BibTeX files or standard input into a database.\n"
+        "Write an SQL script that loads BibTeX files or standard input into a database.\n"
         f"Servers (upper or lower case; a unique abbreviation is enough):\n"
         f"  {', '.join(servers.names())} [default: {workload.default_system}]",
         OPTIONS,
