@@ -55,8 +55,8 @@ class Table:
     """Keys of which only one may have a value."""
     required: set[str] | None = None
     below: dict[str, Table] = field(default_factory=dict)
-    lists: set[str] = field(default_factory=set)
-    """Keys of ``below`` that are lists of tables."""
+    is_list: bool = False
+    """Whether there may be a list of such tables."""
     variants: dict[str, Table] = field(default_factory=dict)
 
 
@@ -162,7 +162,7 @@ class Noting(Section):
 
     def sections(self, key: str) -> list[Section]:
         found = super().sections(key)
-        self._below(key).lists.add("")
+        self._below(key).is_list = True
         return [self._placed(one, key, is_in_a_list=True) for one in found]
 
     def texts_or_tables(self, key: str) -> list[str | Section]:
@@ -182,7 +182,7 @@ class Noting(Section):
     def _placed(self, below: Section, key: str, *, is_in_a_list: bool = False) -> Section:
         table = self._below(key)
         if is_in_a_list:
-            table.lists.add("")
+            table.is_list = True
         assert isinstance(below, Noting)
         kind = below._data.get(VARIANT) if is_in_a_list else None
         below.table = table.variants.setdefault(kind, Table()) if isinstance(kind, str) else table
@@ -426,7 +426,7 @@ def _shape(shape: Schema | Table, path: tuple[str, ...], helps: Mapping[str, str
     if not isinstance(shape, Table):
         return shape
     below = _table(shape, path, helps)
-    return {"type": "array", "items": below} if "" in shape.lists else below
+    return {"type": "array", "items": below} if shape.is_list else below
 
 
 def _merged(shapes: list[Schema]) -> Schema:

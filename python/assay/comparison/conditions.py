@@ -15,6 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 
 from assay.comparison import metrics
 from assay.comparison.metrics import Metric
@@ -67,7 +68,7 @@ class Judged:
     answer: Answer
     reason: str
     """What was found, as text; or why it is not known."""
-    found: float | None
+    found: float | None = None
     """The ratio, or the value of B."""
 
 
@@ -128,9 +129,7 @@ def _foreign(comparison: Comparison) -> str:
 
 
 def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> Judged:
-    def answer(given: Answer, reason: str, found: float | None = None) -> Judged:
-        return Judged(condition, cell.name, given, reason, found)
-
+    answer = partial(Judged, condition, cell.name)
     if not condition.is_ratio:
         return _of_value(condition, cell)
     one = _of_metric(condition.metric, cell)
@@ -152,27 +151,25 @@ def _of_metric(metric: Metric, cell: ComparedCell) -> Compared | None:
 def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
     """Of B's own value, whatever A's is. One that does not count meets a condition, but does not
     show that none is met."""
-    name = condition.metric.name
+    answer, name = partial(Judged, condition, cell.name), condition.metric.name
     one = _of_metric(condition.metric, cell)
     value = one.b if one else None
     if value is None:
         is_count = condition.metric.unit == "count"
         lacking = f"{name} of B was not counted" if is_count else f"B has no {name}"
         reason = cell.b_does_not_count or lacking
-        return Judged(condition, cell.name, Answer.UNKNOWN, reason, None)
+        return answer(Answer.UNKNOWN, reason)
     shown = f"{name} of B is {_number(value, condition.metric)}"
     if condition.is_met_by(value):
-        return Judged(condition, cell.name, Answer.MET, shown, value)
+        return answer(Answer.MET, shown, value)
     if cell.b_does_not_count:
         reason = f"{shown}, but {cell.b_does_not_count}"
-        return Judged(condition, cell.name, Answer.UNKNOWN, reason, value)
-    return Judged(condition, cell.name, Answer.NOT_MET, shown, value)
+        return answer(Answer.UNKNOWN, reason, value)
+    return answer(Answer.NOT_MET, shown, value)
 
 
 def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> Judged:
-    def answer(given: Answer, reason: str, found: float | None = None) -> Judged:
-        return Judged(condition, cell.name, given, reason, found)
-
+    answer = partial(Judged, condition, cell.name)
     if one.estimate is None:
         return answer(Answer.UNKNOWN, one.reason)
     ratio = one.estimate.ratio

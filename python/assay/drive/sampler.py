@@ -72,7 +72,7 @@ class Sampler:
         return sample is not None
 
     def _work(self) -> None:
-        # Half an interval in, so that a short run is seen in its middle.
+        # The first after a quarter of the interval: a run of half a second has one in its middle.
         wait_s = _LEAST_INTERVAL_S / 4
         while not self._stop.wait(wait_s):
             began_s = time.monotonic()

@@ -146,10 +146,8 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
     name, scheduled = run.name, outcomes.scheduled
     if lost := outcomes.lost:
         share = units.percent(lost / scheduled)
-        names = ("failed", "unknown")
-        counted = ", ".join(
-            f"{count} {word}" for word in names if (count := getattr(outcomes, word))
-        )
+        counts = {"failed": outcomes.failed, "unknown": outcomes.unknown}
+        counted = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         yield Kind.ERRORS, f"{name}: {counted} of {scheduled} ({share})"
     if outages := observation.outages:
         lasted_ns = sum(one.lasted_ns for one in outages)

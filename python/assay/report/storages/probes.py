@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind
-from assay.probe import DEPTHS, UNEVEN, Measured, Probe
+from assay.probe import DEPTHS, FLUSH_PARTS, UNEVEN, Measured, Probe
 from assay.record import RunRecord
 from assay.report.figures import bars
 from assay.report.storages import modelled_disks, probed_flushes
@@ -169,7 +169,7 @@ def _bandwidth(found: Measured | None) -> Cell:
 def _notes(found: Sequence[UsedProbe]) -> list[str]:
     notes = [
         "reads: random, of 8 KiB; depth: how many at once; flushes: each a write of 8 KiB and "
-        "fdatasync, one after the other, median of three measurements"
+        f"fdatasync, one after the other, median of {FLUSH_PARTS} measurements"
     ]
     measured = [one.probe for one in found if not one.probe.reason]
     how = dict.fromkeys(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from assay.probe import DEPTHS, Probe
+from assay.probe import DEPTHS, FLUSH_PARTS, Probe
 from assay.report.tidy.columns import TidyColumn, attribute, never_null, path
 
 
@@ -50,7 +50,7 @@ PROBES = [
     ),
     *(
         TidyColumn(
-            f"flushes_{name}_per_s", "number", f"the {which} of three measurements",
+            f"flushes_{name}_per_s", "number", f"the {which} of {FLUSH_PARTS} measurements",
             path("flushes", f"{field}_per_s"),
         )
         for name, which, field in (("min", "slowest", "low"), ("max", "fastest", "high"))
