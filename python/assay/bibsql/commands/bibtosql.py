@@ -146,8 +146,8 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
             for word in files
             for file in (files_of([word]) if is_folder(Path(word)) else [word])
         ]
-    user = reading_user.lines(parsed.last("reader"), server, workload)
-    document = script_document(workload, server, parsed, files, update, user)
+    user_statements = reading_user.lines(parsed.last("reader"), server, workload)
+    document = script_document(workload, server, parsed, files, update, user_statements)
     bad: list[str] = []
     if update is not None:
         with ended_by_signals():
@@ -155,13 +155,13 @@ def _write_script(parsed: Parsed, workload: Workload, files: list[str]) -> None:
         if bad:
             left = tuple(file for file in update.changed if str(file) not in bad)
             update = replace(update, changed=left)
-            document = script_document(workload, server, parsed, files, update, user)
-    is_without_rows = (user and not parsed.rest and "create" not in parsed.given) or (
+            document = script_document(workload, server, parsed, files, update, user_statements)
+    is_without_rows = (user_statements and not parsed.rest and "create" not in parsed.given) or (
         update is not None and not update.has_work
     )
     if is_without_rows:
         with _output(parsed, files or [os.devnull]) as descriptor:
-            lines = script_without_rows(document, server, parsed, user)
+            lines = script_without_rows(document, server, parsed, user_statements)
             with open(descriptor, "w", closefd=False, encoding="utf-8") as out:
                 out.writelines(f"{line}\n" for line in lines)
         if bad:
