@@ -59,6 +59,7 @@ def answers(*oks: bool | None) -> list[Check]:
             runs(a=[check("lost-update", None), *RIGHT]),
             "2 of 2 right; 1 only counted: lost-update 0",
         ),
+        (runs(a=[check("set 1", None, 1400)]), "1 not decided: set 1"),
         (runs(a=answers(None, None)), "2 without an expected result"),
         (
             runs(a=answers(None, None), b=answers(True, True)),

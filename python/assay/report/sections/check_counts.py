@@ -31,6 +31,8 @@ class CheckCounts:
     """(system, reason) → how many."""
     counted: dict[str, list[int]] = field(default_factory=dict)
     """As `wrong`; the rows that each run found."""
+    not_decided: dict[str, None] = field(default_factory=dict)
+    """As `wrong`; those whose right answer depends on the order of clients."""
     are_repeated: bool = False
     """Whether one with an expected result was run several times on a system."""
     compared_systems: int = 0
@@ -62,9 +64,11 @@ def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
             found.wrong_count += 1
         elif any(map(is_counted, checks)):
             found.counted[name] = [check["found"] or 0 for check in checks]
-        else:
+        elif all(check["ok"] is True for check in checks):
             found.right += 1
             found.are_repeated |= len(checks) > 1
+        else:
+            found.not_decided[name] = None
     for id_, answers in unrated.items():
         if any(check["ok"] is False for _, check in answers):
             found.different[id_] = None
@@ -88,6 +92,8 @@ def words(runs: Sequence[RunRecord]) -> str:
     if found.counted:
         each_counted = (f"{name} {_range(rows)}" for name, rows in found.counted.items())
         parts.append(f"{len(found.counted)} only counted: {', '.join(each_counted)}")
+    if found.not_decided:
+        parts.append(f"{len(found.not_decided)} not decided: {', '.join(found.not_decided)}")
     several = f"on all {found.compared_systems} systems" if found.compared_systems > 1 else ""
     where = f"the same {several or 'in all runs'}"
     if found.different:

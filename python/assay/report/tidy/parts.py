@@ -144,7 +144,10 @@ CHECKS = _of_part(
         ),
         _number("found", "rows"),
         TidyColumn(
-            "is_right", "boolean", "null: only counted, not run, or no expected result", path("ok")
+            "is_right",
+            "boolean",
+            "null: only counted, not decided, not run, or no expected result",
+            path("ok"),
         ),
         _text("note", "why it is wrong or was not run"),
     ]
