@@ -278,7 +278,8 @@ def _run(
     if answers := context.known.questions.given_by(planned.position):
         store.compared(answers)
     state: EndState = "failed" if reason else "done"
-    verdict, warnings = judge_run(store.evidence(state, reason))
+    found, warnings = judge_run(store.evidence(state, reason))
+    verdict = (found.word, found.reason)
     store.end_run(state, reason=reason, verdict=verdict, warnings=warnings, exit_status=exit_code)
     context.progress.ended(planned, reason)
     pool.release(planned)

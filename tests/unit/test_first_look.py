@@ -210,7 +210,7 @@ def test_the_log_of_a_server_that_ended_is_a_detail_of_the_report(tmp_path: Path
         invented.begin(store, planned)
         store.begin_run(planned.runs[0])
         verdict, _ = judge_run(store.evidence("failed", reason))
-        store.end_run("failed", reason=reason, verdict=verdict)
+        store.end_run("failed", reason=reason, verdict=(verdict.word, verdict.reason))
         lines = look(store.latest())
         report = build(store.latest())
     assert beginning(lines, "verdict") == "invalid: postgresql (postgres) was ended by SIGKILL"

@@ -15,6 +15,7 @@ from assay.experiment import Driving
 from assay.judge import judge_run
 from assay.judge.evidence import Evidence, MachineFacts
 from assay.judge.service import starved
+from assay.judge.verdict import Verdict
 from assay.record import Store
 from assay.report.build import build
 from tests.support import observations
@@ -46,8 +47,8 @@ def test_a_failed_run_is_never_valid_however_it_was_judged(tmp_path: Path) -> No
             end = ("failed", "the server went away")
             invented.write_run(store, run, invented.S, end=end, verdict=verdict)
         first, second = store.latest().runs
-        assert judge_run(first.evidence)[0] == ("invalid", "the server went away")
-        assert first.judged == second.judged == ("invalid", "the server went away")
+        went_away = Verdict.because("invalid", "the server went away")
+        assert judge_run(first.evidence)[0] == first.judged == second.judged == went_away
 
 
 def test_a_failed_run_is_listed_as_invalid(
@@ -77,9 +78,9 @@ def test_the_verdict_of_a_cell_is_kept_with_its_last_repetition(tmp_path: Path) 
         one, other = (found.cells[fingerprint] for fingerprint, _ in kept_cells(path))
     assert [one.verdict.word, other.verdict.word] == [word for _, word in kept_cells(path)]
     assert [(cell.repetitions, cell.measured) for cell in (one, other)] == [(2, 2), (2, 2)]
-    assert one.verdict == ("indicative", "repetitions differ by 67 %")
+    assert one.verdict == Verdict.of_record("indicative", "repetitions differ by 67 %")
     assert [warning.name for warning in one.warnings] == ["noisy-repetitions", "few-samples"]
-    assert other.verdict == ("valid", "")
+    assert other.verdict == Verdict("valid")
     assert [warning.name for warning in other.warnings] == ["few-samples"]
 
 
@@ -89,7 +90,7 @@ def test_a_cell_that_is_not_complete_is_judged_when_it_is_read(tmp_path: Path) -
         invented.begin(store, planned)
         invented.write_run(store, planned.runs[0], invented.S)
         (cell,) = store.latest().cells.values()
-    assert cell.verdict == ("indicative", "1 of 2 repetitions ended")
+    assert cell.verdict == Verdict.of_record("indicative", "1 of 2 repetitions ended")
     assert kept_cells(tmp_path / "r.sqlite") == []
 
 

@@ -111,7 +111,9 @@ def _is_empty_beside(title: str, cell: Any) -> bool:
 def _plain(cell: Cell) -> Any:
     """As in JSON: a number with its count and range, a label, or None."""
     if cell.number is not None:
-        return {key: value for key, value in vars(cell.number).items() if value not in (None, "")}
+        judged = cell.number.judged
+        found = {**vars(cell.number), "verdict": judged.word, "reason": judged.reason}
+        return {k: v for k, v in found.items() if k != "judged" and v not in (None, "")}
     if cell.is_absent:
         return None
     return cell.level if isinstance(cell.level, int | float) else _text(cell.shown)

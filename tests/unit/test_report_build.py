@@ -10,7 +10,6 @@ from typing import Any
 import invented_records as invented
 import pytest
 
-from assay.judge import Verdict
 from assay.observation import read_observed
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
@@ -329,7 +328,7 @@ def test_of_repetitions_the_summary_has_each_median_and_the_table_says_what_limi
             }
             store.observed(read_observed(observation))
             store.checked([])
-            store.end_run("done", verdict=Verdict("valid", ""))
+            store.end_run("done", verdict=("valid", ""))
         experiment = store.latest()
     report = build(experiment)
     (row,) = report.summary.tables[0].rows

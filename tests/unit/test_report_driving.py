@@ -364,7 +364,7 @@ def test_a_recovered_outage_makes_the_run_indicative(tmp_path: Path) -> None:
     shown = found(build(experiment(tmp_path, riding, **open_loop(**lost))), "load")
     number = shown.rows[0].cells[2].number
     assert number is not None
-    assert (number.verdict, "outage" in number.reason) == ("indicative", True)
+    assert (number.verdict, "outage" in number.judged.reason) == ("indicative", True)
 
 
 def test_every_form_has_all_sections(tmp_path: Path) -> None:

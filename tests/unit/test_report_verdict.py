@@ -194,7 +194,8 @@ def test_counted_conflicts_make_the_run_indicative(run: RunRecord) -> None:
 
 def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunRecord) -> None:
     def word(elapsed: list[float], asked: int) -> tuple[str, str]:
-        return of_number([run.judged] * len(elapsed), len(elapsed), asked, spread(elapsed))
+        found = of_number([run.judged] * len(elapsed), len(elapsed), asked, spread(elapsed))
+        return found.word, found.reason
 
     assert word([1.0, 1.1, 1.05], 3) == ("valid", "")
     assert word([1.0], 1) == ("indicative", "one repetition")
@@ -204,16 +205,17 @@ def test_medians_of_few_noisy_or_missing_repetitions_are_indicative(run: RunReco
 
 def test_of_two_cells_the_greater_spread_is_said() -> None:
     found = [
-        Verdict("indicative", f"short; repetitions differ by {share} %") for share in (64, 177, 54)
+        Verdict.of_record("indicative", f"short; repetitions differ by {share} %")
+        for share in (64, 177, 54)
     ]
-    assert worst(found) == ("indicative", "short; repetitions differ by 177 %")
+    assert worst(found).reason == "short; repetitions differ by 177 %"
 
 
 def test_an_invalid_repetition_makes_the_median_invalid(run: RunRecord) -> None:
     failed = replace(run, state="failed", reason="the server went away")
     judged = [run.judged, judge_run(failed.evidence)[0], run.judged]
     verdict = of_number(judged, 3, 3, spread([1.0, 1.0, 1.0]))
-    assert verdict == ("invalid", "the server went away")
+    assert verdict == Verdict.because("invalid", "the server went away")
 
 
 def test_percentiles_need_enough_samples() -> None:

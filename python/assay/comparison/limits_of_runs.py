@@ -15,11 +15,5 @@ def worst_word(words: Iterable[str]) -> Word:
 
 
 def reasons_of(runs: Iterable[RunRecord]) -> list[str]:
-    """Each once; of runs that are invalid, the reason is one text."""
-    found: dict[str, None] = {}
-    for run in runs:
-        if run.verdict == "indicative":
-            found |= dict.fromkeys(run.verdict_reason.split("; "))
-        elif run.verdict == "invalid":
-            found[run.verdict_reason] = None
-    return list(found)
+    """Each once."""
+    return list(dict.fromkeys(reason.text for run in runs for reason in run.judged.reasons))

@@ -7,7 +7,8 @@ measured, but the conditions limit what may be concluded from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 from assay.check.verdict import CONFLICTS, LOSSES
 from assay.judge import kinds, warnings
@@ -23,14 +24,46 @@ WORDS: tuple[Word, ...] = ("valid", "indicative", "invalid")
 _LIMITING = {kind.id for kind in kinds.Kind if kind.value.limits}
 
 
-class Verdict(NamedTuple):
-    word: str
-    """Empty for a refused run, which has no number."""
-    reason: str = ""
-    """The reasons, the most direct first; empty for ``valid``."""
+@dataclass(frozen=True)
+class Reason:
+    text: str
+    spread: float | None = None
+    """The share by which repetitions differ, if that is the reason."""
 
 
 _DIFFER = "repetitions differ by "
+_BETWEEN = "; "
+
+
+@dataclass(frozen=True)
+class Verdict:
+    word: str
+    """Empty for a refused run, which has no number."""
+    reasons: tuple[Reason, ...] = ()
+    """The most direct first; none for ``valid``."""
+
+    @property
+    def reason(self) -> str:
+        return _BETWEEN.join(reason.text for reason in self.reasons)
+
+    @classmethod
+    def because(cls, word: str, *texts: str) -> Verdict:
+        return cls(word, tuple(Reason(text) for text in texts if text))
+
+    @classmethod
+    def of_record(cls, word: str, text: str) -> Verdict:
+        """As a record has it, in one text. Only the reasons of ``indicative`` are phrases of this
+        program, which have no semicolons of their own; another may be a message of a system."""
+        texts = text.split(_BETWEEN) if word == "indicative" else [text] if text else []
+        return cls(word, tuple(Reason(one, _spread_of_record(one)) for one in texts))
+
+
+def _spread_of_record(text: str) -> float | None:
+    if not text.startswith(_DIFFER):
+        return None
+    return float(text.removeprefix(_DIFFER).split()[0]) / 100
+
+
 VALID = Verdict("valid")
 NONE = Verdict("")
 
@@ -40,10 +73,10 @@ def of_run(run: Evidence) -> Verdict:
     if run.state == "refused":
         return NONE
     if run.state in ("failed", "interrupted"):
-        return Verdict("invalid", sentence(run.reason) if run.reason else run.state)
+        return Verdict.because("invalid", sentence(run.reason) if run.reason else run.state)
     wrong = [check["id"] for check in run.checks if check["ok"] is False]
     if wrong:
-        return Verdict("invalid", f"wrong answers: {', '.join(wrong)}")
+        return Verdict.because("invalid", f"wrong answers: {', '.join(wrong)}")
     driven = run.driven
     reconnects = run.driving.reconnect_timeout_s is not None
     reasons = []
@@ -51,10 +84,11 @@ def of_run(run: Evidence) -> Verdict:
         words = _lost(driven.outcomes)
         why = _why_counted(driven, reconnects)
         if why is None:
-            return Verdict("invalid", words)
+            return Verdict.because("invalid", words)
         reasons.append(f"{words}, for {why}")
     limits = [warning.name for warning in warnings.of_run(run) if warning.name in _LIMITING]
-    return _indicative([*reasons, *(name.replace("-", " ") for name in dict.fromkeys(limits))])
+    reasons += [name.replace("-", " ") for name in dict.fromkeys(limits)]
+    return _indicative([Reason(text) for text in reasons])
 
 
 def _lost(outcomes: Outcomes) -> str:
@@ -92,11 +126,11 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
     the number of planned runs."""
     reasons = []
     if measured < asked:
-        reasons.append(f"{measured} of {asked} repetitions ended")
+        reasons.append(Reason(f"{measured} of {asked} repetitions ended"))
     elif measured == 1:
-        reasons.append("one repetition")
+        reasons.append(Reason("one repetition"))
     if spread.relative > kinds.NOISE_LIMIT:
-        reasons.append(f"{_DIFFER}{units.share(spread.relative)}")
+        reasons.append(Reason(f"{_DIFFER}{units.share(spread.relative)}", spread.relative))
     return worst([*verdicts, _indicative(reasons)])
 
 
@@ -104,20 +138,15 @@ def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The worst word, with every reason for it once."""
     found = [verdict for verdict in verdicts if verdict.word]
     word = max((verdict.word for verdict in found), key=WORDS.index, default="valid")
-    given = [verdict.reason for verdict in found if verdict.word == word and verdict.reason]
-    if word == "indicative":  # phrases of this program, which have no "; " of their own
-        given = [reason for joined in given for reason in joined.split("; ")]
-        given = _with_greatest_spread(given)
-    return Verdict(word, "; ".join(dict.fromkeys(given)))
+    given = [reason for verdict in found if verdict.word == word for reason in verdict.reasons]
+    return Verdict(word, tuple({one.text: one for one in _with_greatest_spread(given)}.values()))
 
 
-def _with_greatest_spread(reasons: Sequence[str]) -> list[str]:
+def _with_greatest_spread(reasons: Sequence[Reason]) -> list[Reason]:
     """Of two cells, by how much the repetitions differ is said once."""
-    spreads = [one for one in reasons if one.startswith(_DIFFER)]
-    greatest = max(spreads, key=lambda one: float(one[len(_DIFFER) :].split()[0]), default="")
-    return [one for one in reasons if one not in spreads or one == greatest]
+    greatest = max((one.spread for one in reasons if one.spread is not None), default=None)
+    return [one for one in reasons if one.spread in (None, greatest)]
 
 
-def _indicative(reasons: Sequence[str]) -> Verdict:
-    joined = "; ".join(reasons)
-    return Verdict("indicative", joined) if joined else VALID
+def _indicative(reasons: Sequence[Reason]) -> Verdict:
+    return Verdict("indicative", tuple(reasons)) if reasons else VALID

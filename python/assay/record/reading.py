@@ -268,7 +268,7 @@ def _cells(connection: sqlite3.Connection, experiment_id: int) -> Iterator[tuple
     )
     for fingerprint, word, reason, text, *counts in connection.execute(question, (experiment_id,)):
         warnings = tuple(RunWarning(one["name"], one["detail"]) for one in json.loads(text))
-        yield fingerprint, CellVerdict(Verdict(word, reason), warnings, *counts)
+        yield fingerprint, CellVerdict(Verdict.of_record(word, reason), warnings, *counts)
 
 
 def settle_dead_runs(connection: sqlite3.Connection) -> None:

@@ -263,7 +263,7 @@ class RunRecord(RunSummary):
 
     @property
     def judged(self) -> Verdict:
-        return Verdict(self.verdict, self.verdict_reason)
+        return Verdict.of_record(self.verdict, self.verdict_reason)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.experiment import Scalar
+from assay.judge.verdict import NONE, Verdict
 from assay.report.figure import Figure
 from assay.report.histograms import TimedHistogram
 from assay.report.run_details import RunDetail
@@ -38,11 +39,15 @@ class Number:
     low: int | float | None = None
     high: int | float | None = None
     """The smallest and the largest value, if it is the median of several."""
-    verdict: str = ""
-    """``valid``, ``indicative``, ``invalid``; empty for numbers that are not measurements."""
-    reason: str = ""
+    judged: Verdict = NONE
+    """`NONE` for numbers that are not measurements."""
     resolution: int | None = None
     """Of a percentile: the width of its cell of the histogram."""
+
+    @property
+    def verdict(self) -> str:
+        """``valid``, ``indicative``, ``invalid``, or empty."""
+        return self.judged.word
 
 
 @dataclass(frozen=True)
@@ -190,8 +195,9 @@ def absent(why: str, note: str = "") -> Cell:
 
 def judged(shown: str, number: Number) -> Cell:
     """A number, with a note if its verdict is not valid."""
-    is_limited = number.verdict not in ("", "valid")
-    return Cell(shown, number, note=f"{number.verdict}: {number.reason}" if is_limited else "")
+    verdict = number.judged
+    is_limited = verdict.word not in ("", "valid")
+    return Cell(shown, number, note=f"{verdict.word}: {verdict.reason}" if is_limited else "")
 
 
 def run_number(number: int) -> Cell:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.judge import Verdict, estimate, verdict
+from assay.judge import estimate, verdict
 from assay.judge.samples import RELATIVE_RESOLUTION
 from assay.judge.spread import spread
 from assay.observation import Observation
@@ -107,8 +107,7 @@ def number(cell: CellRuns, key: Key, *, is_mean: bool = False) -> Number | None:
         over.n,
         over.low,
         over.high,
-        verdict=cell.judged.verdict.word,
-        reason=cell.judged.verdict.reason,
+        judged=cell.judged.verdict,
         resolution=max(widths, default=0) or None,
     )
 
@@ -209,14 +208,12 @@ def ratio(number: Number | None, divided_by: Number | None) -> Cell | None:
         return None
     if 0 in (divided_by.value, divided_by.low, divided_by.high):
         return None
-    worst = verdict.worst(Verdict(one.verdict, one.reason) for one in (number, divided_by))
     made = Number(
         number.value / divided_by.value,
         "ratio",
         low=_divided(number.low, divided_by.high),
         high=_divided(number.high, divided_by.low),
-        verdict=worst.word,
-        reason=worst.reason,
+        judged=verdict.worst((number.judged, divided_by.judged)),
     )
     return judged(units.ratio(made.value), made)
 
@@ -263,15 +260,14 @@ def _own(run: RunRecord, key: Key, time_unit: str) -> Cell:
         return absent(field_path.why_none(run, key.path))
     if isinstance(value, bool) or not isinstance(value, int | float):
         text = ("yes" if value else "no") if isinstance(value, bool) else str(value)
-        note = judged(text, Number(0, "", 1, verdict=run.judged.word, reason=run.judged.reason))
+        note = judged(text, Number(0, "", 1, judged=run.judged))
         return Cell(text, note=note.note)
     width_ns = percentiles.width_of(key.path, value, run.driven)
     made = Number(
         value,
         key.unit,
         1,
-        verdict=run.judged.word,
-        reason=run.judged.reason,
+        judged=run.judged,
         resolution=width_ns or None,
     )
     return judged(units.shown(value, key.unit, time_unit, resolution_ns=width_ns), made)

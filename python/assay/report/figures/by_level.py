@@ -240,7 +240,7 @@ def _percentile(name: str) -> Value:
         made = aggregates.each(shown, lambda _: "")(cell).number if cell.measured else None
         if made is None:
             return None
-        return _point(replace(made, verdict=cell.judged.verdict.word), 1e6, cell.run_ids)
+        return _point(replace(made, judged=cell.judged.verdict), 1e6, cell.run_ids)
 
     return point
 

@@ -220,5 +220,4 @@ def ratio(measured_cell: Cell, published_cell: Cell) -> Cell:
     ):
         return absent("")
     value = measured_cell.number.value / published_cell.number.value
-    verdict, reason = measured_cell.number.verdict, measured_cell.number.reason
-    return Cell(units.ratio(value), Number(value, "ratio", verdict=verdict, reason=reason))
+    return Cell(units.ratio(value), Number(value, "ratio", judged=measured_cell.number.judged))

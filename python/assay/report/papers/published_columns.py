@@ -44,7 +44,7 @@ class PublishedColumn:
         value = units.converted(found.value, found.unit, self.unit)
         if value is None:
             return None
-        return Number(value, self.unit, found.n, verdict=found.verdict, reason=found.reason)
+        return Number(value, self.unit, found.n, judged=found.judged)
 
 
 def of_table(

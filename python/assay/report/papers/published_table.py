@@ -186,7 +186,7 @@ def _ratio(
     if of.less(column):
         return absent("scaled")
     ratio, number = measured.number.value / printed, measured.number
-    made = Number(ratio, "ratio", verdict=number.verdict, reason=number.reason)
+    made = Number(ratio, "ratio", judged=number.judged)
     return Cell(units.digits(ratio, 3), made)
 
 

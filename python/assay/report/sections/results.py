@@ -139,9 +139,10 @@ def _fields_table(
 
 def _of_its_cell(cell: CellRuns) -> str:
     """What limits a cell of which this run by itself is valid; empty: nothing, or the run does."""
-    word, reason = cell.judged.verdict
+    verdict = cell.judged.verdict
     is_own = cell.runs[0].judged.word != "valid"
-    return "" if word != "indicative" or is_own else f"the cell is {word}: {reason}"
+    is_said = verdict.word != "indicative" or is_own
+    return "" if is_said else f"the cell is {verdict.word}: {verdict.reason}"
 
 
 def _factors_table(

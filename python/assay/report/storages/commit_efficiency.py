@@ -129,7 +129,7 @@ def _cells(cell: CellRuns, runs: Sequence[DrivenRun]) -> tuple[Cell, ...]:
         return done, probed, ratio, counted
     found = judged(
         ratio.shown,
-        replace(ratio.number, verdict=cell.judged.verdict.word, reason=cell.judged.verdict.reason),
+        replace(ratio.number, judged=cell.judged.verdict),
     )
     return (
         done,

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from assay.experiment import StoragePrice
 from assay.judge.steadiness import why_not_steady
+from assay.judge.verdict import NONE
 from assay.report.cells import aggregates, cell_runs, durability
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
@@ -121,6 +122,6 @@ def _of_size(cell: CellRuns) -> tuple[Cell, Cell]:
         return absent("not known"), absent("")
     cost = size.value / GB * price.per_gb
     return (
-        Cell(units.size(size.value), replace(size, verdict="", reason="")),
+        Cell(units.size(size.value), replace(size, judged=NONE)),
         Cell(units.digits(cost, 3), Number(cost, price.currency)),
     )

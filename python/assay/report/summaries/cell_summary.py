@@ -84,9 +84,9 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     measured = cell_runs.measured_runs(cell)
     reads = device.reads_of_all(measured)
     refused = [run.reason for run in cell.runs if run.state == "refused"]
-    verdict = Verdict("refused", refused[0]) if refused else cell.judged.verdict
+    verdict = Verdict.because("refused", refused[0]) if refused else cell.judged.verdict
     if {run.state for run in cell.runs} <= {"interrupted", "planned"} and verdict.word:
-        verdict = Verdict("interrupted", verdict.reason)
+        verdict = Verdict("interrupted", verdict.reasons)
     declared = declaration.of_record(experiment.workload, cell.runs[0].test)
     has_fields = bool(declared and declared.fields)
     elapsed = aggregates.number(cell, aggregates.ELAPSED)

@@ -251,16 +251,14 @@ def _verdicts_with(found: Sequence[CellSummary], most: int) -> str:
 
 
 def _reasons(found: Sequence[CellSummary], word: str) -> list[str]:
-    """Each once. Those of ``indicative`` are phrases of this program that may be taken apart, with
-    the cell or the number of cells that have them; the others may hold messages of a system, with
-    semicolons of their own."""
+    """Each once, those of ``indicative`` with the cell or the number of cells that have them."""
     cells = [cell for cell in found if cell.verdict.word == word and cell.verdict.reason]
     if word != "indicative":
         return list(dict.fromkeys(cell.verdict.reason for cell in cells))
     holders: dict[str, list[str]] = {}
     for cell in cells:
-        for reason in cell.verdict.reason.split("; "):
-            holders.setdefault(reason, []).append(cell.name)
+        for reason in cell.verdict.reasons:
+            holders.setdefault(reason.text, []).append(cell.name)
     most_first = sorted(holders, key=lambda reason: -len(holders[reason]))
     return [_held(reason, holders[reason], len(cells)) for reason in most_first]
 
@@ -274,9 +272,9 @@ def _held(reason: str, names: Sequence[str], of: int) -> str:
 def _verdict(verdict: Verdict, width: int, room: int) -> list[str]:
     """With as many whole reasons as there is room for."""
     word = verdict.word or "none"
-    if not verdict.reason:
+    if not verdict.reasons:
         return _line("verdict", word, width)
-    reasons = verdict.reason.split("; ") if word == "indicative" else [verdict.reason]
+    reasons = [reason.text for reason in verdict.reasons]
     for most in range(len(reasons), -1 if len(reasons) > 1 else 0, -1):
         lines = _line("verdict", f"{word}: {_some(reasons, most)}", width)
         if len(lines) <= room:

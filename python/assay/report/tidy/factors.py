@@ -74,7 +74,7 @@ def verdict(judged: str) -> list[TidyColumn]:
             "verdict",
             "string",
             f"valid, indicative or invalid; null: no number; {judged}",
-            lambda v: v[0],
+            lambda v: v.word,
         ),
-        TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v[1]),
+        TidyColumn("verdict_reason", "string", "the nearest reason first", lambda v: v.reason),
     ]
