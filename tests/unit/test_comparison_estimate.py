@@ -14,7 +14,7 @@ from assay.comparison.adjusting import benjamini_hochberg, holm
 from assay.comparison.metrics import METRICS
 from assay.judge.estimate import (
     CONFIDENCE,
-    LEVEL,
+    SIGNIFICANCE,
     Design,
     Estimate,
     independent,
@@ -70,7 +70,7 @@ def test_counts_and_rounded_values_that_are_equal_by_chance_make_no_difference()
         assert few is not None and few > 0.2
         assert many is not None and many < 0.05
         bucket = design([1_000_000] * 3, [1_000_900] * 3, latency.least_deviation).p_value
-        assert bucket is not None and bucket > LEVEL
+        assert bucket is not None and bucket > SIGNIFICANCE
 
 
 def test_two_values_a_side_make_no_error_however_far_apart_they_are() -> None:
@@ -100,7 +100,7 @@ def test_the_detectable_difference_is_found_four_times_of_five(n: int) -> None:
     for _ in range(2000):
         a = [math.exp(chance.gauss(0, spread)) for _ in range(n)]
         b = [(1 + size) * math.exp(chance.gauss(0, spread)) for _ in range(n)]
-        found += (paired(a, b).p_value or 0.0) < LEVEL
+        found += (paired(a, b).p_value or 0.0) < SIGNIFICANCE
     assert 0.77 < found / 2000 < 0.83
 
 

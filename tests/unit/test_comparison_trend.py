@@ -62,8 +62,8 @@ def test_a_change_is_found_where_it_began_and_is_said(tmp_path: Path) -> None:
     (chart,) = report.build([found], [tmp_path]).sections[0].figures
     measured, levels = chart.series
     assert len(measured.points) == 10 and measured.points[0].low != measured.points[0].high
-    assert [point.y for point in levels.points] == pytest.approx(found.levels)
-    assert len(set(found.levels)) == 2 and levels.points[4].y > levels.points[5].y
+    assert [point.y for point in levels.points] == pytest.approx(found.segment_means)
+    assert len(set(found.segment_means)) == 2 and levels.points[4].y > levels.points[5].y
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> Non
     ]
     (found,) = trends([*runs, *changed])
     assert [one.adjusted_p for one in found.points] == [None] * 10
-    assert not found.is_long_enough and found.levels[4] > 1.9 * found.levels[5]
+    assert not found.is_long_enough and found.segment_means[4] > 1.9 * found.segment_means[5]
     assert [one.name for one in found.points[5].differs] == ["text of the scripts"]
     assert [point.to_previous is None for point in found.points] == [True, *[False] * 4] * 2
     stream = io.StringIO()

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.comparison.adjusting import benjamini_hochberg
-from assay.judge.estimate import LEVEL
+from assay.judge.estimate import SIGNIFICANCE
 
 LEAST_VALUES = 9
 """With fewer no order of the values is rare enough: of 8, a change in the middle has 1/35."""
@@ -62,7 +62,7 @@ def change_points(series: Sequence[Sequence[float]]) -> list[list[ChangePoint]]:
     )
     known = [(place, split) for place, one in enumerate(values) if (split := _split(one, orders))]
     adjusted = benjamini_hochberg([split.p_value for _, split in known])
-    changed = [(*one, p) for one, p in zip(known, adjusted, strict=True) if p <= LEVEL]
+    changed = [(*one, p) for one, p in zip(known, adjusted, strict=True) if p <= SIGNIFICANCE]
     found: list[list[ChangePoint]] = [[] for _ in series]
     for place, split, p in changed:
         sides = _sides(values[place], split.place, 0, orders, len(known) / len(changed))
@@ -77,7 +77,7 @@ def _sides(
     found = []
     for begin, part in ((0, values[:middle]), (middle, values[middle:])):
         split = _split(part, orders)
-        if split is not None and (p := min(1.0, adjustment * split.p_value)) <= LEVEL:
+        if split is not None and (p := min(1.0, adjustment * split.p_value)) <= SIGNIFICANCE:
             found.append(ChangePoint(first + begin + split.place, p))
             found += _sides(part, split.place, first + begin, orders, adjustment)
     return found

@@ -213,7 +213,7 @@ def _kept(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
 
 
 def _level(run: RunRecord) -> str:
-    return (durability.level(run.deployment) if run.deployment else None) or ""
+    return (durability.comparable_durability(run.deployment) if run.deployment else None) or ""
 
 
 def _lowered(run: RunRecord) -> str:

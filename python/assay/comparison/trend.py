@@ -76,7 +76,7 @@ class Trend:
         return any(end - begin >= LEAST_VALUES for begin, end in self.stretches)
 
     @property
-    def levels(self) -> tuple[float, ...]:
+    def segment_means(self) -> tuple[float, ...]:
         """For each point the mean of all points between two changes."""
         values = [point.value for point in self.points]
         begins = [
@@ -86,7 +86,7 @@ class Trend:
         ]
         spans = pairwise([0, *begins, len(values)])
         return tuple(
-            level for begin, end in spans for level in [center(values[begin:end])] * (end - begin)
+            mean for begin, end in spans for mean in [center(values[begin:end])] * (end - begin)
         )
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from assay.comparison.adjusting import benjamini_hochberg, holm
 from assay.comparison.values import Compared, ComparedCell, Direction
-from assay.judge.estimate import LEVEL
+from assay.judge.estimate import SIGNIFICANCE
 from assay.text import units
 
 NO_DIFFERENCE = "no difference seen"
@@ -51,8 +51,8 @@ def _with_verdict(
     if adjusted is None:
         return replace(one, verdict=_without_interval(one))
     adjusted_p, count = adjusted
-    if adjusted_p > LEVEL:
-        differs_alone = (one.estimate.p_value or 0.0) <= LEVEL
+    if adjusted_p > SIGNIFICANCE:
+        differs_alone = (one.estimate.p_value or 0.0) <= SIGNIFICANCE
         verdict = _not_decided(one, count) if differs_alone else NO_DIFFERENCE
         return replace(one, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=verdict)
     is_better = (one.estimate.log_ratio > 0) == one.metric.is_more_better

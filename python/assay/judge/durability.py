@@ -1,4 +1,4 @@
-"""Takes deployments; returns in words what lowers the durability of their commits, and the level of
+"""Takes deployments; returns in words what lowers the durability of their commits, and the
 durability by which each is compared.
 
 What lowers it are settings that the system names, and the class that was measured. A setting counts
@@ -37,9 +37,9 @@ def is_in_memory(deployment: DeploymentFacts) -> bool:
     return deployment.storage.file_system in IN_MEMORY
 
 
-def level(deployment: DeploymentFacts) -> str | None:
+def comparable_durability(deployment: DeploymentFacts) -> str | None:
     """By which numbers are compared; None: not measured. Of the highest class, settings that may
-    lose more than its flushes show make a level of their own."""
+    lose more than its flushes show are kept apart."""
     found = deployment.durability
     if found is None or found.durability_class is None:
         return None
@@ -51,17 +51,17 @@ def level(deployment: DeploymentFacts) -> str | None:
 def compared_by(
     deployments: Iterable[tuple[str, str, DeploymentFacts]],
 ) -> Callable[[str, str], str | None]:
-    """System and storage → the level by which it is compared with the others; ``deployments``: each
-    with its system and storage.
+    """System and storage → the durability by which it is compared with the others; ``deployments``:
+    each with its system and storage.
 
-    Where it could not be measured (a directory, memory), a system has the level of the other
+    Where it could not be measured (a directory, memory), a system has that of the other
     storages, if these agree: the storages are compared, and the settings are the same. None where
     nothing was measured at all.
     """
     measured = {
         (system, storage): found
         for system, storage, deployment in deployments
-        if (found := level(deployment)) is not None
+        if (found := comparable_durability(deployment)) is not None
     }
     of_system: dict[str, set[str]] = {}
     for (system, _), found in measured.items():

@@ -21,11 +21,11 @@ from enum import Enum
 
 from assay.judge import welch
 
-LEVEL = 0.02
+SIGNIFICANCE = 0.02
 """The share of false differences that verdicts of comparisons allow. It is not the usual 5 %: with
 that, 4 of 10 series of 200 comparisons of equal sides would have more than 5 % of them called
 different; with 2 % one series of 400 has."""
-CONFIDENCE = 1 - LEVEL
+CONFIDENCE = 1 - SIGNIFICANCE
 """Of their intervals, so that one which excludes 1 and a verdict say the same."""
 POWER = 0.8
 """The probability with which the detectable difference is found."""

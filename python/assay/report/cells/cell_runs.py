@@ -50,7 +50,7 @@ class CellRuns:
     judged: CellVerdict
     """As it is on record."""
     durability: str | None = None
-    """The level of durability by which it is compared (`assay.judge.durability`); None: that of no
+    """The durability by which it is compared (`assay.judge.durability`); None: that of no
     system was measured, or nothing is committed."""
 
     @property

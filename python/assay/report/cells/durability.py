@@ -12,7 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from assay.durability.values import MEANINGS
-from assay.judge.durability import HIGHEST, MEMORY, NOT_MEASURED, fix, is_in_memory, level
+from assay.judge.durability import (
+    HIGHEST,
+    MEMORY,
+    NOT_MEASURED,
+    comparable_durability,
+    fix,
+    is_in_memory,
+)
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import DURABILITY, CellRuns
 from assay.report.values import Column, Row, Table, text
@@ -65,34 +72,34 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     )
 
 
-def levels(found: Iterable[CellRuns]) -> list[str]:
-    """The levels of durability of the cells, from the strongest."""
+def durabilities(found: Iterable[CellRuns]) -> list[str]:
+    """Those by which the cells are compared, from the strongest."""
     return sorted({cell.durability for cell in found if cell.durability is not None}, key=_place)
 
 
-def by_level(found: Sequence[CellRuns]) -> list[CellRuns]:
-    """The cells of each level together, else in their order."""
-    there = levels(found)
+def grouped(found: Sequence[CellRuns]) -> list[CellRuns]:
+    """The cells of the same durability together, else in their order."""
+    there = durabilities(found)
     return sorted(found, key=lambda cell: there.index(str(cell.durability)) if there else 0)
 
 
-def each_level(
+def tables_by_durability(
     found: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
 ) -> tuple[Table, ...]:
-    """A table of the cells of each level, which are not ranked with the others; one table where
-    there are no levels. What varies is asked of ``found``: a level may have one storage, which is
-    named even so."""
-    there = levels(found)
+    """A table for each group of cells with the same durability, which are not ranked with the
+    others; one table where none is known. What varies is asked of ``found``: a group may have one
+    storage, which is named even so."""
+    there = durabilities(found)
     if not there:
         one = made(found)
         return (replace(one, notes=(*one.notes, *_beside_memory(found))),)
     return tuple(
-        _of_level(one, place, [cell for cell in found if cell.durability == one], made)
+        _of_group(one, place, [cell for cell in found if cell.durability == one], made)
         for place, one in enumerate(there)
     )
 
 
-def _of_level(
+def _of_group(
     name: str, place: int, cells: Sequence[CellRuns], made: Callable[[Sequence[CellRuns]], Table]
 ) -> Table:
     table = made(cells)
@@ -105,8 +112,8 @@ def _of_level(
 
 
 def lines(found: Sequence[CellRuns]) -> tuple[str, ...]:
-    """That levels are not compared, and what would make them equal."""
-    there = levels(found)
+    """That cells of different durability are not compared, and what would make it equal."""
+    there = durabilities(found)
     if len(there) < 2:
         return ()
     is_known = len(there) > 2 or NOT_MEASURED not in there
@@ -115,7 +122,9 @@ def lines(found: Sequence[CellRuns]) -> tuple[str, ...]:
         f"{words} ({run.system_label})"
         for cell in found
         for run in cell.runs
-        if run.deployment and level(run.deployment) != HIGHEST and (words := fix(run.deployment))
+        if run.deployment
+        and comparable_durability(run.deployment) != HIGHEST
+        and (words := fix(run.deployment))
     )
     equal = f"; to make them {HIGHEST}: {'; '.join(fixes)}" if fixes else ""
     return (f"durability {what}: numbers of different tables are not comparable{equal}",)
@@ -125,13 +134,13 @@ def shown(cell: CellRuns) -> str:
     """As it was measured for this cell; ``-``: it was not; ``none``: its storage is memory."""
     if _is_in_memory(cell):
         return NONE
-    found = [level(run.deployment) for run in cell.runs if run.deployment]
+    found = [comparable_durability(run.deployment) for run in cell.runs if run.deployment]
     return next((one for one in found if one), "-")
 
 
-def _not_measured(cells: Sequence[CellRuns], of_level: str) -> tuple[str, ...]:
+def _not_measured(cells: Sequence[CellRuns], durability: str) -> tuple[str, ...]:
     """The storages on which it was taken from others."""
-    if of_level == NOT_MEASURED:
+    if durability == NOT_MEASURED:
         return ()
     storages = dict.fromkeys(cell.runs[0].storage for cell in cells if shown(cell) == "-")
     memory = _in_memory(cells)
@@ -148,14 +157,14 @@ def _not_measured(cells: Sequence[CellRuns], of_level: str) -> tuple[str, ...]:
     )
 
 
-def of_same_level(found: Iterable[CellRuns]) -> str:
-    """Which cells are divided by one another; empty where no level is known."""
-    return ", among those of the same measured durability" if levels(found) else ""
+def among_the_same(found: Iterable[CellRuns]) -> str:
+    """Which cells are divided by one another; empty where none is known."""
+    return ", among those of the same measured durability" if durabilities(found) else ""
 
 
 def of_divided(found: Sequence[CellRuns]) -> tuple[str, ...]:
-    """What is known of the storages of cells that are divided by one another, beyond their level:
-    on which it was not measured, and which keep nothing."""
+    """What is known of the storages of cells that are divided by one another, beyond their
+    durability: on which it was not measured, and which keep nothing."""
     storages = dict.fromkeys(
         cell.runs[0].storage
         for cell in found
@@ -188,17 +197,17 @@ def _is_in_memory(cell: CellRuns) -> bool:
     return any(run.deployment and is_in_memory(run.deployment) for run in cell.runs)
 
 
-def _named(level: str) -> str:
+def _named(durability: str) -> str:
     """``D1 (written, not flushed)``."""
-    return f"{level} ({MEANINGS[level]})" if level in MEANINGS else level
+    return f"{durability} ({MEANINGS[durability]})" if durability in MEANINGS else durability
 
 
-def _place(level: str) -> tuple[bool, int, bool]:
+def _place(durability: str) -> tuple[bool, int, bool]:
     """D3, D3 lowered by settings, D2 …, not measured."""
-    name = level[:2]
+    name = durability[:2]
     order = [*MEANINGS]
     return (
-        level == NOT_MEASURED,
+        durability == NOT_MEASURED,
         order.index(name) if name in order else len(order),
-        level != name,
+        durability != name,
     )

@@ -89,7 +89,7 @@ def _change(one: Trend, place: int) -> str:
 
 def _level_ratio(one: Trend, place: int) -> float:
     """Of the values from a change to the next, to those from the one before."""
-    before, after = one.levels[place - 1], one.levels[place]
+    before, after = one.segment_means[place - 1], one.segment_means[place]
     return after / before if before else math.inf
 
 
@@ -97,7 +97,9 @@ def _shift(one: Trend, place: int) -> str:
     ratio = _level_ratio(one, place)
     if 0 < ratio < math.inf:
         return f"are {ratio_text(ratio)} of those before"
-    before, after = (value_cell(one.levels[at], one.metric).shown for at in (place - 1, place))
+    before, after = (
+        value_cell(one.segment_means[at], one.metric).shown for at in (place - 1, place)
+    )
     return f"are {after} on average, those before {before}"
 
 

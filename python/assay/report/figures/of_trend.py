@@ -1,5 +1,5 @@
 """Takes the trend of a cell; returns its value in each experiment, with the range of the
-repetitions, and the level between changes beside it."""
+repetitions, and the mean between changes beside it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assay.comparison.trend import Trend
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point
 from assay.text import units
 
-_LEVELS = "mean between change points"
+_MEANS = "mean between change points"
 _BROKEN = "the lines begin anew where an experiment did other work than the one before"
 
 
@@ -35,7 +35,7 @@ def figure(name: str, trend: Trend) -> Figure:
         )
         for place, one in enumerate(trend.points, 1)
     ]
-    levels = [Point(place, shown(level)) for place, level in enumerate(trend.levels, 1)]
+    means = [Point(place, shown(mean)) for place, mean in enumerate(trend.segment_means, 1)]
     axis = f", {units.comparable_unit({unit})}" if unit in ("ns", "bytes") else ""
     return Figure(
         name,
@@ -45,7 +45,7 @@ def figure(name: str, trend: Trend) -> Figure:
         Axis(f"{trend.metric.meaning}{axis}"),
         (
             *lines(trend.metric.name, measured, is_reference=False),
-            *lines(_LEVELS, levels, is_reference=True),
+            *lines(_MEANS, means, is_reference=True),
         ),
         notes=(_BROKEN,) if len(trend.stretches) > 1 else (),
     )

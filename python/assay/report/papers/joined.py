@@ -35,7 +35,7 @@ def table(
     shared = _shared(by_test, every)
     if any(column.cache for column in series.columns):
         shared = [factor for factor in shared if factor != CACHE]
-    apart = [DURABILITY] if len(durability.levels(every)) > 1 else []
+    apart = [DURABILITY] if len(durability.durabilities(every)) > 1 else []
     labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
     scaled = comparability.scaled(experiment)
     columns = [_column(column, labels, scaled.get(column.test, {})) for column in series.columns]

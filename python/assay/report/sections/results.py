@@ -32,8 +32,8 @@ def tables(
     found: Sequence[CellRuns],
     published: Published | None = None,
 ) -> tuple[Table, ...]:
-    """One for each level of durability."""
-    return durability.each_level(
+    """One for each group of cells with the same durability."""
+    return durability.tables_by_durability(
         found, lambda cells: _table(test, declared, cells, published, cell_runs.varying(found))
     )
 

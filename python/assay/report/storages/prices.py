@@ -61,7 +61,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
         rows=tuple(rows),
         notes=(
             f"speed-up: by {of_what}, and price ratio: compared with the first measured storage "
-            f"that has a price{durability.of_same_level(priced)}; speed-up ÷ price: above 1 the "
+            f"that has a price{durability.among_the_same(priced)}; speed-up ÷ price: above 1 the "
             "storage gives more for the money; a GB has 1,000,000,000 bytes",
             *durability.of_divided(priced),
         ),

@@ -49,7 +49,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
             for first, other in pairs
         ),
         notes=(
-            f"the first: the storage that was asked for first{durability.of_same_level(found)}"
+            f"the first: the storage that was asked for first{durability.among_the_same(found)}"
             + ("; min-max: the least and greatest that the repetitions allow" if has_range else ""),
             *durability.of_divided([one for pair in pairs for one in pair]),
         ),

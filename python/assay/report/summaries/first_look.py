@@ -80,7 +80,7 @@ def lines(
     found = [
         cell_summary.of_cell(experiment, cell)
         for runs in cell_runs.tests(experiment).values()
-        for cell in durability.by_level(cell_runs.cells(experiment, runs))
+        for cell in durability.grouped(cell_runs.cells(experiment, runs))
     ]
     kind = "quick version; " if experiment.experiment.get("is_quick") else ""
     if experiment.is_unfinished:
