@@ -48,13 +48,13 @@ impl EncodedHistogram {
             if stated == found {
                 return Ok(());
             }
-            let message = format!("expected the {what} {stated}, found {found} in its cells");
+            let message = format!("expected the {what} {stated}, found {found} in its buckets");
             Err(HistogramError::new(message))
         };
         expect("count", self.count, times.count())?;
         if self.overflow > times.overflow() || self.min_ns > self.max_ns {
             let found = format!(
-                "overflow {}, min_ns {}, max_ns {} contradict its cells",
+                "overflow {}, min_ns {}, max_ns {} contradict its buckets",
                 self.overflow, self.min_ns, self.max_ns
             );
             return Err(HistogramError::new(found));

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerializer};
 
-/// The width of the narrowest cells. They end at 2,047 ns; longer times are in cells narrower than a
+/// The width of the narrowest buckets. They end at 2,047 ns; longer times are in buckets narrower than a
 /// thousandth of them.
 pub const LOWEST_NS: u64 = 1;
 /// One hour. Longer times are counted as one hour, and again in [`LatencyHistogram::overflow`].
@@ -19,7 +19,7 @@ pub const SIGNIFICANT_DIGITS: u8 = 3;
 /// [`LatencyHistogram::decode`], when they have the precision of the encoded histogram.
 #[derive(Clone, Debug)]
 pub struct LatencyHistogram {
-    cells: Histogram<u64>,
+    buckets: Histogram<u64>,
     min_ns: u64,
     max_ns: u64,
     sum_ns: u128,
@@ -31,7 +31,7 @@ impl LatencyHistogram {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            cells: empty_cells(),
+            buckets: empty_buckets(),
             min_ns: u64::MAX,
             max_ns: 0,
             sum_ns: 0,
@@ -41,7 +41,7 @@ impl LatencyHistogram {
 
     /// Records one duration in nanoseconds. Never fails and never allocates.
     pub fn record(&mut self, duration_ns: u64) {
-        self.cells.saturating_record(duration_ns.min(HIGHEST_NS));
+        self.buckets.saturating_record(duration_ns.min(HIGHEST_NS));
         self.overflow += u64::from(duration_ns > HIGHEST_NS);
         self.min_ns = self.min_ns.min(duration_ns);
         self.max_ns = self.max_ns.max(duration_ns);
@@ -50,8 +50,8 @@ impl LatencyHistogram {
 
     /// Adds all samples of `other`. Merging is exact: the order and the grouping do not matter.
     pub fn merge(&mut self, other: &Self) {
-        self.cells
-            .add(&other.cells)
+        self.buckets
+            .add(&other.buckets)
             .expect("all histograms here have the same bounds and digits");
         self.overflow += other.overflow;
         self.min_ns = self.min_ns.min(other.min_ns);
@@ -61,7 +61,7 @@ impl LatencyHistogram {
 
     /// Removes all samples and keeps the memory.
     pub fn clear(&mut self) {
-        self.cells.reset();
+        self.buckets.reset();
         self.overflow = 0;
         self.min_ns = u64::MAX;
         self.max_ns = 0;
@@ -71,7 +71,7 @@ impl LatencyHistogram {
     /// The number of samples, including those beyond one hour.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.cells.len()
+        self.buckets.len()
     }
 
     /// How many samples were longer than one hour.
@@ -120,8 +120,8 @@ impl LatencyHistogram {
         if self.count() == 0 {
             return 0;
         }
-        // A cell reports its upper edge, which may be beyond the longest sample.
-        self.cells
+        // A bucket reports its upper edge, which may be beyond the longest sample.
+        self.buckets
             .value_at_quantile(self.middle_of_rank(percent))
             .clamp(self.min_ns, self.max_ns)
     }
@@ -146,13 +146,13 @@ impl LatencyHistogram {
     pub fn encode(&self) -> String {
         let mut bytes = Vec::new();
         V2DeflateSerializer::new()
-            .serialize(&self.cells, &mut bytes)
+            .serialize(&self.buckets, &mut bytes)
             .expect("writing to memory is infallible, and counts stay far below 2^63");
         BASE64.encode(bytes)
     }
 
     /// Decodes the text of [`LatencyHistogram::encode`]. It does not contain the exact minimum and maximum or
-    /// the overflow: the former are restored to three digits, the latter as the count of the last cell.
+    /// the overflow: the former are restored to three digits, the latter as the count of the last bucket.
     ///
     /// # Errors
     /// If the text is not base64, not a V2 histogram, or has other bounds.
@@ -163,16 +163,16 @@ impl LatencyHistogram {
         let read: Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes.as_slice())
             .map_err(|error| HistogramError(format!("expected an HDR histogram V2: {error}")))?;
-        let mut cells = empty_cells();
+        let mut buckets = empty_buckets();
         let mut sum_ns = 0;
-        for cell in read.iter_recorded() {
-            let (time_ns, count) = (cell.value_iterated_to(), cell.count_at_value());
-            if time_ns > HIGHEST_NS && !cells.equivalent(time_ns, HIGHEST_NS) {
+        for bucket in read.iter_recorded() {
+            let (time_ns, count) = (bucket.value_iterated_to(), bucket.count_at_value());
+            if time_ns > HIGHEST_NS && !buckets.equivalent(time_ns, HIGHEST_NS) {
                 let found = format!("expected times of at most one hour, found {time_ns} ns");
                 return Err(HistogramError(found));
             }
-            // Its cells may be wider than these. A percentile is the upper edge of its cell.
-            cells.saturating_record_n(read.highest_equivalent(time_ns).min(HIGHEST_NS), count);
+            // Its buckets may be wider than these. A percentile is the upper edge of its bucket.
+            buckets.saturating_record_n(read.highest_equivalent(time_ns).min(HIGHEST_NS), count);
             sum_ns += u128::from(read.median_equivalent(time_ns)) * u128::from(count);
         }
         Ok(Self {
@@ -187,8 +187,8 @@ impl LatencyHistogram {
                 read.max().min(HIGHEST_NS)
             },
             sum_ns,
-            overflow: cells.count_at(HIGHEST_NS),
-            cells,
+            overflow: buckets.count_at(HIGHEST_NS),
+            buckets,
         })
     }
 }
@@ -209,7 +209,7 @@ impl Default for LatencyHistogram {
     }
 }
 
-fn empty_cells() -> Histogram<u64> {
+fn empty_buckets() -> Histogram<u64> {
     Histogram::new_with_bounds(LOWEST_NS, HIGHEST_NS, SIGNIFICANT_DIGITS)
         .expect("the bounds are constants that the crate accepts")
 }

@@ -11,7 +11,7 @@ fn of(samples: &[u64]) -> LatencyHistogram {
     times
 }
 
-/// Odd lengths, so that neither the minimum nor the maximum lies on the edge of a cell; some beyond an hour.
+/// Odd lengths, so that neither the minimum nor the maximum lies on the edge of a bucket; some beyond an hour.
 fn samples() -> Vec<u64> {
     let mut samples: Vec<u64> = (1..10_000_u64).map(|step| step * step * 977 + 13).collect();
     samples.extend([TWO_HOURS_NS + 1, TWO_HOURS_NS + 7]);

@@ -36,7 +36,7 @@ fn percentiles_are_the_nearest_rank_to_three_digits() {
     }
 }
 
-/// A cell is at most a thousandth of its time wide, or one nanosecond.
+/// A bucket is at most a thousandth of its time wide, or one nanosecond.
 #[test]
 fn times_are_exact_to_a_nanosecond_below_two_microseconds_and_to_three_digits_above() {
     for exact_ns in [1, 7, 63, 999, 1_023, 2_047] {
@@ -51,7 +51,7 @@ fn times_are_exact_to_a_nanosecond_below_two_microseconds_and_to_three_digits_ab
     }
 }
 
-/// Written by a version whose cells were 512 ns wide below a millisecond.
+/// Written by a version whose buckets were 512 ns wide below a millisecond.
 #[test]
 fn a_histogram_of_an_old_record_reads_as_it_was_reported() {
     const OLD: &str = "HISTFAAAAEN4nAE4AMf/HISTEwAAABAAAAAAAAAAAwAAAAAAAAPoAAADRjC4oAA/8AAAAAAAAK49EBI4EAoGCgYCAhUCQQLJuwcY";

@@ -21,7 +21,7 @@ Document = dict[str, Any]
 _MAY_BE_DONE = frozenset({"lost connection", "protocol"})
 """Classes of errors behind which a statement may have been done all the same."""
 _RESOLUTION = {"lowest_ns": 512, "significant_digits": 3, "highest_ns": 3_600_000_000_000}
-"""Of observations that do not say it: their cells were 512 ns wide below a millisecond."""
+"""Of observations that do not say it: their buckets were 512 ns wide below a millisecond."""
 _NOT_KEPT: Document = {
     "drained_ns": 0,
     "connect_ns": 0,

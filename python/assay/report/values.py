@@ -42,7 +42,7 @@ class Number:
     judged: Verdict = NONE
     """`NONE` for numbers that are not measurements."""
     resolution: int | None = None
-    """Of a percentile: the width of its cell of the histogram."""
+    """Of a percentile: the width of its bucket of the histogram."""
 
     @property
     def verdict(self) -> str:

@@ -49,7 +49,7 @@ impl std::ops::Deref for Latency {
     }
 }
 
-/// The resolution of times. The cells of a histogram are `lowest_ns` wide up to 2 × 10^digits of them (2,047
+/// The resolution of times. The buckets of a histogram are `lowest_ns` wide up to 2 × 10^digits of them (2,047
 /// ns); longer times have that many significant digits. Minimum, maximum and sum are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Resolution {

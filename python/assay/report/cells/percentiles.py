@@ -1,7 +1,7 @@
 """Shows a percentile, or how many samples it would need (`assay.judge.samples`).
 
-A percentile is the upper edge of a cell of an HDR histogram, and is shown with no more digits than
-the width of that cell allows.
+A percentile is the upper edge of a bucket of an HDR histogram, and is shown with no more digits
+than the width of that bucket allows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assay.report.values import Cell, Number, absent
 from assay.text import units
 
 
-def cell_width_ns(value_ns: float, resolution: Resolution) -> int:
+def bucket_width_ns(value_ns: float, resolution: Resolution) -> int:
     """How wide the cell of the histogram is in which ``value_ns`` is counted: the first
     2 * 10^digits cells (rounded up to a power of two) are the narrowest, then it doubles with the
     value."""
@@ -40,7 +40,7 @@ def width_of(key: str, value: float, observation: Observation | None) -> int:
     """The same for a value of the observation; 0 where its key is that of no percentile."""
     if observation is None or not is_percentile(key):
         return 0
-    return cell_width_ns(value, observation.resolution)
+    return bucket_width_ns(value, observation.resolution)
 
 
 def cells(times: Latency, unit: str, resolution: Resolution) -> tuple[Cell, ...]:
@@ -60,7 +60,7 @@ def one(times: Latency, name: str, unit: str, resolution: Resolution) -> Cell:
     if n < (needed := samples_needed(SHARES[name])):
         return absent(f"n<{needed}")
     value_ns = value_of(times, name)
-    width_ns = cell_width_ns(value_ns, resolution)
+    width_ns = bucket_width_ns(value_ns, resolution)
     made = Number(value_ns, "ns", n=n, resolution=width_ns)
     return Cell(units.time(value_ns, unit, resolution_ns=width_ns), made)
 

@@ -2,8 +2,8 @@
 to the slowest of which there are enough samples.
 
 The counts are read from the recorded histogram (HDR histogram, V2, deflated, in base64): a header
-of 40 bytes, then the count of each cell as a zigzag number of 7 bits per byte, a negative one for
-so many empty cells.
+of 40 bytes, then the count of each bucket as a zigzag number of 7 bits per byte, a negative one for
+so many empty buckets.
 """
 
 from __future__ import annotations
@@ -68,11 +68,11 @@ def _points(run: DrivenRun, unit: str, verdict: str) -> Iterator[Point]:
         yield Point(spread, value_ns / units.NS_PER[unit], runs=(run.run.id,), verdict=verdict)
 
 
-def _curve(latency: Latency, cells: Sequence[tuple[int, int]]) -> list[tuple[float, int]]:
+def _curve(latency: Latency, buckets: Sequence[tuple[int, int]]) -> list[tuple[float, int]]:
     """(1 / (1 - share), latency) as far as there are enough samples."""
     spreads = (step * 10**power for power in range(6) for step in _STEPS)
     return [
-        (spread, _at(cells, share * latency.count))
+        (spread, _at(buckets, share * latency.count))
         for spread in spreads
         if 2 <= spread <= _MOST
         if latency.count >= samples_needed(share := 1 - 1 / spread)
@@ -88,18 +88,18 @@ def _kept(latency: Latency) -> list[tuple[float, int]]:
     ]
 
 
-def _at(cells: Sequence[tuple[int, int]], rank: float) -> int:
-    """The upper edge of the cell with the transaction of that rank."""
+def _at(buckets: Sequence[tuple[int, int]], rank: float) -> int:
+    """The upper edge of the bucket with the transaction of that rank."""
     total = 0
-    for value_ns, count in cells:
+    for value_ns, count in buckets:
         total += count
         if total >= rank:
             return value_ns
-    return cells[-1][0]
+    return buckets[-1][0]
 
 
 def counts(latency: Latency) -> Iterator[tuple[int, int]]:
-    """(greatest value in ns, count) of each cell that is not empty, from the fastest."""
+    """(greatest value in ns, count) of each bucket that is not empty, from the fastest."""
     deflated = base64.b64decode(latency.histogram)
     _, length = _DEFLATED.unpack_from(deflated)
     plain = zlib.decompress(deflated[_DEFLATED.size : _DEFLATED.size + length])
@@ -130,8 +130,8 @@ def _zigzag(data: bytes) -> Iterator[int]:
 
 
 def _greatest(place: int, bits: int, exponent: int) -> int:
-    """The greatest value that is counted in the cell at that place: the first 2^bits cells have the
-    width 2^exponent, then each half of as many has twice the width of the one before."""
+    """The greatest value that is counted in the bucket at that place: the first 2^bits buckets have
+    the width 2^exponent, then each half of as many has twice the width of the one before."""
     half = 1 << (bits - 1)
     bucket = max(0, place // half - 1)
     within = place if bucket == 0 else place % half + half

@@ -19,7 +19,7 @@ _WHAT = (
 )
 _READ = "read"
 _SLOW = 10
-"""A model that takes so many times what the way costs can be that near."""
+"""A model that takes so many times the I/O path overhead can be that near."""
 
 
 class _Model(msgspec.Struct, frozen=True):
@@ -55,7 +55,7 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         *map(Column, ("storage", "profile", "operation")),
         *(
             Column(title, is_number=True)
-            for title in ("depth", "by the model", "measured", "subtracted for the way")
+            for title in ("depth", "by the model", "measured", "I/O path overhead")
         ),
     )
     return Table(
@@ -72,8 +72,8 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
     )
 
 
-def path_cost_ns(run: RunRecord, operation: str) -> int | None:
-    """What the way to the disk costs such a request alone; None where that was not measured."""
+def overhead_ns(run: RunRecord, operation: str) -> int | None:
+    """Time of such a request that the disk answers at once; None where that was not measured."""
     facts = run.deployment.storage.facts if run.deployment else {}
     if "path_cost" not in facts:
         return None
@@ -96,13 +96,13 @@ def _rows(name: str, facts: _Facts) -> Iterator[Row]:
 
 def _misses(name: str, facts: _Facts) -> Iterator[str]:
     for found in facts.path_cost:
-        # What a write cache takes is less than the way, and has no such limit.
+        # What a write cache takes is less than the overhead, and has no such limit.
         if (
             found.operation != _READ
             or abs(found.measured_ns - found.modelled_ns) <= _NEAR * found.modelled_ns
         ):
             continue
-        why = "the way to it takes a large part of its time"
+        why = "the I/O path overhead is a large part of its time"
         if found.modelled_ns >= _SLOW * found.path_cost_ns:
             why = "was the machine busy with other programs?"
         yield f"{name} was not within {_NEAR:.0%} of its model at depth {found.depth}: {why}"

@@ -19,7 +19,7 @@ from assay.text import units
 
 _OPERATIONS = ("read", "write", "flush")
 _LOST = "lost"
-_TITLES = ("requests/s", "mean size", "mean time", "longest", "late", "floor", "failed")
+_TITLES = ("requests/s", "mean size", "mean time", "longest", "late", "I/O path overhead", "failed")
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def _rows(run: DrivenRun) -> Iterator[tuple[Cell, ...]]:
             _time(sums.time_ns / sums.count, sums.count),
             _time(sums.longest_ns),
             _time(sums.late_ns / sums.count, sums.count),
-            _floor(run.run, operation),
+            _overhead(run.run, operation),
             count(sums.failed),
         )
 
@@ -92,9 +92,9 @@ def _sums(seconds: Iterable[AccountedSecond]) -> _Sums:
     )
 
 
-def _floor(run: RunRecord, operation: str) -> Cell:
-    """What the way to the disk costs one such request alone."""
-    cost_ns = modelled_disks.path_cost_ns(run, operation)
+def _overhead(run: RunRecord, operation: str) -> Cell:
+    """Time of such a request that the disk answers at once."""
+    cost_ns = modelled_disks.overhead_ns(run, operation)
     return absent("-") if cost_ns is None else _time(cost_ns)
 
 
@@ -105,8 +105,9 @@ def _time(time_ns: float, n: int = 1) -> Cell:
 def _notes(runs: Sequence[DrivenRun]) -> Iterator[str]:
     yield (
         "time: from the arrival at the disk to its answer; late: how much of it came after the "
-        "end by the model, mean; floor: the way to the disk and back, which comes on top and is "
-        "subtracted: no request takes a client less"
+        "end by the model, mean; I/O path overhead: time of a request that the modelled disk "
+        "answers at once; the model's answers come earlier by it, and no request of a client takes "
+        "less"
     )
     lost = sum(
         one.count for run in runs for one in run.run.storage_requests if one.operation == _LOST
