@@ -119,18 +119,23 @@ impl Arrivals {
         self.given_back.last().copied().or(self.head)
     }
 
-    /// Skips the arrivals that can no longer start within the latency limit.
+    /// Skips the arrivals that can no longer start within the latency limit, and in the measurement those
+    /// of the warm-up: measured arrivals wait only for each other, not for a backlog that is in no figure.
     #[inline]
     pub fn skip_expired(&mut self, now_ns: u64, group: &Group, recorder: &mut ThreadRecorder) {
-        let Some(limit_ns) = group.latency_limit_ns else {
-            return;
-        };
         while self
             .next()
-            .is_some_and(|arrival| now_ns > arrival.due_ns.saturating_add(limit_ns))
+            .is_some_and(|arrival| self.is_expired(arrival, now_ns, group))
         {
             self.skip(group, recorder);
         }
+    }
+
+    #[inline]
+    fn is_expired(&self, arrival: Arrival, now_ns: u64, group: &Group) -> bool {
+        let limit_ns = group.latency_limit_ns.unwrap_or(u64::MAX);
+        now_ns > arrival.due_ns.saturating_add(limit_ns)
+            || (!arrival.is_measured && now_ns >= self.schedule.measure_ns)
     }
 
     /// Skips all arrivals that were due before `end_ns`: no client is left to start them.

@@ -129,6 +129,23 @@ fn arrivals_not_started_at_the_end_are_counted_as_skipped() {
 }
 
 #[test]
+fn the_backlog_of_the_warm_up_is_not_run_in_the_measurement() {
+    // The warm-up leaves 400 transactions: five times what the measurement can run.
+    let site = null_site("warm backlog", json!({ "delay": "constant:10ms" }));
+    let run = observe(&document(
+        site,
+        &["SELECT 1;"],
+        json!({
+            "clients": 1, "arrival": at_rate("constant", 500), "warm_up_s": 1.0,
+            "stop": { "duration_s": 0.8 },
+        }),
+    ));
+    assert_eq!(run.outcomes.scheduled, 400);
+    assert!(run.outcomes.ok >= 30, "{:?}", run.outcomes);
+    assert!(the_ok(&run).schedule_lag.as_ref().unwrap().min_ns < 200_000_000);
+}
+
+#[test]
 fn equal_seeds_make_equal_choices_with_any_number_of_clients() {
     let mix = |clients: u32, seed: u64| {
         let mut open = document(

@@ -59,7 +59,9 @@ def _ok_types(observation: Observation) -> int:
 
 
 def _is_open(observation: Observation) -> bool:
-    return any(one.schedule_lag for one in observation.transactions)
+    return observation.arrival.kind != "closed" or any(
+        one.schedule_lag for one in observation.transactions
+    )
 
 
 def _cells_table(
