@@ -41,6 +41,8 @@ _LEAST_CELLS = 2
 _MOST_OF_THE_RECORD = 2
 _ORDER = ("", *WORDS[:1], "interrupted", "refused", *WORDS[1:])
 _LIMITING = {kind.id for kind in Kind if kind.value.limits}
+_OF_THE_RATE = {Kind.OFFERED_RATE_NOT_REACHED.id, Kind.SKIPPED_BY_LATENCY_LIMIT.id}
+"""The numbers are of another rate than was asked for: said before all others."""
 
 
 def render(
@@ -298,21 +300,21 @@ def _that_fits(texts: Sequence[str], width: int) -> str:
 
 
 def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[str]:
-    """As many as there is room for, those that limit the numbers first: with cause, detail and fix;
-    without the cause; or the fix alone; the rest by name."""
+    """As many as there is room for, those that limit the numbers first: with cause, detail and fix,
+    or without the cause; the rest by name."""
     shown: list[str] = []
     left_out: list[str] = []
-    ordered = sorted(warnings, key=lambda warning: warning.name not in _LIMITING)
+    ordered = sorted(
+        warnings,
+        key=lambda warning: (warning.name not in _LIMITING, warning.name not in _OF_THE_RATE),
+    )
     for place, warning in enumerate(ordered, 1):
         fix = _line("", f"fix: {warning.fix}", width) if warning.fix else []
         first = _first(warning)
         forms = [
-            [*_line("warning", words, width), *fix]
-            for words in (
-                f"{warning.name}: {first.sentence}",
-                f"{warning.name}: {'; '.join(first.details)}",
-                warning.name,
-            )
+            [*_line("warning", f"{warning.name}: {words}", width), *fix]
+            for words in (first.sentence, "; ".join(first.details))
+            if words
         ]
         # Lines are kept for the names of those left out.
         others = _line(
