@@ -515,6 +515,6 @@ def test_a_device_without_a_cache_has_no_flushes(tmp_path: Path) -> None:
 
 def test_the_file_with_the_most_handles_is_named(tmp_path: Path) -> None:
     shown = by_title(found(build(experiment(tmp_path, OPEN, **open_loop())), "load_server"))
-    assert (shown["open files"], shown["files"], shown["most of a file"]) == (
+    assert (shown["open files"], shown["files"], shown["most handles"]) == (
         "250", "2", "249 bibtab.MYD"
     )  # fmt: skip

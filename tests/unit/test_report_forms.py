@@ -157,12 +157,12 @@ sqlite        1   22500  15000     7500     5.500   30 MB  in client
 Server processes
 
 Threads, memory and open files during the run
-system  processes  threads  resident  virtual  open files  files  most of a file
+system  processes  threads  resident  virtual  open files  files    most handles
 ────────────────────────────────────────────────────────────────────────────────
 sqlite          9       11     98 MB   597 MB         250      2  249 bibtab.MYD
   largest value of any sample; open files: inside the data directory
   a file that is open twice counts twice in open files, and once in files; most
-  of a file: how often the file was open that was open most often
+  handles: the greatest number of open handles on a single file
 
 Data load
 

@@ -3,9 +3,10 @@ that meet it, and those on which it cannot be judged.
 
 With ``x`` the limit is a ratio to A. Such a condition is met where the whole interval of the ratio
 is beyond the limit, and not decided where only the ratio is. The interval is that of the cell
-alone, not adjusted for the number of cells: sides that are equal are a margin away from the limit,
-and an adjusted interval of few repetitions would hide a fivefold loss. With one run on a side there
-is no interval, and the answer is not known. Without ``x`` the limit is a value of B.
+alone, not adjusted for the number of cells: the limit should leave a margin (0.95x), which already
+protects equal sides, and an adjusted interval of a few repetitions would be too wide to show even a
+fivefold loss. With one run on a side there is no interval, and the answer is not known. Without
+``x`` the limit is a value of B.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Metric:
     """What runs share that have one measurement of it together (a load whose data several runs
     use); None: each has its own."""
     relative_resolution: float = 0.0
-    """The share by which values differ that are not rounded to the same one."""
+    """Relative width of a bucket of the histogram: values closer than this are equal."""
 
     def least_deviation(self, value: float) -> float:
         """The standard deviation that the logarithm of a value has at least: of a count that of

@@ -30,9 +30,9 @@ CONFIDENCE = 1 - SIGNIFICANCE
 POWER = 0.8
 """The probability with which the detectable difference is found."""
 _FARTHEST = 1000
-"""Times the ratio: a bound that is farther away is none."""
+"""An upper bound more than so many times the ratio is reported as unbounded."""
 _MOST_DIGITS = 12
-"""A mean of logarithms has rests of rounding behind them."""
+"""Digits kept of a geometric mean: those after them are rounding error of log and exp."""
 LeastDeviation = Callable[[float], float]
 """Value → the standard deviation that its logarithm has at least."""
 

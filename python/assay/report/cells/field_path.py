@@ -3,8 +3,8 @@
 A path goes through the observation: a name selects a key of an object, and in a list of
 transactions the type of that name whose outcome is ``ok``. ``samples`` selects the largest value of
 any sample of the server's processes, ``data`` a fact of the loaded data
-(``data.size_on_disk_bytes``), and ``open_files.most`` how often the file was open that was open
-most often. The last name ends in the unit: ``_ns``, ``_bytes``, ``_per_s``.
+(``data.size_on_disk_bytes``), and ``open_files.most`` the greatest number of open handles on a
+single file. The last name ends in the unit: ``_ns``, ``_bytes``, ``_per_s``.
 """
 
 from __future__ import annotations

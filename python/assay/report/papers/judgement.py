@@ -18,7 +18,7 @@ class Word(StrEnum):
     REVERSED = "reversed"
     PARTLY_REVERSED = "partly reversed"
     NO_ORDER = "no order seen"
-    """They do not."""
+    """The repetitions do not separate the cells."""
     ABOUT_EQUAL = "about equal"
     DIFFERENT = "different"
     SAME_GROWTH = "same growth"

@@ -1,8 +1,9 @@
 """Takes a published table and our cells; returns the published rows, each with the measured ones
 below it.
 
-A published number and the measured one stand in the unit of the paper. Their ratio is no target:
-the machines are decades apart. It is left out where the test was scaled down.
+A published number and the measured one stand in the unit of the paper. Their ratio says
+nothing about correctness: the machines differ by decades. It is left out where the test was
+scaled down.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from assay.report.values import Cell, Column, Number, Row, Section, Table, absen
 from assay.text import units
 
 _TITLES = ("processes", "threads", "resident", "virtual", "open files")
-_OF_FILES = ("files", "most of a file")
+_OF_FILES = ("files", "most handles")
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -43,8 +43,8 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     notes = ["largest value of any sample; open files: inside the data directory"]
     if has_files:
         notes.append(
-            "a file that is open twice counts twice in open files, and once in files; most of a "
-            "file: how often the file was open that was open most often"
+            "a file that is open twice counts twice in open files, and once in files; most "
+            "handles: the greatest number of open handles on a single file"
         )
     table = Table(
         name=f"{test}_server",
