@@ -270,3 +270,7 @@ class Kind(Enum):
     def id(self) -> str:
         """``fits-in-memory``, as records and reports spell it."""
         return self.name.lower().replace("_", "-")
+
+
+LIMITING = frozenset(kind.id for kind in Kind if kind.value.limits)
+"""Names of those that make a number indicative."""

@@ -21,7 +21,6 @@ from assay.text.reasons import sentence
 Word = Literal["valid", "indicative", "invalid"]
 WORDS: tuple[Word, ...] = ("valid", "indicative", "invalid")
 """From best to worst."""
-_LIMITING = {kind.id for kind in kinds.Kind if kind.value.limits}
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def of_run(run: Evidence) -> Verdict:
         if why is None:
             return Verdict.because("invalid", words)
         reasons.append(f"{words}, for {why}")
-    limits = [warning.name for warning in warnings.of_run(run) if warning.name in _LIMITING]
+    limits = [warning.name for warning in warnings.of_run(run) if warning.name in kinds.LIMITING]
     reasons += [name.replace("-", " ") for name in dict.fromkeys(limits)]
     return _indicative([Reason(text) for text in reasons])
 

@@ -10,6 +10,10 @@ Outcome = Literal["ok", "aborted", "failed", "unknown"]
 """How a transaction that was begun ended."""
 
 
+OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
+"""Every scheduled transaction has one of them."""
+
+
 class Outcomes(Shape, frozen=True):
     """``scheduled = ok + aborted + failed + unknown + skipped`` and
     ``attempts = scheduled - skipped + retries``."""

@@ -207,3 +207,19 @@ def run_number(number: int) -> Cell:
 
 def count(number: int | None) -> Cell:
     return absent("none") if number is None else Cell(str(number), Number(number, "count"))
+
+
+def size(value_bytes: float | None) -> Cell:
+    return (
+        absent("-")
+        if value_bytes is None
+        else Cell(units.size(value_bytes), Number(value_bytes, "bytes"))
+    )
+
+
+def seconds(value_ns: int) -> Cell:
+    return Cell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))
+
+
+def rate(per_s: float) -> Cell:
+    return Cell(units.digits(per_s), Number(per_s, "per_s"))

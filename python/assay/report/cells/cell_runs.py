@@ -17,7 +17,7 @@ from assay.report.cells import factor_order, storage_roles
 from assay.report.values import Cell, Column, absent
 from assay.text import units
 
-TEST, REPETITION = "test", "repetition"
+TEST, STORAGE, REPETITION = "test", "storage", "repetition"
 """Further factors that distinguish cells and runs."""
 STORAGE_ROLE = "storage_role"
 """By this name `CellRuns.level` has what its storage is (`assay.report.cells.storage_roles`)."""

@@ -38,11 +38,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.files.toml_file import Section
-from assay.report.cells import aggregates
+from assay.report.cells import aggregates, field_path
 from assay.text.units import TIME_UNITS
-
-_EARLIER = {"response_time": "latency"}
-"""Old names of values in workload files and records."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +119,8 @@ def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
 
 
 def _value(section: Section) -> str:
-    found = section.choice("value", (*aggregates.KEYS, *_EARLIER), "elapsed")
-    return _EARLIER.get(found, found)
+    found = section.choice("value", (*aggregates.KEYS, *field_path.EARLIER), "elapsed")
+    return field_path.EARLIER.get(found, found)
 
 
 def _is_number(title: str) -> bool:

@@ -19,7 +19,7 @@ from assay.record import RunRecord
 from assay.report.cells import percentiles
 
 SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
-_EARLIER = {"response_time": "latency"}
+EARLIER = {"response_time": "latency"}
 """Old names in workload files and records."""
 _UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
 
@@ -61,6 +61,6 @@ def _step(place: Any, name: str) -> Any:
     if isinstance(place, Latency) and percentiles.lacking(place, name):
         return None
     if isinstance(place, msgspec.Struct):
-        known = _EARLIER.get(name, name)
+        known = EARLIER.get(name, name)
         return getattr(place, known) if known in place.__struct_fields__ else None
     return None

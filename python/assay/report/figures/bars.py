@@ -30,10 +30,10 @@ def throughput(
     something else, or where lines have it (``has_lines``) and no storages are compared."""
     if (declared and declared.fields) or len(found) < 2:
         return ()
-    storages = cell_runs.levels(found, "storage")
+    storages = cell_runs.levels(found, cell_runs.STORAGE)
     if has_lines and len(storages) < 2:
         return ()
-    others = [name for name in cell_runs.varying(found, "system") if name != "storage"]
+    others = [name for name in cell_runs.varying(found, "system") if name != cell_runs.STORAGE]
     bars: dict[str, list[Point]] = {}
     for cell in found:
         made = aggregates.number(cell, aggregates.THROUGHPUT)
@@ -44,7 +44,7 @@ def throughput(
             for name in others
             if (level := cell.level(name)) is not None
         )
-        named = str(cell.level("storage"))
+        named = str(cell.level(cell_runs.STORAGE))
         bars.setdefault(named, []).append(
             Point(category, made.value, made.low, made.high, cell.run_ids, made.verdict)
         )

@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 from assay.report.forms.for_people import for_people
 from assay.report.forms.markdown import escaped, row_line, table_lines
+from assay.report.tidy.factors import SHOWN_IF_VARIED
 from assay.report.values import CLAIMS, Report
 from assay.text import units
 
@@ -87,7 +88,7 @@ def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]
         name for cell in cells for name in cell if name.startswith("parameter_")
     )
     varied = [name for name in parameters if len({cell.get(name) for cell in cells}) > 1]
-    varied += [name for name in _ONLY_IF_VARIED if len({cell[name] for cell in cells}) > 1]
+    varied += [name for name in SHOWN_IF_VARIED if len({cell[name] for cell in cells}) > 1]
     shown = [*_FACTORS, *varied]
     yield row_line([*(name.removeprefix("parameter_") for name in shown), *_TITLES])
     yield row_line([*("---" for _ in shown), *("---:" for _ in _TITLES[:-1]), "---"])
@@ -98,9 +99,6 @@ def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]
         yield from ("", f"and {len(cells) - _MOST_CELLS} more cells: see the full report")
 
 
-_ONLY_IF_VARIED = (
-    "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
-)  # fmt: skip
 _TITLES = (
     "tx/s",
     "lowest to highest",

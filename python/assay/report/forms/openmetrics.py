@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, TextIO
 
 from assay.judge.samples import BY_NAME
 from assay.judge.verdict import WORDS
+from assay.observation.outcomes import OUTCOMES
+from assay.report.tidy.factors import SHOWN_IF_VARIED
 from assay.report.values import Report
 from assay.text.visible import visible
 
@@ -22,11 +24,6 @@ Sample = tuple[str, Mapping[str, str], float | int]
 """What stands behind the name of its metric, further labels, value."""
 
 _LABELS = ("experiment", "run", "workload", "test", "system", "storage", "clients", "repetition")
-_ONLY_IF_VARIED = (
-    "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
-)  # fmt: skip
-"""Further labels, of factors that differ within the experiment."""
-_OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 
 
 class _Metric(NamedTuple):
@@ -105,7 +102,7 @@ _VERDICT = _Metric("assay_verdict", "stateset", "", "Verdict on the run.")
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:  # noqa: ARG001
     """Writes all metrics, and the line that ends them."""
     rows = report.tidy["tables"]["runs"]
-    further = [name for name in _ONLY_IF_VARIED if len({row[name] for row in rows}) > 1]
+    further = [name for name in SHOWN_IF_VARIED if len({row[name] for row in rows}) > 1]
     further += dict.fromkeys(name for row in rows for name in row if name.startswith("parameter_"))
     names = (*_LABELS, *further)
     labelled = [({_label(name): row.get(name) for name in names}, row) for row in rows]
@@ -147,7 +144,7 @@ def _of_gauge(row: Mapping[str, Any], gauge: _Gauge) -> Iterator[Sample]:
 
 
 def _of_outcomes(row: Mapping[str, Any]) -> Iterator[Sample]:
-    for outcome in _OUTCOMES:
+    for outcome in OUTCOMES:
         if row[outcome] is not None:
             yield "_total", {"outcome": outcome}, row[outcome]
 

@@ -13,8 +13,7 @@ from assay.plan.cell_names import CACHE
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import hit_ratio
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
-from assay.text import units
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, size, text
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -54,14 +53,8 @@ def _cells(run: DrivenRun) -> tuple[Cell, ...]:
     read_bytes, hits = cache.read_per_transaction(run.run.evidence), hit_ratio(run.driven)
     return (
         text(", ".join(state.done)),
-        _size(state.file_bytes),
-        _size(state.cached_bytes),
-        _size(read_bytes),
+        size(state.file_bytes),
+        size(state.cached_bytes),
+        size(read_bytes),
         absent("-") if hits is None else Cell(f"{hits:.2%}", Number(hits, "ratio")),
     )
-
-
-def _size(value_bytes: float | None) -> Cell:
-    if value_bytes is None:
-        return absent("-")
-    return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))

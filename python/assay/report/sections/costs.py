@@ -13,7 +13,7 @@ from assay.observation import ClientCost, Observation, ServerCost
 from assay.record import RunRecord
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, size
 from assay.text import units
 
 _COLUMNS = {
@@ -109,9 +109,9 @@ def _cells(run: DrivenRun) -> tuple[Cell, ...]:
         _time(client.user_ns, count),
         _time(client.system_ns, count),
         _each(switches, count),
-        _size(client.resident_bytes or client.resident_peak_bytes),
+        size(client.resident_bytes or client.resident_peak_bytes),
         server_per_transaction(run),
-        _size(server.resident_peak_bytes) if server else unseen,
+        size(server.resident_peak_bytes) if server else unseen,
         _share(client, server) if server else unseen,
         *_device_bytes(driven, count),
         *_bytes_charged(server, count),
@@ -161,10 +161,6 @@ def _bytes_charged(server: ServerCost | None, count: int) -> tuple[Cell, Cell]:
     if server is None or server.written_bytes is None:
         return absent(""), absent("")
     return _bytes_each(server.read_bytes or 0, count), _bytes_each(server.written_bytes, count)
-
-
-def _size(value_bytes: int) -> Cell:
-    return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))
 
 
 def _share(client: ClientCost, server: ServerCost) -> Cell:

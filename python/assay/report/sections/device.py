@@ -17,7 +17,7 @@ from assay.provision.deployment import RAW
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import why_unseen
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, size
 from assay.text import units
 
 _DEVICE = (
@@ -182,8 +182,8 @@ def _machine(run: DrivenRun) -> tuple[Cell, ...]:
     return (
         *(_share(time_ns / machine.capacity_ns) for time_ns in states),
         Cell(units.digits(machine.load_1min_peak, 3), Number(machine.load_1min_peak, "ratio")),
-        _size(machine.cached_peak_bytes),
-        _size(machine.dirty_peak_bytes),
+        size(machine.cached_peak_bytes),
+        size(machine.dirty_peak_bytes),
         _share(server.cpu_ns / machine.capacity_ns) if server else absent(why_unseen(run.run)),
     )
 
@@ -224,7 +224,3 @@ def _ratio(total: float | None, of: float, n: int = 1) -> Cell:
 
 def _share(share: float) -> Cell:
     return Cell(units.share(share), Number(share, "ratio"))
-
-
-def _size(value_bytes: int) -> Cell:
-    return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))

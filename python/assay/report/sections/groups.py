@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.observation import GroupReport, Resolution
+from assay.observation.outcomes import OUTCOMES
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import (
@@ -25,7 +26,6 @@ from assay.text import units
 from assay.text.reasons import sentence
 
 _PERCENTILES = ("p50", "p99")
-_OUTCOMES = ("ok", "aborted", "failed", "unknown", "skipped")
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -56,7 +56,7 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
             Column("clients", is_number=True),
             Column("TPS", is_number=True),
             *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES),
-            *(Column(name, is_number=True) for name in _OUTCOMES),
+            *(Column(name, is_number=True) for name in OUTCOMES),
         ),
         rows=tuple(
             Row(
@@ -65,7 +65,7 @@ def _groups_table(test: str, found: Sequence[CellRuns]) -> Table | None:
                     text(group.name),
                     count(group.clients),
                     *_numbers(group, unit, run.driven.resolution),
-                    *(count(getattr(group.outcomes, name)) for name in _OUTCOMES),
+                    *(count(getattr(group.outcomes, name)) for name in OUTCOMES),
                 )
             )
             for cell, run, group in measured

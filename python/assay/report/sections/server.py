@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from assay.drive.sampler import TimedSample
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count
-from assay.text import units
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, size
 
 _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 _OF_FILES = ("files", "most handles")
@@ -68,8 +67,8 @@ def _cells(samples: Sequence[TimedSample]) -> tuple[Cell, ...]:
     return (
         count(max(sample.processes for sample in seen)),
         count(max(sample.threads for sample in seen)),
-        _size(max(sample.resident_bytes for sample in seen)),
-        _size(max(sample.virtual_bytes for sample in seen)),
+        size(max(sample.resident_bytes for sample in seen)),
+        size(max(sample.virtual_bytes for sample in seen)),
         count(max(sample.open_files for sample in seen)),
     )
 
@@ -85,7 +84,3 @@ def _files(cell: CellRuns, samples: Sequence[TimedSample]) -> tuple[Cell, Cell]:
         if most is None
         else Cell(f"{most.handles} {most.file}", Number(most.handles, "count")),
     )
-
-
-def _size(value_bytes: int) -> Cell:
-    return Cell(units.size(value_bytes), Number(value_bytes, "bytes"))

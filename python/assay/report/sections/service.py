@@ -1,9 +1,7 @@
 """Takes the cells of a test; returns a table that shows whether every client was served:
 transactions per client, transactions in flight at the end, and Little's law.
 
-A histogram does not show a transaction that never ends. In a closed loop it shows in its client,
-which completes fewer transactions than the others, and its time is missing in Little's law: clients
-= throughput x (latency + pause).
+`assay.judge.service` says what they show that a histogram does not.
 """
 
 from __future__ import annotations

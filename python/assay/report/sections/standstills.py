@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.values import Cell, Column, Number, Row, Table, run_number, text
+from assay.report.values import Column, Row, Table, run_number, seconds, text
 
 _SHOWN = 10
 
@@ -31,7 +31,7 @@ def table(test: str, found: Sequence[CellRuns]) -> Table | None:
                 run_number(run.id),
                 text(cell.name),
                 text(who),
-                *(_seconds(value_ns) for value_ns in (span.from_ns, span.to_ns, lasted_ns)),
+                *(seconds(value_ns) for value_ns in (span.from_ns, span.to_ns, lasted_ns)),
             )
         )
         for lasted_ns, who, span, cell, run in standstills[:_SHOWN]
@@ -54,7 +54,3 @@ def table(test: str, found: Sequence[CellRuns]) -> Table | None:
             + (f"; and {left_out} shorter ones" if left_out else ""),
         ),
     )
-
-
-def _seconds(value_ns: int) -> Cell:
-    return Cell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))

@@ -12,8 +12,17 @@ from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.seconds import LEAST_SECONDS, whole_seconds
 from assay.report.sections import standstills
-from assay.report.values import Cell, Column, Number, Row, Section, Table, count, run_number, text
-from assay.text import units
+from assay.report.values import (
+    Column,
+    Row,
+    Section,
+    Table,
+    count,
+    rate,
+    run_number,
+    seconds,
+    text,
+)
 
 _BARS = "▁▂▃▄▅▆▇█"
 _NOTHING = "·"
@@ -66,7 +75,7 @@ def _timeline_table(
     rows = []
     for cell, ok, suspended in seen:
         labels = cell_runs.label_cells(cell, factors)
-        values = [_rate(min(ok)), _rate(statistics.median(ok)), _rate(max(ok))]
+        values = [rate(min(ok)), rate(statistics.median(ok)), rate(max(ok))]
         rows.append(Row((*labels, count(len(ok)), *values, text(bars(ok, suspended)))))
     return Table(
         name=f"{test}_timeline",
@@ -104,7 +113,7 @@ def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
             (
                 run_number(run.run.id),
                 text(cell.name),
-                *(_seconds(value_ns) for value_ns in (one.from_ns, one.to_ns, lasted_ns)),
+                *(seconds(value_ns) for value_ns in (one.from_ns, one.to_ns, lasted_ns)),
                 count(run.driven.reconnects),
             )
         )
@@ -128,11 +137,3 @@ def _outages_table(test: str, found: Sequence[CellRuns]) -> Table:
             f"whole run{more}",
         ),
     )
-
-
-def _rate(per_s: float) -> Cell:
-    return Cell(units.digits(per_s), Number(per_s, "per_s"))
-
-
-def _seconds(value_ns: int) -> Cell:
-    return Cell(f"{value_ns / 1e9:.2f}", Number(value_ns, "ns"))

@@ -15,12 +15,11 @@ from assay.judge.steadiness import why_not_steady
 from assay.judge.verdict import NONE
 from assay.report.cells import aggregates, cell_runs, durability
 from assay.report.cells.aggregates import Key
-from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.cells.declaration import Declaration
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged, text
 from assay.text import units
 
-_STORAGE = "storage"
 GB = 1_000_000_000
 
 
@@ -30,16 +29,16 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     if not priced or (declared and declared.fields):
         return None
     key = _compared(declared)
-    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
+    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
     firsts: dict[object, CellRuns] = {}
     for cell in priced:
         if aggregates.number(cell, key) is not None:
-            firsts.setdefault(cell.without(_STORAGE), cell)
+            firsts.setdefault(cell.without(STORAGE), cell)
     rows = []
     for cell in priced:
-        cells = _cells(firsts.get(cell.without(_STORAGE)), cell, key)
+        cells = _cells(firsts.get(cell.without(STORAGE)), cell, key)
         labels = cell_runs.label_cells(cell, factors)
-        rows.append(Row((*labels, text(cell.factors[_STORAGE]), *cells)))
+        rows.append(Row((*labels, text(cell.factors[STORAGE]), *cells)))
     currency = next(price.currency for cell in priced if (price := _price(cell)))
     unit = f" in {currency}" if currency else ""
     of_what = "throughput" if key.is_more_better else "time"
@@ -49,7 +48,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
         label_columns=len(factors) + 1,
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column(_STORAGE),
+            Column(STORAGE),
             *(
                 Column(title, is_number=True)
                 for title in (
@@ -71,7 +70,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
 
 def _compared(declared: Declaration | None) -> Key:
     """What speed-ups are of."""
-    if declared and declared.has_speed_up and declared.columns == _STORAGE:
+    if declared and declared.has_speed_up and declared.columns == STORAGE:
         return aggregates.KEYS[declared.value]
     return aggregates.THROUGHPUT
 

@@ -12,13 +12,11 @@ from assay.judge.spread import Spread, spread
 from assay.judge.steadiness import why_not_steady
 from assay.record import RunRecord
 from assay.report.cells import aggregates, cell_runs
-from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.sections import device
 from assay.report.storages import commit_efficiency, probed_flushes
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
-
-_STORAGE = "storage"
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
 def _table(test: str, found: Sequence[CellRuns], made: Sequence[Ranks]) -> Table | None:
     if not made:
         return None
-    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
+    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
     return Table(
         name=f"{test}_storage_ranks",
         title="Do storages rank by the probe as by the database?",
@@ -107,7 +105,7 @@ def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
     whose durability differs between storages has several."""
     alike: dict[object, list[CellRuns]] = {}
     for cell in found:
-        alike.setdefault(cell.without(_STORAGE), []).append(cell)
+        alike.setdefault(cell.without(STORAGE), []).append(cell)
     for cells in alike.values():
         compared = [one for one in cells if one.runs[0].probe and cell_runs.middle_run(one)]
         if len(compared) >= LEAST_PAIRS:
@@ -219,7 +217,7 @@ def _how(made: Ranks) -> str:
 
 def _near(by: str, found: Sequence[int], made: Ranks) -> str:
     """The storages that share a rank."""
-    names = [str(one.cell.factors[_STORAGE]) for one in made.ranked]
+    names = [str(one.cell.factors[STORAGE]) for one in made.ranked]
     shared = [
         " and ".join(name for name, rank in zip(names, found, strict=True) if rank == one)
         for one in dict.fromkeys(found)

@@ -9,22 +9,20 @@ from dataclasses import replace
 
 from assay.judge.steadiness import why_not_steady
 from assay.report.cells import aggregates, cell_runs, durability
-from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.cells.declaration import Declaration
 from assay.report.values import Cell, Column, Row, Section, Table, absent, text
 from assay.text import units
 
-_STORAGE = "storage"
-
 
 def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Section | None:
     """None where no two storages are compared, or the table of results has their ratios."""
-    if declared and (declared.fields or (declared.has_speed_up and declared.columns == _STORAGE)):
+    if declared and (declared.fields or (declared.has_speed_up and declared.columns == STORAGE)):
         return None
     pairs = list(_pairs(found))
     if not pairs:
         return None
-    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != _STORAGE]
+    factors = [name for name in cell_runs.varying(found, "system", "clients") if name != STORAGE]
     has_range = any(len(cell.runs) > 1 for cell in found)
     table = Table(
         name=f"{test}_storage_ratios",
@@ -32,7 +30,7 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
         label_columns=len(factors) + 2,
         columns=(
             *cell_runs.label_columns(found, factors),
-            Column(_STORAGE),
+            Column(STORAGE),
             Column("divided by"),
             Column("TPS ratio", is_number=True),
             *([Column("min-max", is_number=True)] if has_range else []),
@@ -41,8 +39,8 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
             Row(
                 (
                     *cell_runs.label_cells(other, factors),
-                    text(other.factors[_STORAGE]),
-                    text(first.factors[_STORAGE]),
+                    text(other.factors[STORAGE]),
+                    text(first.factors[STORAGE]),
                     *_ratio(first, other)[: 1 + has_range],
                 )
             )
@@ -64,7 +62,7 @@ def _pairs(found: Sequence[CellRuns]) -> Iterator[tuple[CellRuns, CellRuns]]:
     for cell in found:
         if aggregates.number(cell, aggregates.THROUGHPUT) is None:
             continue
-        first = firsts.setdefault(cell.without(_STORAGE), cell)
+        first = firsts.setdefault(cell.without(STORAGE), cell)
         if first is not cell:
             yield first, cell
 

@@ -176,6 +176,12 @@ def _load(cell: CellRuns) -> tuple[tuple[str, str], ...]:
     return ((MEASURED, "; ".join(shown)),) if shown else ()
 
 
+def verdict_counts(found: Iterable[CellSummary]) -> Counter[str]:
+    """How many cells have each verdict, or why none."""
+    without = {True: "without a verdict", False: "without a number"}
+    return Counter(one.verdict.word or without[bool(one.numbers)] for one in found)
+
+
 def _seconds(value_ns: float) -> str:
     return units.time(value_ns, "s")
 

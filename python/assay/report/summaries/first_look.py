@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TextIO
 
 from assay.judge import Verdict
-from assay.judge.kinds import Kind
+from assay.judge.kinds import LIMITING, Kind
 from assay.judge.verdict import WORDS
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, durability
@@ -40,7 +40,6 @@ _LEAST_OF_A_VERDICT = 2
 _LEAST_CELLS = 2
 _MOST_OF_THE_RECORD = 2
 _ORDER = ("", *WORDS[:1], "interrupted", "refused", *WORDS[1:])
-_LIMITING = {kind.id for kind in Kind if kind.value.limits}
 _OF_THE_RATE = {Kind.OFFERED_RATE_NOT_REACHED.id, Kind.SKIPPED_BY_LATENCY_LIMIT.id}
 """The numbers are of another rate than was asked for: said before all others."""
 
@@ -239,8 +238,7 @@ def _verdicts_with(found: Sequence[CellSummary], most: int) -> str:
     """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
     and of those without a number because they were refused; so many of each."""
     verdicts = [cell.verdict for cell in found]
-    without = {True: "without a verdict", False: "without a number"}
-    counts = Counter(cell.verdict.word or without[bool(cell.numbers)] for cell in found)
+    counts = cell_summary.verdict_counts(found)
     worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
     plain, explained = [], []
     for word, count in counts.items():
@@ -306,7 +304,7 @@ def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[st
     left_out: list[str] = []
     ordered = sorted(
         warnings,
-        key=lambda warning: (warning.name not in _LIMITING, warning.name not in _OF_THE_RATE),
+        key=lambda warning: (warning.name not in LIMITING, warning.name not in _OF_THE_RATE),
     )
     for place, warning in enumerate(ordered, 1):
         fix = _line("", f"fix: {warning.fix}", width) if warning.fix else []

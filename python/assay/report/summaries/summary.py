@@ -3,7 +3,6 @@ each cell, how far it may be trusted, and why not further."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -22,8 +21,7 @@ _PERCENTILES = ("p50", "p99")
 def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
     summaries = [cell_summary.of_cell(experiment, cell) for cell in found]
     runs = [run for cell in found for run in cell.runs]
-    without = {True: "without a verdict", False: "without a number"}
-    verdicts = Counter(one.verdict.word or without[bool(one.numbers)] for one in summaries)
+    verdicts = cell_summary.verdict_counts(summaries)
     counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
     lines = [f"{units.counted(len(found), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
     if errors := cell_summary.errors(runs):

@@ -17,6 +17,10 @@ SERVICE_TIME = time_columns("service_time", "service_time", "service time", _eno
 SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag", _enough)
 
 
+SHOWN_IF_VARIED = (
+    "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",
+)  # fmt: skip
+"""Columns of factors that forms with few columns have only where they differ."""
 FACTORS = [
     never_null("experiment", "integer", "its number", attribute("experiment_id")),
     never_null("workload", "string", "its name, or its file", attribute("workload")),
