@@ -7,6 +7,8 @@ import io
 import json
 import lzma
 import os
+import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +73,24 @@ def test_the_report_of_any_experiment_keeps_to_the_schema(number: int, old_recor
     assert set(found["tables"]) == set(TABLES)
     assert found["tables"]["cells"]
     assert found["tables"]["runs"]
+
+
+PRINTED = {
+    f"{file.parent.name} {name}": table
+    for file in sorted(ROOT.glob("python/assay/workloads/*/published.toml"))
+    for name, table in tomllib.loads(file.read_text("utf-8")).items()
+    if "rows" in table
+}
+"""All published tables of the workloads that come with Assay."""
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_every_published_table_keeps_to_the_schema(name: str, parallel: ExperimentRecord) -> None:
+    published = {"published": {parallel.runs[0].test: PRINTED[name]}}
+    found = document(replace(parallel, workload={**parallel.workload, **published}))
+    rows = found["tables"]["published"]
+    assert len(rows) == sum(len(row["values"]) for row in PRINTED[name]["rows"])
+    assert {type(row["value"]) for row in rows if row["words"]} <= {type(None)}
 
 
 def test_a_row_that_has_another_column_or_kind_is_refused_by_the_schema(

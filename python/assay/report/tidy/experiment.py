@@ -128,11 +128,18 @@ def _published(experiment: ExperimentRecord) -> Iterator[Row]:
             shared = {**vars(found), **printed, "test": test}
             values = zip(found.columns, printed["values"], found.units, strict=False)
             for column, value, unit in values:
+                in_words = isinstance(value, str)
                 yield {
                     **{f"parameter_{key}": levels[key] for key in levels if key != "clients"},
                     **row(
                         tidy_parts.PUBLISHED,
-                        {**shared, "column": column, "value": value, "unit": unit},
+                        {
+                            **shared,
+                            "column": column,
+                            "value": None if in_words else value,
+                            "words": value or None if in_words else None,
+                            "unit": unit,
+                        },
                     ),
                 }
 

@@ -182,6 +182,7 @@ PUBLISHED = [
     _text("system", "as published"),
     _number("clients", "null: not published"),
     _text("column", "as published"),
-    TidyColumn("value", "number", "in unit", path("value")),
+    TidyColumn("value", "number", "in unit; null: in words, or nothing", path("value")),
+    _text("words", "what was published in place of a number; null: a number"),
     _text("unit", "as published"),
 ]
