@@ -9,7 +9,7 @@ from assay import registry
 from assay.errors import SystemUnderTestError
 from assay.report.build import build
 from assay.report.papers import judged_claims
-from assay.report.papers.judgement import Word
+from assay.report.papers.judgement import ClaimVerdict
 from assay.report.values import Report, Table
 from assay.systems.abilities import Findable
 from commands import Assay
@@ -69,5 +69,5 @@ def test_cubrid_2010_without_one_of_its_systems(assay: Assay) -> None:
     if is_missing("cubrid"):
         assert {run.state for run in ended.runs if run.system == "cubrid"} == {"refused"}
         of_cubrid = [one for one in found if one.claim.text.startswith("CUBRID")]
-        assert {one.word for one in of_cubrid} == {Word.NOT_COMPARABLE}
+        assert {one.word for one in of_cubrid} == {ClaimVerdict.NOT_COMPARABLE}
         assert all("cubrid was not measured" in one.why for one in of_cubrid)

@@ -11,7 +11,7 @@ import pytest
 
 from assay.judge import order
 from assay.report.papers import judgement
-from assay.report.papers.judged_claims import Judged, judged
+from assay.report.papers.judged_claims import JudgedClaim, judged
 
 DISK_IS_SLOWER = {
     "text": "solid state is faster",
@@ -25,7 +25,7 @@ HERE, SSD = ("sqlite", "here", 8), ("sqlite", "ssd", 8)
 
 def found(
     path: Path, claim: dict[str, Any], elapsed: Any, storages: Any, **plan: Any
-) -> list[Judged]:
+) -> list[JudgedClaim]:
     planned = invented.plan([invented.SQLITE], storages, repetitions=3, **plan)
     record = invented.experiment(
         path / "records.sqlite", planned, elapsed, workload={"claims": [claim]}
@@ -77,7 +77,7 @@ def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(
 def test_a_published_speed_up_of_1_claims_no_order(
     ratios: tuple[float, float], published: float, word: str
 ) -> None:
-    measured = order.Interval(1.0, *ratios)
+    measured = order.ConfidenceInterval(1.0, *ratios)
     assert judgement.of_speed_up(measured, published).word == word
 
 

@@ -16,7 +16,7 @@ from assay.comparison.differences import DESPITE
 from assay.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from assay.comparison.conditions import Judged
+    from assay.comparison.conditions import ConditionResult
     from assay.comparison.values import Comparison
 
 _MET, _NOT_JUDGED = 1, 2
@@ -114,7 +114,7 @@ def command(
     return status
 
 
-def _write(made: Comparison, judged: Sequence[Judged], form: str, *, detail: bool) -> None:
+def _write(made: Comparison, judged: Sequence[ConditionResult], form: str, *, detail: bool) -> None:
     from assay import registry
     from assay.report.comparisons import comparison as report
     from assay.report.comparisons import comparison_document
@@ -161,7 +161,7 @@ def _passed_over(made: Comparison) -> str | None:
     return f"to compare them all the same: {words}" if words else None
 
 
-def _status(judged: Sequence[Judged]) -> int:
+def _status(judged: Sequence[ConditionResult]) -> int:
     from assay.comparison.conditions import Answer
 
     met = [one for one in judged if one.answer is Answer.MET]

@@ -61,7 +61,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Judged:
+class ConditionResult:
     """A condition on one cell."""
 
     condition: Condition
@@ -94,7 +94,7 @@ def condition(text: str) -> Condition:
 
 def judge(
     comparison: Comparison, conditions: Sequence[Condition], *, despite: Sequence[str] = ()
-) -> list[Judged]:
+) -> list[ConditionResult]:
     """Every condition once on every cell of A: also on those that B has lost."""
     conditions = list(
         {(one.metric.name, one.sign, one.limit, one.is_ratio): one for one in conditions}.values()
@@ -105,12 +105,13 @@ def judge(
     for one in conditions:
         found += [_judged(one, cell, foreign) for cell in comparison.cells]
         found += [
-            Judged(one, cell.name, Answer.UNKNOWN, "B has no such cell", None) for cell in lost
+            ConditionResult(one, cell.name, Answer.UNKNOWN, "B has no such cell", None)
+            for cell in lost
         ]
     return found
 
 
-def may_mean_ratio(condition: Condition, judged: Sequence[Judged]) -> bool:
+def may_mean_ratio(condition: Condition, judged: Sequence[ConditionResult]) -> bool:
     """Whether the limit is near 1 and each value of B is far from it: an ``x`` may be missing."""
     if condition.is_ratio or condition.metric.unit == "count":
         return False
@@ -129,8 +130,8 @@ def _foreign(comparison: Comparison) -> str:
     return ""
 
 
-def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> Judged:
-    answer = partial(Judged, condition, cell.name)
+def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> ConditionResult:
+    answer = partial(ConditionResult, condition, cell.name)
     if not condition.is_ratio:
         return _of_value(condition, cell)
     one = _of_metric(condition.metric, cell)
@@ -149,10 +150,10 @@ def _of_metric(metric: Metric, cell: ComparedCell) -> Compared | None:
     return next((one for one in cell.metrics if one.metric is metric), None)
 
 
-def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
+def _of_value(condition: Condition, cell: ComparedCell) -> ConditionResult:
     """Of B's own value, whatever A's is. One that does not count meets a condition, but does not
     show that none is met."""
-    answer, name = partial(Judged, condition, cell.name), condition.metric.name
+    answer, name = partial(ConditionResult, condition, cell.name), condition.metric.name
     one = _of_metric(condition.metric, cell)
     value = one.b if one else None
     if value is None:
@@ -169,8 +170,8 @@ def _of_value(condition: Condition, cell: ComparedCell) -> Judged:
     return answer(Answer.NOT_MET, shown, value)
 
 
-def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> Judged:
-    answer = partial(Judged, condition, cell.name)
+def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> ConditionResult:
+    answer = partial(ConditionResult, condition, cell.name)
     if one.estimate is None:
         return answer(Answer.UNKNOWN, one.reason)
     ratio = one.estimate.ratio

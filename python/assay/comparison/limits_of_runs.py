@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from assay.judge.verdict import WORDS, Word
+from assay.judge.verdict import WORDS, RunVerdict
 from assay.record import RunRecord
 
 
-def worst_word(words: Iterable[str]) -> Word:
+def worst_word(words: Iterable[str]) -> RunVerdict:
     """``valid`` of none."""
     found = set(words)
     return next((word for word in reversed(WORDS) if word in found), WORDS[0])

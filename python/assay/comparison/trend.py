@@ -18,7 +18,7 @@ from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import Metric
 from assay.comparison.values import Difference
 from assay.judge.estimate import Estimate, center, independent
-from assay.judge.verdict import Word
+from assay.judge.verdict import RunVerdict
 from assay.record import RunRecord
 
 
@@ -42,7 +42,7 @@ class Point:
     to_previous: Estimate | None
     adjusted_p: float | None
     """The p-value of a change point here, adjusted for the number of cells; None: it is none."""
-    runs_verdict: Word
+    runs_verdict: RunVerdict
     """The worst of its runs."""
     runs_reasons: tuple[str, ...]
     differs: tuple[Difference, ...]

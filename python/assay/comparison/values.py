@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from assay.comparison.metrics import Metric
 from assay.judge.estimate import Estimate
-from assay.judge.verdict import Word
+from assay.judge.verdict import RunVerdict
 from assay.record import ExperimentRecord, RunRecord
 
 PlacedRun = tuple[int, RunRecord]
@@ -114,7 +114,7 @@ class ComparedCell:
     """The kinds of differences (``data``) that alone leave no verdict."""
     b_does_not_count: str = ""
     """Why the numbers of B alone do not count (not measured, or invalid); empty: they do."""
-    runs_verdict: Word | None = None
+    runs_verdict: RunVerdict | None = None
     """The worst of the runs that were measured; None: there is none."""
     runs_reasons: tuple[str, ...] = ()
     """Why it is no better (``short measurement``, ``B: client busy``)."""

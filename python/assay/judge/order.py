@@ -19,7 +19,7 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Interval:
+class ConfidenceInterval:
     """A number, and where the true one lies."""
 
     value: float
@@ -42,22 +42,22 @@ def ratio(
     values: Sequence[float],
     divided_by: Sequence[float],
     least_deviation: LeastDeviation = exact,
-) -> Interval:
+) -> ConfidenceInterval:
     """Of the geometric means, which the interval is of as well; all values are above 0. With less
     than two of either, no interval."""
     found = independent(divided_by, values, least_deviation)
-    return Interval(found.ratio, *(found.interval(CONFIDENCE) or ()))
+    return ConfidenceInterval(found.ratio, *(found.interval(CONFIDENCE) or ()))
 
 
-def growth(sizes: Sequence[float], values: Sequence[float]) -> Interval:
+def growth(sizes: Sequence[float], values: Sequence[float]) -> ConfidenceInterval:
     """The exponent of growth: 1 where the value grows as the size does, 0 where it does not grow.
     A size for each value; two different sizes at least. With less than three values no interval."""
     across, up = ([math.log(one) for one in of] for of in (sizes, values))
     line = statistics.linear_regression(across, up)
     if len(values) < 3:
-        return Interval(line.slope)
+        return ConfidenceInterval(line.slope)
     middle = statistics.fmean(across)
     left = sum((y - line.intercept - line.slope * x) ** 2 for x, y in zip(across, up, strict=True))
     variance = left / (len(values) - 2) / sum((x - middle) ** 2 for x in across)
     wide = t_quantile(len(values) - 2, (1 + CONFIDENCE) / 2) * math.sqrt(variance)
-    return Interval(line.slope, line.slope - wide, line.slope + wide)
+    return ConfidenceInterval(line.slope, line.slope - wide, line.slope + wide)

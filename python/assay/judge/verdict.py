@@ -18,8 +18,8 @@ from assay.observation import Observation, Outcomes
 from assay.text import units
 from assay.text.reasons import sentence
 
-Word = Literal["valid", "indicative", "invalid"]
-WORDS: tuple[Word, ...] = ("valid", "indicative", "invalid")
+RunVerdict = Literal["valid", "indicative", "invalid"]
+WORDS: tuple[RunVerdict, ...] = ("valid", "indicative", "invalid")
 """From best to worst."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from assay.comparison.conditions import Judged
+from assay.comparison.conditions import ConditionResult
 from assay.comparison.stage import designs
 from assay.comparison.values import Comparison, Difference, Machines
 from assay.judge.estimate import Design
@@ -25,7 +25,7 @@ _DESIGNS = {
 }
 
 
-def build(comparison: Comparison, judged: Sequence[Judged] = ()) -> Report:
+def build(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> Report:
     sections = [*_ratios(comparison), *_conditions(judged), *_differences(comparison)]
     sections += _unequal(comparison)
     return Report(
@@ -76,7 +76,7 @@ def _ratios(comparison: Comparison) -> Iterator[Section]:
     yield Section("Ratios", (), tuple(ratio_tables.tables(comparison)))
 
 
-def _conditions(judged: Sequence[Judged]) -> Iterator[Section]:
+def _conditions(judged: Sequence[ConditionResult]) -> Iterator[Section]:
     if not judged:
         return
     table = Table(

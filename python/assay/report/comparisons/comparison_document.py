@@ -11,10 +11,10 @@ from typing import Annotated, Any, Literal, TextIO
 
 import msgspec
 
-from assay.comparison.conditions import Judged
+from assay.comparison.conditions import ConditionResult
 from assay.comparison.values import Compared, ComparedCell, Comparison, Difference, Side
 from assay.judge.estimate import CONFIDENCE
-from assay.judge.verdict import Word
+from assay.judge.verdict import RunVerdict
 from assay.report.comparisons.document_schema import of_document
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document
@@ -118,7 +118,7 @@ class RatioDocument:
     ]
     verdict: str
     runs_verdict: Annotated[
-        Word | None,
+        RunVerdict | None,
         msgspec.Meta(description="the worst on the runs of both sides; null: none was measured"),
     ]
     runs_reasons: Annotated[list[str], msgspec.Meta(description="why it is no better")]
@@ -180,7 +180,7 @@ def ratios(comparison: Comparison) -> list[RatioDocument]:
     return [_ratio(comparison, cell, one) for cell in comparison.cells for one in cell.metrics]
 
 
-def document(comparison: Comparison, judged: Sequence[Judged] = ()) -> dict[str, Any]:
+def document(comparison: Comparison, judged: Sequence[ConditionResult] = ()) -> dict[str, Any]:
     """As JSON has it."""
     return asdict(
         ComparisonDocument(
@@ -225,7 +225,7 @@ def schema() -> dict[str, Any]:
     return of_document(ComparisonDocument, "A comparison of Assay", "assay compare")
 
 
-def write_json(comparison: Comparison, judged: Sequence[Judged], stream: TextIO) -> None:
+def write_json(comparison: Comparison, judged: Sequence[ConditionResult], stream: TextIO) -> None:
     write_document(document(comparison, judged), stream)
 
 

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from assay.comparison.trend import Trend
 from assay.judge.estimate import Estimate
-from assay.judge.verdict import Word
+from assay.judge.verdict import RunVerdict
 from assay.report.comparisons.document_schema import of_document
 from assay.report.forms.csv import write_rows
 from assay.report.forms.json import write_document
@@ -68,7 +68,7 @@ class PointDocument:
             "none"
         ),
     ]
-    runs_verdict: Annotated[Word, Meta(description="the worst of its runs")]
+    runs_verdict: Annotated[RunVerdict, Meta(description="the worst of its runs")]
     runs_reasons: Annotated[str | None, Meta(description="why it is no better")]
     differs: Annotated[str | None, Meta(description="what is not as at the point before")]
 

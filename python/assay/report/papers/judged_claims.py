@@ -13,7 +13,7 @@ from functools import cached_property
 from assay.experiment import Scalar
 from assay.judge import order
 from assay.judge.estimate import LeastDeviation
-from assay.judge.order import Interval
+from assay.judge.order import ConfidenceInterval
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import aggregates, cell_runs, client_process, field_path, selection
 from assay.report.cells.aggregates import Key
@@ -21,7 +21,7 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.selection import Quantity
 from assay.report.papers import claims, comparability, judgement
 from assay.report.papers.claims import BOUNDS, Claim, Kind, Term
-from assay.report.papers.judgement import ONE_REPETITION, Judgement, Word
+from assay.report.papers.judgement import ONE_REPETITION, ClaimVerdict, Judgement
 from assay.text import units
 
 _LEAST_SIZES = 3
@@ -30,7 +30,7 @@ ALIKE = "repetitions alike"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judged(Judgement):
+class JudgedClaim(Judgement):
     """A claim with its judgement, for one combination of the levels of other factors."""
 
     claim: Claim
@@ -40,7 +40,7 @@ class Judged(Judgement):
     measured: str
 
 
-ByRatio = Mapping[tuple[Interval, float], Judged]
+ByRatio = Mapping[tuple[ConfidenceInterval, float], JudgedClaim]
 """(measured ratio, published ratio) → the claim about it."""
 
 
@@ -55,14 +55,14 @@ class _Case:
 
     def judged(
         self,
-        word: Word,
+        word: ClaimVerdict,
         why: str = "",
         *,
         remark: str = "",
         measured: str = "",
-        number: Interval | None = None,
-    ) -> Judged:
-        return Judged(
+        number: ConfidenceInterval | None = None,
+    ) -> JudgedClaim:
+        return JudgedClaim(
             claim=self.claim,
             of=self.of,
             published=_published(self.claim),
@@ -73,8 +73,8 @@ class _Case:
             number=number,
         )
 
-    def not_comparable(self, why: str) -> Judged:
-        return self.judged(Word.NOT_COMPARABLE, why)
+    def not_comparable(self, why: str) -> JudgedClaim:
+        return self.judged(ClaimVerdict.NOT_COMPARABLE, why)
 
     @property
     def modelled(self) -> str:
@@ -91,11 +91,11 @@ class _Case:
         """Of the repetitions of each cell, which is that of a term."""
         return [aggregates.values(*one) for one in zip(self.cells, self.keys, strict=True)]
 
-    def ratio(self, after: Sequence[float], before: Sequence[float]) -> Interval:
+    def ratio(self, after: Sequence[float], before: Sequence[float]) -> ConfidenceInterval:
         return order.ratio(after, before, _least_deviation(self.keys))
 
 
-def judged(experiment: ExperimentRecord) -> list[Judged]:
+def judged(experiment: ExperimentRecord) -> list[JudgedClaim]:
     """Of every claim that is about a test which was run."""
     found = selection.all_cells(experiment)
     tests = {cell.runs[0].test for cell in found}
@@ -134,7 +134,7 @@ def judged_speed_up(
     )
 
 
-def by_ratio(found: Sequence[Judged]) -> ByRatio:
+def by_ratio(found: Sequence[JudgedClaim]) -> ByRatio:
     """For tables that print these ratios, so that one number has one judgement."""
     return {
         (one.number, one.claim.published): one
@@ -148,7 +148,7 @@ def _least_deviation(keys: Sequence[Key]) -> LeastDeviation:
     return lambda value: max(key.least_deviation(value) for key in keys)
 
 
-def summary(found: Sequence[Judged]) -> str:
+def summary(found: Sequence[JudgedClaim]) -> str:
     """``7 judgements: 4 same order, 3 not comparable``."""
     words = Counter(one.word for one in found)
     counts = ", ".join(f"{number} {word}" for word, number in words.most_common())
@@ -157,7 +157,7 @@ def summary(found: Sequence[Judged]) -> str:
 
 def _judged(
     experiment: ExperimentRecord, claim: Claim, found: Sequence[CellRuns]
-) -> Iterator[Judged]:
+) -> Iterator[JudgedClaim]:
     whole = _Case(experiment, claim)
     here = int(experiment.machine.get("processors_usable") or 0)
     if here < claim.processors:
@@ -234,23 +234,23 @@ def _differing(terms: Sequence[Term]) -> set[str]:
     return {name for name in names if len({str(term.levels.get(name)) for term in terms}) > 1}
 
 
-def _order(case: _Case) -> Judged:
+def _order(case: _Case) -> JudgedClaim:
     of_cells = case.values()
     if why := comparability.why_no_ratio(of_cells):
         return case.not_comparable(why)
     steps = [case.ratio(after, before) for before, after in itertools.pairwise(of_cells)]
     whole = case.ratio(of_cells[-1], of_cells[0])
-    word, why = Word.SAME_ORDER, ""
+    word, why = ClaimVerdict.SAME_ORDER, ""
     pairs = itertools.combinations(of_cells, 2)  # the ends may be apart where neighbours are not
     if any(case.ratio(after, before).is_below(1) for before, after in pairs):
         is_whole = all(step.is_below(1) for step in steps)
-        word = Word.REVERSED if is_whole else Word.PARTLY_REVERSED
+        word = ClaimVerdict.REVERSED if is_whole else ClaimVerdict.PARTLY_REVERSED
     elif not all(step.is_above(1) for step in steps):
-        word, why = Word.NO_ORDER, "" if whole.is_known else ONE_REPETITION
+        word, why = ClaimVerdict.NO_ORDER, "" if whole.is_known else ONE_REPETITION
     return case.judged(word, why, remark=case.modelled, measured=_shown(whole, "x "), number=whole)
 
 
-def _equal(case: _Case) -> Judged:
+def _equal(case: _Case) -> JudgedClaim:
     of_cells, within = case.values(), case.claim.within
     if why := comparability.why_no_ratio(of_cells):
         return case.not_comparable(why)
@@ -265,7 +265,7 @@ def _equal(case: _Case) -> Judged:
     )
 
 
-def _growth(case: _Case) -> Judged:
+def _growth(case: _Case) -> JudgedClaim:
     claim, key = case.claim, case.keys[0]
     sizes, values = [], []
     for cell in case.cells:
@@ -281,13 +281,13 @@ def _growth(case: _Case) -> Judged:
     found = order.growth(sizes, values)
     expected = claim.published or 0.0
     most, least = expected + claim.tolerance, expected - claim.tolerance
-    word = Word.NOT_DECIDED
+    word = ClaimVerdict.NOT_DECIDED
     if found.is_above(most):
-        word = Word.GROWS_FASTER
+        word = ClaimVerdict.GROWS_FASTER
     elif found.is_below(least):
-        word = Word.GROWS_SLOWER
+        word = ClaimVerdict.GROWS_SLOWER
     elif found.is_above(least) and found.is_below(most):
-        word = Word.SAME_GROWTH
+        word = ClaimVerdict.SAME_GROWTH
     levels = f"{claim.growth} {min(sizes):g} to {max(sizes):g}"
     return case.judged(
         word,
@@ -299,7 +299,7 @@ def _growth(case: _Case) -> Judged:
 
 def _bounds(
     experiment: ExperimentRecord, claim: Claim, found: Sequence[CellRuns]
-) -> Iterator[Judged]:
+) -> Iterator[JudgedClaim]:
     """By system, over all of its runs."""
     key = claim.terms[0].quantity.key(experiment.workload, claim.terms[0].test)
     for label in cell_runs.levels(found, "system"):
@@ -323,9 +323,9 @@ def _bounds(
         measured = ", ".join(
             dict.fromkeys(units.shown(value, key.unit) for value, _ in sorted(known))
         )
-        word, why = Word.HOLDS, ""
+        word, why = ClaimVerdict.HOLDS, ""
         if beyond:
-            word = Word.DOES_NOT_HOLD
+            word = ClaimVerdict.DOES_NOT_HOLD
             why = f"not kept to by {beyond} of {units.counted(len(known), 'run')}"
         yield case.judged(word, why, measured=measured)
 
@@ -354,7 +354,7 @@ def _published(claim: Claim) -> str:
     return f"{sign.join(claim.names)}{ratio}"
 
 
-def _shown(found: Interval, before: str) -> str:
+def _shown(found: ConfidenceInterval, before: str) -> str:
     middle = f"{before}{units.digits(found.value, 3)}"
     if found.low is None or found.high is None:
         return middle

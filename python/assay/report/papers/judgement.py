@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from assay.judge.order import Interval
+from assay.judge.order import ConfidenceInterval
 
 ONE_REPETITION = "one repetition"
 WITHIN = 1.25
 """The factor by which equal values may differ, unless a claim has its own."""
 
 
-class Word(StrEnum):
+class ClaimVerdict(StrEnum):
     SAME_ORDER = "same order"
     """The repetitions separate the cells, as in these other orders."""
     REVERSED = "reversed"
@@ -34,12 +34,12 @@ class Word(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    word: Word
+    word: ClaimVerdict
     why: str = ""
     """The reason of it; empty: none is needed."""
     remark: str = ""
     """What it was measured on, where that is not the thing itself; it is no reason."""
-    number: Interval | None = None
+    number: ConfidenceInterval | None = None
     """The ratio or the exponent that was measured."""
 
     @property
@@ -50,30 +50,30 @@ class Judgement:
 
 
 def not_comparable(why: str) -> Judgement:
-    return Judgement(word=Word.NOT_COMPARABLE, why=why)
+    return Judgement(word=ClaimVerdict.NOT_COMPARABLE, why=why)
 
 
-def of_equal(measured: Interval, within: float = WITHIN, remark: str = "") -> Judgement:
+def of_equal(measured: ConfidenceInterval, within: float = WITHIN, remark: str = "") -> Judgement:
     """Whether the ratio is nearer to 1 than this factor."""
-    word = Word.NOT_DECIDED
+    word = ClaimVerdict.NOT_DECIDED
     if measured.is_above(within) or measured.is_below(1 / within):
-        word = Word.DIFFERENT
+        word = ClaimVerdict.DIFFERENT
     elif measured.is_above(1 / within) and measured.is_below(within):
-        word = Word.ABOUT_EQUAL
+        word = ClaimVerdict.ABOUT_EQUAL
     why = "" if measured.is_known else ONE_REPETITION
     return Judgement(word=word, why=why, remark=remark, number=measured)
 
 
-def of_speed_up(measured: Interval, published: float, remark: str = "") -> Judgement:
+def of_speed_up(measured: ConfidenceInterval, published: float, remark: str = "") -> Judgement:
     """Whether the published speed-up is on the same side of 1; of 1, which claims no order, whether
     they are about equal."""
     if published == 1:
         return of_equal(measured, remark=remark)
     if not measured.is_known:
         why = ONE_REPETITION
-        return Judgement(word=Word.NO_ORDER, why=why, remark=remark, number=measured)
+        return Judgement(word=ClaimVerdict.NO_ORDER, why=why, remark=remark, number=measured)
     if not (measured.is_above(1) or measured.is_below(1)):
-        return Judgement(word=Word.NO_ORDER, remark=remark, number=measured)
+        return Judgement(word=ClaimVerdict.NO_ORDER, remark=remark, number=measured)
     is_same = measured.is_above(1) == (published > 1)
-    word = Word.SAME_ORDER if is_same else Word.REVERSED
+    word = ClaimVerdict.SAME_ORDER if is_same else ClaimVerdict.REVERSED
     return Judgement(word=word, remark=remark, number=measured)

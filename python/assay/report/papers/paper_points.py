@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from assay.experiment import Scalar
 from assay.judge import order
-from assay.judge.order import Interval
+from assay.judge.order import ConfidenceInterval
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.cells.pivot import Aggregate
@@ -35,7 +35,7 @@ class Point:
     origin: str
     """`PUBLISHED`, or `MEASURED` with the levels that the paper's table has no place for."""
     cell: Cell
-    ratio: Interval | None = None
+    ratio: ConfidenceInterval | None = None
     """Of a speed-up: as the repetitions give it."""
 
 
@@ -149,7 +149,7 @@ def _mean(cell: CellRuns | None, key: aggregates.Key) -> Number | None:
 
 def _between(
     first: CellRuns | None, other: CellRuns | None, key: aggregates.Key
-) -> Interval | None:
+) -> ConfidenceInterval | None:
     if first is None or other is None:
         return None
     slow, fast = (other, first) if key.is_more_better else (first, other)

@@ -24,7 +24,7 @@ from assay.report.cells.published import HARDWARE, Published
 from assay.report.cells.series import SeriesColumn
 from assay.report.papers import comparability, judged_claims, paper_points
 from assay.report.papers import figure as published_figures
-from assay.report.papers.judged_claims import ByRatio, Judged
+from assay.report.papers.judged_claims import ByRatio, JudgedClaim
 from assay.report.papers.paper_points import (
     MEASURED,
     OF_MEANS,
@@ -43,7 +43,7 @@ _NOT_DIVIDED = (
 )
 
 
-def section(experiment: ExperimentRecord, claims: Sequence[Judged] = ()) -> Section | None:
+def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) -> Section | None:
     """``claims``: those of the paper, whose judgements its tables have too. None for an experiment
     that repeats no paper, or one whose tables have no layout."""
     if not experiment.reproduces:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from assay.experiment import Scalar
-from assay.judge.order import Interval
+from assay.judge.order import ConfidenceInterval
 from assay.report.cells import cell_runs
 from assay.report.cells.published import Layout
 from assay.report.papers import judgement, paper_points
@@ -73,13 +73,13 @@ class Placed:
         return {self._place(point): point.cell for point in self._points}
 
     @cached_property
-    def _ratios(self) -> dict[tuple[Levels, str, Levels], Interval]:
+    def _ratios(self) -> dict[tuple[Levels, str, Levels], ConfidenceInterval]:
         return {self._place(point): point.ratio for point in self.measured if point.ratio}
 
     def _cells_of(self, row: Levels, origin: str) -> list[Cell]:
         return [self._cells.get((row, origin, column), absent("")) for column in self._columns]
 
-    def _judged(self, published: Cell, ratio: Interval | None) -> Cell:
+    def _judged(self, published: Cell, ratio: ConfidenceInterval | None) -> Cell:
         """As the claim about it; else whether the paper's speed-up is on the same side of 1."""
         if published.number is None or ratio is None:
             return absent("")

@@ -12,8 +12,8 @@ from assay.report.cells import published, selection
 from assay.report.papers import figure as published_figures
 from assay.report.papers import judged_claims, paper_table, published_columns, published_table
 from assay.report.papers.comparability import MODELLED
-from assay.report.papers.judged_claims import ALIKE, ByRatio, Judged
-from assay.report.papers.judgement import Word
+from assay.report.papers.judged_claims import ALIKE, ByRatio, JudgedClaim
+from assay.report.papers.judgement import ClaimVerdict
 from assay.report.values import CLAIMS, Column, Row, Section, Table, text
 
 TITLE = "Published and measured"
@@ -78,7 +78,7 @@ def _scaled_table(experiment: ExperimentRecord) -> Table | None:
     )
 
 
-def _claims_table(found: Sequence[Judged]) -> Table:
+def _claims_table(found: Sequence[JudgedClaim]) -> Table:
     rows = []
     for one in found:
         block = {"": one.claim.shown}
@@ -100,15 +100,15 @@ def _claims_table(found: Sequence[Judged]) -> Table:
     )
 
 
-def _words(found: Sequence[Judged]) -> Iterator[str]:
+def _words(found: Sequence[JudgedClaim]) -> Iterator[str]:
     """Of judgements that give no reason of their own."""
-    if any(one.word is Word.NOT_DECIDED and not one.why for one in found):
+    if any(one.word is ClaimVerdict.NOT_DECIDED and not one.why for one in found):
         yield "not decided: the interval reaches over the limit"
     if any(ALIKE in one.measured for one in found):
         yield f"{ALIKE}: they do not differ in the digits shown"
 
 
-def _modelled(found: Sequence[Judged]) -> tuple[str, ...]:
+def _modelled(found: Sequence[JudgedClaim]) -> tuple[str, ...]:
     if not any(one.remark == MODELLED for one in found):
         return ()
     return (

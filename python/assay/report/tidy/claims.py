@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.record import ExperimentRecord
 from assay.report.papers import judged_claims
-from assay.report.papers.judged_claims import Judged
+from assay.report.papers.judged_claims import JudgedClaim
 from assay.report.tidy.columns import TidyColumn, path
 
 
@@ -38,6 +38,6 @@ SCALED = [
 ]
 
 
-def claims(experiment: ExperimentRecord) -> list[Judged]:
+def claims(experiment: ExperimentRecord) -> list[JudgedClaim]:
     """Of an experiment that reproduces a paper."""
     return judged_claims.judged(experiment) if experiment.reproduces else []
