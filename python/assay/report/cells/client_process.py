@@ -34,4 +34,5 @@ def note(cell: CellRuns, keys: Iterable[str]) -> str:
     first = [run.samples[0].sample.resident_bytes for run in cell.measured if run.samples]
     if not any(first):
         return said
-    return f"{said}: {units.size(max(first))} of it, the program included, before the measurement"
+    least = units.size(min(filter(None, first)))
+    return f"{said}: at least {least} of it, the program included, before the measurement"
