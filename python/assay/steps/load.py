@@ -74,7 +74,7 @@ def load(
             raise SystemDied(f"after the load, the check {check['id']} was {check['note']}")
         wrong = [check for check in rules if check["ok"] is False]
         if wrong:
-            raise RunFailed(f"after the load, {wrong_answers(wrong)}")
+            raise RunFailed(f"wrong after the load: {wrong_answers(wrong)}")
         context.known.sound.append(dataset)
     return pooled.size_buffer(dataset, _data_to_buffer(state, parameters))
 

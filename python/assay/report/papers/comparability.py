@@ -18,7 +18,7 @@ _NOT_SIZES = ("repetitions",)
 """What may be scaled down and leaves each number as it is."""
 _OF_STORAGE = ("ns", "per_s", "bytes_per_s", "ratio")
 """Units of what depends on how fast a storage is; sizes and counts do not."""
-NO_VALUE = "it has no such value"
+NO_VALUE = "this system has no such value"
 
 
 def why_not(cell: CellRuns, key: Key | None = None) -> str:

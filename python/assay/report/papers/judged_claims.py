@@ -162,7 +162,9 @@ def _judged(
     here = int(experiment.machine.get("processors_usable") or 0)
     if here < claim.processors:
         processors = units.counted(here, "processor")
-        yield whole.not_comparable(f"{processors} here, it is about {claim.processors} or more")
+        yield whole.not_comparable(
+            f"{processors} here, the claim is about {claim.processors} or more"
+        )
         return
     of_terms = [selection.with_levels(found, term.levels) for term in claim.terms]
     for term, cells in zip(claim.terms, of_terms, strict=True):
@@ -320,13 +322,16 @@ def _bounds(
             yield case.not_comparable(next(reasons, comparability.NO_VALUE))
             continue
         beyond = sum(not _HOLDS[claim.kind](*one) for one in known)
-        measured = ", ".join(
-            dict.fromkeys(units.shown(value, key.unit) for value, _ in sorted(known))
-        )
+        values = dict.fromkeys(_shown(value, key.unit) for value, _ in sorted(known))
+        measured = ", ".join(values)
+        if len(values) > _MOST_VALUES:
+            measured = f"{len(known)} runs: {next(iter(values))} to {next(reversed(values))}"
         word, why = ClaimVerdict.HOLDS, ""
         if beyond:
             word = ClaimVerdict.DOES_NOT_HOLD
-            why = f"not kept to by {beyond} of {units.counted(len(known), 'run')}"
+            limits = {limit for _, limit in known}
+            limit = _shown(limits.pop(), key.unit) if len(limits) == 1 else "the limit of the run"
+            why = f"{beyond} of {units.counted(len(known), 'run')} {_BROKEN[claim.kind]} {limit}"
         yield case.judged(word, why, measured=measured)
 
 
@@ -336,6 +341,16 @@ _HOLDS: Mapping[Kind, Callable[[float, float], bool]] = {
     Kind.AT_MOST: operator.le,
 }
 """Of a value and its bound."""
+
+
+_BROKEN: Mapping[Kind, str] = {Kind.EQUALS: "not", Kind.AT_LEAST: "below", Kind.AT_MOST: "above"}
+_MOST_VALUES = 4
+"""Different values of the runs that are listed; of more, the least and the greatest."""
+
+
+def _shown(value: float, unit: str) -> str:
+    shown = units.shown(value, unit)
+    return f"{shown} s" if unit == "ns" else shown
 
 
 def _limit(claim: Claim, run: RunRecord) -> object:
