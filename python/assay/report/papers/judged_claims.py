@@ -322,7 +322,7 @@ def _bounds(
             yield case.not_comparable(next(reasons, comparability.NO_VALUE))
             continue
         beyond = sum(not _HOLDS[claim.kind](*one) for one in known)
-        values = dict.fromkeys(_shown(value, key.unit) for value, _ in sorted(known))
+        values = dict.fromkeys(_with_unit(value, key.unit) for value, _ in sorted(known))
         measured = ", ".join(values)
         if len(values) > _MOST_VALUES:
             measured = f"{len(known)} runs: {next(iter(values))} to {next(reversed(values))}"
@@ -330,7 +330,9 @@ def _bounds(
         if beyond:
             word = ClaimVerdict.DOES_NOT_HOLD
             limits = {limit for _, limit in known}
-            limit = _shown(limits.pop(), key.unit) if len(limits) == 1 else "the limit of the run"
+            limit = (
+                _with_unit(limits.pop(), key.unit) if len(limits) == 1 else "the limit of the run"
+            )
             why = f"{beyond} of {units.counted(len(known), 'run')} {_BROKEN[claim.kind]} {limit}"
         yield case.judged(word, why, measured=measured)
 
@@ -348,7 +350,7 @@ _MOST_VALUES = 4
 """Different values of the runs that are listed; of more, the least and the greatest."""
 
 
-def _shown(value: float, unit: str) -> str:
+def _with_unit(value: float, unit: str) -> str:
     shown = units.shown(value, unit)
     return f"{shown} s" if unit == "ns" else shown
 
