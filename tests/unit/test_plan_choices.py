@@ -119,7 +119,7 @@ def test_a_pattern_that_chooses_nothing_is_refused_with_the_names() -> None:
 
 
 def said_of(asked: Experiment) -> str:
-    return described((one.name, one.full, one.quick, one.is_asked) for one in asked.scaled)
+    return described(asked.scaled)
 
 
 def test_the_quick_version_has_quick_values_and_says_so(tmp_path: Path) -> None:

@@ -190,8 +190,7 @@ def _remarks(
 ) -> Iterator[str]:
     """What the list does not show: what is smaller, where servers are, and what would not run."""
     if experiment.is_quick and experiment.scaled:
-        changes = [(one.name, one.full, one.quick, one.is_asked) for one in experiment.scaled]
-        yield quick.described(changes)
+        yield quick.described(experiment.scaled)
     for system in experiment.systems:
         if elsewhere := _from_elsewhere(system):
             yield f"{system.label}: {system.url_without_password}; {elsewhere}"

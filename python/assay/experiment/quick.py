@@ -4,6 +4,7 @@ says; and what differs between both."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,8 @@ from assay.text.sizes import size_word
 from assay.workload.values import Quick, Test, Workload
 
 Asked = tuple[Experiment, Workload]
-_NOT_LIMITED = "none"
+_NONE, _LEFT_OUT = "none", "left out"
+_STORAGE = "storage "
 _MOST = 6
 """Changes of one origin that are named in one sentence."""
 
@@ -97,13 +99,20 @@ def scaled(full: Asked, quickly: Asked, now: Asked) -> tuple[Scaled, ...]:
     return tuple(found)
 
 
-def described(changes: Iterable[tuple[str, str, str, bool]]) -> str:
-    """``quick: scale 1, 2 → 1; asked: duration_s 30 → 0.5``: (name, full, here, is it asked for) of
-    each change, the same of several tests once, those of parameters first."""
+def described(changes: Iterable[Scaled]) -> str:
+    """``quick: scale 1, 2 → 1; asked: duration_s 30 → 0.5``: each change, the same of several tests
+    once, those of parameters first; where tests differ, with their names."""
     by_origin: dict[str, list[str]] = {"quick": [], "asked": []}
-    for name, full, here, is_asked in dict.fromkeys(changes):
-        shown = f"{name} {full or 'none'} → {here or 'none'}"
-        by_origin["asked" if is_asked else "quick"].append(shown)
+    tests: dict[Scaled, list[str]] = {}
+    for one in changes:
+        tests.setdefault(replace(one, test=""), []).append(one.test)
+    times = Counter((one.name, one.is_asked) for one in tests)
+    for one, of_tests in tests.items():
+        gone = _LEFT_OUT if one.name.startswith(_STORAGE) else _NONE
+        shown = f"{one.name} {one.full or _NONE} → {one.quick or gone}"
+        if times[one.name, one.is_asked] > 1:
+            shown += f" ({', '.join(of_tests)})"
+        by_origin["asked" if one.is_asked else "quick"].append(shown)
     return "; ".join(f"{origin}: {_first(found)}" for origin, found in by_origin.items() if found)
 
 
@@ -120,8 +129,7 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
     }
     driving = test.driving.changed(asked.driving).described()
     memory = [
-        _NOT_LIMITED if size_bytes is None else size_word(size_bytes)
-        for size_bytes in asked.memory_bytes
+        _NONE if size_bytes is None else size_word(size_bytes) for size_bytes in asked.memory_bytes
     ]
     found = {
         **{name: _listed(levels) for name, levels in parameters.items()},
@@ -132,7 +140,7 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
         "cache": _listed(asked.caches or test.caches),
         "client program": _listed(asked.client_programs),
         "repetitions": str(asked.repetitions),
-        **{f"storage {one.name}": _options(one) for one in asked.storages},
+        **{f"{_STORAGE}{one.name}": _options(one) for one in asked.storages},
     }
     return {name: words for name, words in found.items() if words}
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
 from assay.experiment import Driving, quick
+from assay.experiment.values import Scaled
 from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment import NOT_SEEN
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
@@ -46,7 +47,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         found[name] = "; ".join(_continuation(one, waiting) for one in went_on)
     if experiment.experiment.get("is_quick"):
         changes = [
-            (one["name"], one["full"], one["quick"], bool(one.get("is_asked")))
+            Scaled(one["test"], one["name"], one["full"], one["quick"], bool(one.get("is_asked")))
             for one in experiment.experiment.get("scaled", ())
         ]
         found["version"] = quick.described(changes) or f"quick: {_QUICK}"
