@@ -3,6 +3,7 @@ kept to, or not comparable with the reason."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,26 @@ def test_what_was_not_measured_is_not_comparable(
     claim = {**DISK_IS_SLOWER, "where": levels}
     (one,) = found(tmp_path, claim, 2.0, [invented.HERE])
     assert (one.word, one.why) == ("not comparable", why)
+
+
+@pytest.mark.parametrize(
+    ("needs_full", "word"),
+    [(["scale"], "not comparable"), (["rows"], "same order")],
+)
+def test_a_claim_about_the_full_size_is_not_judged_at_a_smaller_one(
+    tmp_path: Path, needs_full: list[str], word: str
+) -> None:
+    path = tmp_path / "records.sqlite"
+    planned = invented.plan([invented.SQLITE], [invented.HERE, invented.SSD], repetitions=3)
+    claims = {"claims": [{**DISK_IS_SLOWER, "needs_full": needs_full}]}
+    whole = invented.experiment(
+        path, planned, {HERE: (10.0,) * 3, SSD: (1.0,) * 3}, workload=claims
+    )
+    scaled = {"test": "parallel", "name": "scale", "full": "1", "quick": "0.002"}
+    (one,) = judged(replace(whole, experiment={**whole.experiment, "scaled": [scaled]}))
+    assert one.word == word
+    if word == "not comparable":
+        assert one.why == "scale 0.002 here, the claim is about 1"
 
 
 @pytest.mark.parametrize(

@@ -92,6 +92,8 @@ class Claim:
     """By which an exponent may differ."""
     processors: int = 0
     """The machine must have so many, for the claim to be comparable."""
+    needs_full: tuple[str, ...] = ()
+    """Parameters with whose full values the claim is about: with smaller ones it is another."""
     names: tuple[str, ...] = field(default=())
     """The levels in which the terms differ, of each term."""
 
@@ -142,6 +144,7 @@ def read(section: Section) -> Claim:
         within=section.number("within", _ANY, judgement.WITHIN),
         tolerance=section.number("tolerance", _ANY, 0.25),
         processors=int(section.number("processors", _ANY, 0)),
+        needs_full=section.texts("needs_full", ()),
         names=names,
     )
     section.done()

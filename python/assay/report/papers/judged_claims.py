@@ -166,6 +166,9 @@ def _judged(
             f"{processors} here, the claim is about {claim.processors} or more"
         )
         return
+    if smaller := _smaller(experiment, claim):
+        yield whole.not_comparable(smaller)
+        return
     of_terms = [selection.with_levels(found, term.levels) for term in claim.terms]
     for term, cells in zip(claim.terms, of_terms, strict=True):
         if not cells:
@@ -297,6 +300,15 @@ def _growth(case: _Case) -> JudgedClaim:
         measured=f"{_shown(found, 'exponent ')}, {levels}",
         number=found,
     )
+
+
+def _smaller(experiment: ExperimentRecord, claim: Claim) -> str:
+    """What is not as large here as the claim needs it; empty: nothing."""
+    tests = {str(term.levels["test"]) for term in claim.terms}
+    for one in experiment.experiment.get("scaled", ()):
+        if one["test"] in tests and one["name"] in claim.needs_full:
+            return f"{one['name']} {one['quick']} here, the claim is about {one['full']}"
+    return ""
 
 
 def _bounds(
