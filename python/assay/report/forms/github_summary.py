@@ -65,7 +65,7 @@ def _claims(report: Report) -> Iterator[str]:
     for section in report.sections:
         for table in section.tables:
             if table.name == CLAIMS:
-                yield from ("", f"claims of the paper: {escaped('; '.join(section.lines))}")
+                yield from ("", f"claims of the paper: {escaped(section.lines[0])}")
                 yield from _folded(table.title, list(table_lines(table)))
 
 

@@ -57,6 +57,9 @@ def render_answers(report: Report, stream: TextIO) -> None:
         if empty := [table.title for table, measured in shown if measured is None]:
             console.print()
             _print_hanging(console, "nothing measured: ", "; ".join(empty))
+        said = [line for one in report.sections if one.answers for line in one.lines[1:]]
+        for line in said:
+            _print_hanging(console, *_parted(line))
         if found:
             console.print()
 

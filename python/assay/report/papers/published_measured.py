@@ -35,7 +35,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
         tables.insert(0, shrunk)
     if not tables:
         return None
-    lines = (judged_claims.summary(claims),) if claims else ()
+    lines = (judged_claims.summary(claims), *judged_claims.contradicted(claims)) if claims else ()
     return Section(TITLE, lines, tuple(tables), tuple(figures))
 
 

@@ -90,7 +90,7 @@ def lines(
     last = _line("record", kind + named, width)
     if len(last) > _MOST_OF_THE_RECORD:  # a long path is said once
         last = _line("details", kind + more, width)
-    judged = "; ".join(line for one in report.sections if one.answers for line in one.lines)
+    judged = "; ".join(one.lines[0] for one in report.sections if one.answers and one.lines)
     last = [*_line("claims", judged, width, most=2), *last]
     last = [*_line("precision", precision.line(experiment), width), *last]
     spare = min(1, len(report.warnings))
