@@ -93,7 +93,7 @@ def test_a_killed_assay_leaves_nothing_after_the_next_start(
         assay.kill()
         assay.wait()
         cleared = clear_leftovers()
-    assert [one.entry for one in cleared] == [mark]
+    assert [one.entries for one in cleared] == [(mark,)]
     assert sorted(cleared[0].removed) == sorted(str(path) for path in paths)
     assert not cleared[0].remaining
     assert not any(path.exists() for path in paths)
@@ -216,7 +216,7 @@ def test_two_assays_do_not_clear_the_same_entry(tmp_path: Path) -> None:
     program = (
         "from assay.provision.leftovers import clear_leftovers; "
         "cleared = clear_leftovers(); assert not any(one.remaining for one in cleared); "
-        "print(*(one.entry for one in cleared))"
+        "print(*(entry for one in cleared for entry in one.entries))"
     )
     both = [
         subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)

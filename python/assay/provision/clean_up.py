@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from assay.errors import SystemUnderTestError
 from assay.provision import ledger
@@ -21,15 +21,25 @@ from assay.text.units import counted
 
 @dataclass
 class Cleared:
-    """The resources of one entry that were removed, and those that could not be."""
+    """The resources of a process's entries that were removed, and those that could not be."""
 
-    entry: str
+    entries: tuple[str, ...]
     owner_pid: int
     """Of the process that made them and was killed."""
     processes: int = 0
     removed: list[str] = field(default_factory=list)
     remaining: list[str] = field(default_factory=list)
     """Each with the reason."""
+
+    def with_other(self, other: Cleared) -> Cleared:
+        """Both, of the same process."""
+        return replace(
+            self,
+            entries=(*self.entries, *other.entries),
+            processes=self.processes + other.processes,
+            removed=[*self.removed, *other.removed],
+            remaining=[*self.remaining, *other.remaining],
+        )
 
     def sentence(self) -> str:
         done = []
@@ -75,7 +85,7 @@ def undone_at_end(identity: str) -> Iterator[HeldEntry]:
 def undo(entry: Entry) -> Cleared:
     """Removes the resources of an entry, the last created first. A failure does not stop the
     others: each checks what depends on it."""
-    outcome = Cleared(entry.id, entry.owner_pid)
+    outcome = Cleared((entry.id,), entry.owner_pid)
     for resource in reversed(entry.resources):
         try:
             done = resource.undo(entry.id)

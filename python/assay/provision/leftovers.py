@@ -23,8 +23,9 @@ from assay.provision.resources import KINDS, Directory, Mount, Resource, TaggedP
 
 
 def clear_leftovers() -> list[Cleared]:
-    """Clears every entry whose maker is dead; the newest first, as servers lie on mounts."""
-    cleared = []
+    """Clears every entry whose maker is dead; the newest first, as servers lie on mounts. What one
+    process has left is one result."""
+    cleared: dict[int, Cleared] = {}
     paths = sorted(
         (path for path in ledger.state_directory().iterdir() if path.suffix in (".json", ".new")),
         key=_age_key,
@@ -43,8 +44,9 @@ def clear_leftovers() -> list[Cleared]:
             outcome = undo(entry)
             if not outcome.remaining:
                 path.unlink(missing_ok=True)
-            cleared.append(outcome)
-    return cleared
+            before = cleared.get(outcome.owner_pid)
+            cleared[outcome.owner_pid] = outcome if before is None else before.with_other(outcome)
+    return list(cleared.values())
 
 
 def _age_key(path: Path) -> int:
