@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
+from assay import registry
 from assay.cli import completers, rows
 from assay.cli.limited_dialects import limited_dialects
 from assay.cli.options import format_option
@@ -55,6 +56,10 @@ def command(workload: str | None, dialect: str | None, detail: bool, form: str) 
     if workload is None:
         rows.write([_limits(*one) for one in chosen.items()], _LIMITS, form, sys.stdout)
         return
+    if workload in limited_dialects() and workload not in registry.workloads():
+        raise ArgumentError(
+            f"{workload} is a dialect, and no workload", hint=f"its limits: --dialect {workload}"
+        )
     found = reader.read(workload)
     places = {
         name: beyond(found.tables_for({}, one.language), one.limits) for name, one in chosen.items()

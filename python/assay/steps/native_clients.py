@@ -43,6 +43,8 @@ def why_not(workload: Workload, run: PlannedRun) -> str | None:
     if not test.allows_native_client:
         name = workload.full_name(test.name)
         own = "a system's own client program"
+        if workload.is_ad_hoc:
+            return f"{own} runs tests of workloads that allow it, and no scripts of your own"
         return f"{name} cannot be run by {own}: its workload does not allow it"
     if cell.scripts or cell.feed:
         return "a system's own client program runs the scripts of the test, and no others"

@@ -57,6 +57,10 @@ def _table(
     is_driven = bool(times)
     has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
     outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
+    rows = tuple(_rows(found, summaries, outcomes, has_tests=has_tests))
+    notes = ["TPS: transactions that ended ok per second, median of the repetitions"] * is_driven
+    if any(cell.shown.startswith("n<") for row in rows for cell in row.cells):
+        notes.append("n<…: too few samples for the percentile, so many are needed")
     return Table(
         name=name,
         title="Each cell" if name == "summary" else "Each cell of tests without transactions",
@@ -70,12 +74,8 @@ def _table(
             Column("verdict"),
             Column("why"),
         ),
-        rows=tuple(_rows(found, summaries, outcomes, has_tests=has_tests)),
-        notes=(
-            ("TPS: transactions that ended ok per second, median of the repetitions",)
-            if is_driven
-            else ()
-        ),
+        rows=rows,
+        notes=tuple(notes),
     )
 
 
