@@ -6,6 +6,7 @@ import io
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import invented_records as invented
@@ -36,12 +37,13 @@ def paper(
     path: Path,
     published: dict[str, Any],
     elapsed_s: Mapping[tuple[str, str, int], tuple[float]] | float,
+    others: Mapping[str, Any] = MappingProxyType({}),
     **report: str,
 ) -> Table:
     planned = invented.plan([invented.SQLITE, invented.MARIADB], clients=(10, 1))
     workload = {
         "report": {"parallel": {"title": "Batch", "unit": "ms", **report}},
-        "published": {"parallel": published},
+        "published": {"parallel": published, **others},
     }
     record = invented.experiment(path, planned, elapsed_s, workload=workload)
     assert paper_table.section(record) is None, "it reproduces no paper"
@@ -69,6 +71,12 @@ def test_a_system_of_the_same_driver_stands_in_for_the_published_one(tmp_path: P
     titles = [column.title for column in found.columns]
     assert titles[3:] == ["MySQL\ntime", "sqlite\ntime"]
     assert "MySQL: measured with mariadb engine=MyISAM in its place" in found.notes
+
+
+def test_a_system_has_the_name_that_other_tables_of_the_paper_have_for_it(tmp_path: Path) -> None:
+    rows = [{**row, "system": "MySQL"} for row in PUBLISHED["rows"]]
+    found = paper(tmp_path / "records", {**PUBLISHED, "rows": rows}, 1.5, {"load": PUBLISHED})
+    assert [column.title for column in found.columns][3:] == ["MySQL\ntime", "SQLite\ntime"]
 
 
 @pytest.mark.parametrize(("value", "expected"), [("elapsed", 20), ("throughput", 200)])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from assay.experiment import Scalar
 from assay.judge import order
@@ -73,9 +74,12 @@ def _cell(value: float | str, unit: str) -> Cell:
     return Cell(f"{value:.2f}" if unit == "ratio" else f"{value:.10g}", Number(value, unit))
 
 
-def systems(published: Published, found: Sequence[CellRuns]) -> dict[str, str]:
-    """Our label of each system → the name by which it stands in the paper's table: that of its
-    system, else of its driver, which no other measured system may have; else its own label."""
+def systems(
+    published: Published, found: Sequence[CellRuns], workload: Mapping[str, Any]
+) -> dict[str, str]:
+    """The label of each system → the name by which it stands in the paper's table: that of its
+    system, else of its driver, which no other measured system may have; else the name that the
+    paper's other tables have for it; else its own label."""
     names = {str(row[_SYSTEM]).casefold(): str(row[_SYSTEM]) for row in published.rows}
     chosen: dict[str, str] = {}
     for place in (0, 1):
@@ -86,10 +90,14 @@ def systems(published: Published, found: Sequence[CellRuns]) -> dict[str, str]:
             name = names.get(cell.published_names[place].casefold())
             if name is not None and name not in chosen.values():
                 chosen[label] = name
-    return {
-        label: chosen.get(label, label)
-        for label in dict.fromkeys(str(cell.factors[_SYSTEM]) for cell in found)
-    }
+    tables = workload.get("published", {}).values()
+    everywhere = [str(row[_SYSTEM]) for table in tables for row in table.get("rows", ())]
+    others = {name.casefold(): name for name in everywhere if name not in chosen.values()}
+    for cell in found:
+        label = str(cell.factors[_SYSTEM])
+        if label not in chosen:
+            chosen[label] = others.pop(cell.published_names[0].casefold(), label)
+    return {str(cell.factors[_SYSTEM]): chosen[str(cell.factors[_SYSTEM])] for cell in found}
 
 
 def measured(

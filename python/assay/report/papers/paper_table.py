@@ -96,7 +96,7 @@ def _of_series(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Tab
             for cell in cell_runs.cells(experiment, tests.get(test, ()))
         ]
         if found:
-            names = paper_points.systems(printed, found)
+            names = paper_points.systems(printed, found, experiment.workload)
             columns = list(map(_value_column, declared.columns, _time_units(printed, "s")))
             points = paper_points.measured(printed, found, columns, names)
             made = table(
@@ -136,7 +136,7 @@ def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Tabl
         if printed is None or printed.layout is None or declared is None:
             continue
         found = cell_runs.cells(experiment, runs)
-        names = paper_points.systems(printed, found)
+        names = paper_points.systems(printed, found, experiment.workload)
         points = _points(printed, declared, found, names)
         yield table(test, declared.title, printed, points, names, found, of_claims)
 
