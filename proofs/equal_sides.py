@@ -25,7 +25,7 @@ from scipy import special
 import assay
 from assay import comparison
 from assay.comparison.values import Compared, Direction
-from assay.judge.estimate import LEVEL
+from assay.judge.estimate import SIGNIFICANCE
 from assay.record import Store
 from proofs._proof import Found
 
@@ -77,7 +77,7 @@ def prove(cases: int, seed: int, timeout_s: float, first: int = 0) -> Found:
 def most_by_chance(cases: int) -> int:
     """Of so many cases, the number of calls that is exceeded in at most 1 of 100 proofs."""
     return next(
-        most for most in range(cases + 1) if special.bdtrc(most, cases, LEVEL) <= _BY_CHANCE
+        most for most in range(cases + 1) if special.bdtrc(most, cases, SIGNIFICANCE) <= _BY_CHANCE
     )
 
 

@@ -167,7 +167,7 @@ def test_what_is_typed_beside_a_file_is_an_option_and_the_rest_is_a_key(
     Path("e.toml").write_text('workload = "tpcb"\nsystems = "null"\ncache = ["cold", "cold"]\n')
     assert run_program(["plan", "e.toml"]) == 2
     assert capsys.readouterr().err == (
-        "error: cache: cold is given twice\n\n"
+        "error: e.toml:3: cache: cold is given twice\n\n"
         "hint: give it once; repetitions = 2 measures every cell twice\n"
     )
     assert run_program(["plan", "e.toml", "--cache", "warm,warm"]) == 2

@@ -189,7 +189,9 @@ def test_a_tmpfs_of_a_killed_assay_is_removed_at_the_next_start(place: str) -> N
         child.kill()
         child.wait()
     cleared = clear_leftovers()
-    assert len(cleared) == 2 and not any(one.remaining for one in cleared)
+    assert [len(one.entries) for one in cleared] == [2] and not any(
+        one.remaining for one in cleared
+    )
     assert not directory.exists()
 
 
