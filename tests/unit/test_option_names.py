@@ -170,6 +170,7 @@ def test_what_is_typed_beside_a_file_is_an_option_and_the_rest_is_a_key(
         "error: e.toml:3: cache: cold is given twice\n\n"
         "hint: give it once; repetitions = 2 measures every cell twice\n"
     )
+    Path("e.toml").write_text('workload = "tpcb"\nsystems = "null"\n')
     assert run_program(["plan", "e.toml", "--cache", "warm,warm"]) == 2
     assert "error: --cache: warm is given twice" in capsys.readouterr().err
 
