@@ -107,6 +107,9 @@ def _print(console: Console, report: Report, with_detail: bool) -> None:
 
 def _print_hanging(console: Console, head: str, tail: str) -> None:
     """The tail is in its own column beside the head, also where it is wrapped."""
+    if not head:
+        console.print(Text(tail))
+        return
     grid = RichTable.grid(padding=0)
     grid.add_column(width=len(head), no_wrap=True)
     grid.add_column(overflow="fold")
