@@ -17,7 +17,7 @@ import click
 
 from assay import env_vars
 from assay.bibsql.commands import bibsql, bibtosql
-from assay.cli.options import Grouped
+from assay.cli.grouped_help import Grouped
 from assay.cli.program import COMMANDS, command_of, group
 
 FOLDER = "share/man/man1"

@@ -506,6 +506,15 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
                     pass
             root = replace(site.deployment.address, user="root", password=None)
             with session(root) as opened:
+                # Comes before '%' for sessions from this machine, so that nobody else can log in.
+                opened.execute("CREATE USER ''@localhost")
+                barred = ("--reader", "barred", "--apply", site.url)
+                warned = site.bibtosql(*barred, ASSAY_READER_PASSWORD=password)
+                assert "barred, a new user, may read the tables\nwarning: barred cannot log in" in (
+                    warned.stderr
+                )
+                assert "'barred'@'localhost'" in warned.stderr
+                opened.execute("DROP USER ''@localhost")
                 [*rights] = registry.system(name).dialect.grant_reading("absent", ["bibtab"])
                 opened.execute(rights[0])
                 with pytest.raises(_engine.EngineError, match="any matching row"):

@@ -9,7 +9,7 @@ import pytest
 
 from assay import registry
 from assay.dialects.cubrid import CODES, CUBRID
-from assay.dialects.protocol import Column, ForeignKey, Index, Table
+from assay.dialects.protocol import Column, ForeignKey, Index, RecognisesReads, Table
 from assay.errors import ArgumentError
 from assay.workload.reader import read
 
@@ -34,6 +34,27 @@ def _statements() -> Iterator[str]:
 
 def test_the_tables_of_all_workloads_are_spelled_as_expected() -> None:
     assert "\n".join([*_statements(), ""]) == EXPECTED.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("select * from t where id = :id1 and (seq = 1 or col9 in (1, 2))", True),
+        ("SELECT count(*), max(a) FROM t WHERE a = 'incr(' GROUP BY b", True),
+        ("commit", True),
+        ("select incr(read_count) from t", False),
+        ("select orders_id.next_value", False),
+        ("select own_function (1)", False),
+        ("with s as (select 1) update t set a = 1", False),
+        ("update t set a = 1", False),
+        ("selected", False),
+    ],
+)
+def test_a_statement_only_reads_where_nothing_in_it_can_write(
+    statement: str, expected: bool
+) -> None:
+    assert isinstance(CUBRID, RecognisesReads)
+    assert CUBRID.only_reads(statement) is expected
 
 
 def test_names_types_and_keys_that_differ_from_standard_sql() -> None:

@@ -10,7 +10,9 @@ import click
 
 from assay import registry
 from assay.cli import rows
-from assay.cli.options import Grouped, experiment_options, format_option
+from assay.cli.experiment_options import experiment_options
+from assay.cli.grouped_help import Grouped
+from assay.cli.options import format_option
 from assay.cli.outcome import say
 from assay.drive.prepare import explained, scripts_of_all
 from assay.experiment import words as command_line

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from assay.cli import rows
+from assay.cli.grouped_help import Grouped
 from assay.cli.loading_options import refuse_unused_loading
-from assay.cli.options import Grouped, format_option, is_typed, records_option
+from assay.cli.options import format_option, is_typed, records_option
 from assay.cli.outcome import say
 from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from assay import registry
+from assay.cli.grouped_help import HEADINGS, Grouped
 from assay.cli.loading_options import refuse_unused_loading
 from assay.cli.options import (
-    HEADINGS,
-    Grouped,
     is_typed,
     of_records,
     records_option,

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from assay.cli.experiment_options import experiment_options
 from assay.cli.loading_options import loading_options
-from assay.cli.options import detail_option, experiment_options, new_option, progress_option
+from assay.cli.options import detail_option, new_option, progress_option
 from assay.cli.probing_options import probing_options
 
 _GROUPS = (

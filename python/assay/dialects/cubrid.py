@@ -3,6 +3,7 @@ error codes mean."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.protocol import Column, Table
@@ -43,6 +44,14 @@ _RESERVED_WORDS = """
     varchar variable varying vclass view when whenever where while with within without work write
     xor year year_month zone
 """
+
+_READS = re.compile(r"\s*(begin|commit|rollback|select)\b", re.IGNORECASE)
+_LITERAL = re.compile(r"'(?:[^']|'')*'")
+_MAY_WRITE = re.compile(r"\b(decr|incr|next_?value)\b|\w\s*\(|\bwith\b", re.IGNORECASE)
+"""Counters and serials change with a SELECT; whatever is called may do so too."""
+_CALLS_THAT_READ = re.compile(
+    r"\b(and|avg|count|in|max|min|or|sum|values|where)\s*\(", re.IGNORECASE
+)
 
 CODES: Mapping[str, tuple[int, ...]] = {
     "authentication": (-165, -171),
@@ -130,6 +139,11 @@ class CubridDialect(StandardSql):
     def session_read_only(self) -> list[str]:
         """Nothing: only a whole server or broker can be read-only."""
         return []
+
+    def only_reads(self, statement: str) -> bool:
+        """A SELECT that calls nothing but aggregates."""
+        text = _CALLS_THAT_READ.sub("=(", _LITERAL.sub("''", statement))
+        return _READS.match(text) is not None and not _MAY_WRITE.search(text)
 
 
 CUBRID = CubridDialect()

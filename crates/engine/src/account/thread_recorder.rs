@@ -58,7 +58,7 @@ pub enum EndState {
     TimedOut,
     Refused,
     Interrupted,
-    /// The script fails repeatedly, without the system.
+    /// All its transactions fail, and would do so again.
     Failed,
 }
 

@@ -5,6 +5,7 @@ use assay_drivers::SystemError;
 
 use super::arrivals::Arrival;
 use super::group::Group;
+use super::lasting_failures::LastingFailures;
 use super::phase::{BeforeScript, Phase};
 use super::plan::Plan;
 use super::schedule::Schedule;
@@ -34,18 +35,13 @@ pub struct ClientState<'a> {
     /// The pipelined statements, with the answers received so far.
     pub pipeline: Vec<Queued>,
     pub(super) tally: Tally,
-    /// How many transactions in a row the script has failed before it sent anything.
-    pub(super) own_failures: u32,
+    pub(super) lasting_failures: LastingFailures,
     has_begun: bool,
     /// Has no session, and tries to open one.
     is_reconnecting: bool,
     /// Has reconnected, and no transaction has been `ok` since.
     is_unserved: bool,
 }
-
-/// A client ends after this many transactions in a row that fail without sending anything to the server: it
-/// would only use up a processor.
-pub(super) const MOST_OWN_FAILURES: u32 = 100;
 
 impl<'a> ClientState<'a> {
     /// Creates the state of the client at this place of the process.
@@ -66,7 +62,7 @@ impl<'a> ClientState<'a> {
             pipelines: false,
             pipeline: Vec::new(),
             tally: Tally::new(schedule.measure_ns, schedule.stop_ns),
-            own_failures: 0,
+            lasting_failures: LastingFailures::default(),
             has_begun: false,
             is_reconnecting: false,
             is_unserved: false,
@@ -192,7 +188,7 @@ impl<'a> ClientState<'a> {
                 _ => EndState::Done,
             });
         }
-        if self.own_failures >= MOST_OWN_FAILURES {
+        if self.lasting_failures.are_over() {
             return Some(EndState::Failed);
         }
         self.is_interrupted().then_some(EndState::Interrupted)

@@ -16,6 +16,7 @@ mod event_loop;
 mod event_thread;
 mod group;
 mod handover;
+mod lasting_failures;
 mod loop_context;
 mod open_loop;
 mod phase;

@@ -3,7 +3,7 @@
 use assay_drivers::{Answer, Certainty, ErrorClass, Keep, SystemError};
 use assay_script::Ending;
 
-use super::client_state::{ClientState, MOST_OWN_FAILURES};
+use super::client_state::ClientState;
 use super::phase::Phase;
 use super::session_transaction::SessionTransaction;
 use super::transaction::{AfterScript, Transaction, TransactionStep};
@@ -95,18 +95,20 @@ impl ClientState<'_> {
     ) -> AfterScript {
         let (class, message) = match ending {
             Ending::Done => {
-                self.own_failures = 0;
+                self.lasting_failures.none();
                 return AfterScript::Ended(Outcome::Ok);
             }
-            Ending::Aborted => return AfterScript::Ended(Outcome::Aborted),
+            Ending::Aborted => {
+                self.lasting_failures.none();
+                return AfterScript::Ended(Outcome::Aborted);
+            }
             Ending::Failed { class, message } => (class, message),
         };
         let is_interrupted = self.is_interrupted();
         let Phase::InTransaction(transaction) = &mut self.phase else {
             unreachable!("a script runs in a transaction")
         };
-        let is_own = class == ErrorClass::Script.word() && !transaction.has_executed;
-        self.own_failures = if is_own { self.own_failures + 1 } else { 0 };
+        let is_last = (self.lasting_failures).failed(class, transaction.has_executed, now_ns);
         let is_unknown =
             (transaction.error.as_ref()).is_some_and(|error| error.certainty == Certainty::Unknown);
         let is_again = !is_unknown
@@ -114,7 +116,7 @@ impl ClientState<'_> {
             && self.group.retried_classes.contains(&class)
             && !is_interrupted;
         // The failure that ends the client is counted even outside the measurement.
-        if transaction.is_measured || self.own_failures == MOST_OWN_FAILURES {
+        if transaction.is_measured || is_last {
             let transaction_type = Some(transaction.script.transaction_type);
             let code = match &transaction.error {
                 Some(error) if error.class.word() == class => {

@@ -28,7 +28,7 @@ pub enum ClientState {
     Done,
     /// Lost its session and did not reconnect.
     Lost,
-    /// Its script fails repeatedly, without the system.
+    /// All its transactions fail, and would do so again: its script, or a statement, is wrong.
     Failed,
     /// The system refused its session, so no transaction was run.
     Refused,

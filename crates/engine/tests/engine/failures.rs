@@ -165,6 +165,23 @@ fn a_statement_that_takes_too_long_ends_its_client() {
 }
 
 #[test]
+fn a_statement_that_can_never_work_ends_the_run_before_its_time() {
+    let site = null_site("wrong", json!({ "fail": "syntax@1", "delay": "constant:5ms" }));
+    let run = observe(&document(
+        site,
+        &["SELEKT 1;"],
+        json!({ "clients": 2, "stop": { "duration_s": 3600 } }),
+    ));
+    assert_eq!(
+        (run.ended_by.word(), ended(&run, "failed")),
+        ("all clients failed", 2)
+    );
+    let error = the_error(&run);
+    assert_eq!(error.class, "syntax");
+    assert!(error.count >= 200, "{error:?}");
+}
+
+#[test]
 fn an_interrupt_ends_the_run_and_returns_the_results_so_far() {
     let site = null_site("interrupt", json!({ "delay": "constant:2ms" }));
     let asked = document(

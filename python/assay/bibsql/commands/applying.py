@@ -250,11 +250,15 @@ def _make_reader(parsed: Parsed, target: Target, reader: _Reader) -> None:
             f"warning: {reader.name} may change the tables as well: "
             "revoke that, or name another user",
         )
+    if reader.password is not None and (why := target.refusal(reader.name, reader.password)):
+        _say(parsed, f"warning: {reader.name} cannot log in from this machine: {why}")
 
 
 @dataclass(frozen=True)
 class _Reader:
     name: str
+    password: str | None
+    """Of a new user."""
     statements: list[str]
     done: str
     """What is said when they have been executed."""
@@ -265,20 +269,17 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
     """A user that is there keeps password and rights, and may read the tables as well."""
     if (name := parsed.last("reader")) is None:
         return None
-    is_there = False
-    if (question := reading_user.question(name, target.dialect)) is not None:
-        answer = target.rows(question)
-        reading_user.insist_on_login(name, answer)
-        is_there = bool(answer)
-    statements = reading_user.statements(
-        name, target.server.name, target.dialect, workload, is_there=is_there
-    )
+    reading_user.insist_on_name(name, target.server.name, target.dialect)
+    answer = target.rows(reading_user.question(name, target.dialect))
+    reading_user.insist_on_login(name, answer)
+    password = None if answer else reading_user.new_password(name)
     unused = " (the one given is not used)" if reading_user.is_password_given() else ""
     old = f", who was there and keeps the password{unused},"
     return _Reader(
         name,
-        statements,
-        f"{name}{old if is_there else ', a new user,'} may read the tables",
+        password,
+        reading_user.statements(name, target.dialect, workload, password),
+        f"{name}{old if answer else ', a new user,'} may read the tables",
         reading_user.write_question(name, target.dialect, workload),
     )
 

@@ -19,11 +19,16 @@ _LONGEST_NAME = 32
 _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{_LONGEST_NAME - 1}}}")
 
 
-def statements(
-    name: str, server: str, dialect: Dialect, workload: Workload, *, is_there: bool = False
-) -> list[str]:
-    """Raises `ArgumentError` where the server has no users, for a name that some server would not
-    take, and where there is no password for a user who ``is_there`` not yet."""
+def statements(name: str, dialect: Dialect, workload: Workload, password: str | None) -> list[str]:
+    """``password``: of a new user; None for one who is there (see `new_password`)."""
+    assert isinstance(dialect, HasUsers), "the name was insisted on"
+    made = [] if password is None else dialect.create_user(name, password)
+    return [*made, *dialect.grant_reading(name, _tables(workload))]
+
+
+def insist_on_name(name: str, server: str, dialect: Dialect) -> None:
+    """Raises `ArgumentError` where the server has no users, and for a name that some server would
+    not take."""
     if not isinstance(dialect, HasUsers):
         raise ArgumentError(
             f"--reader {name}: {server} has no users",
@@ -34,18 +39,17 @@ def statements(
             f"--reader {name!r}: expected a name of letters (a to z), digits, _ and -, at most "
             f"{_LONGEST_NAME} of them, of which the first is no digit"
         )
-    made = [] if is_there else dialect.create_user(name, _password(name))
-    return [*made, *dialect.grant_reading(name, _tables(workload))]
 
 
-def question(name: str, dialect: Dialect) -> str | None:
-    """Whether there is a user of this name, and may log in; None where the server has no users."""
-    return dialect.user_query(name) if isinstance(dialect, HasUsers) else None
+def question(name: str, dialect: Dialect) -> str:
+    """Whether there is a user of this name, and may log in."""
+    assert isinstance(dialect, HasUsers), "the name was insisted on"
+    return dialect.user_query(name)
 
 
 def write_question(name: str, dialect: Dialect, workload: Workload) -> str:
     """Whether the user may also change the tables."""
-    assert isinstance(dialect, HasUsers), "there are statements for the user"
+    assert isinstance(dialect, HasUsers), "the name was insisted on"
     return dialect.write_query(name, _tables(workload))
 
 
@@ -66,14 +70,17 @@ def lines(name: str | None, server: servers.Server, workload: Workload) -> Seque
     """The same for a script, which cannot ask whether the user is there."""
     if name is None:
         return []
-    return statements(name, server.name, server.system.dialect, workload)
+    dialect = server.system.dialect
+    insist_on_name(name, server.name, dialect)
+    return statements(name, dialect, workload, new_password(name))
 
 
 def _tables(workload: Workload) -> list[str]:
     return [table.name for table in workload.tables]
 
 
-def _password(name: str) -> str:
+def new_password(name: str) -> str:
+    """Raises `ArgumentError` where it is neither in the variable nor typed."""
     if given := env_vars.READER_PASSWORD.get():
         return given
     has_terminal = sys.stdin.isatty() and sys.stderr.isatty()

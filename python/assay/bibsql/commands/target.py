@@ -75,6 +75,14 @@ class Target:
         with session(self.deployment.address) as opened:
             return opened.execute(question).rows
 
+    def refusal(self, user: str, password: str) -> str:
+        """Why this user cannot log in from here; empty: the session was opened."""
+        try:
+            with session(replace(self.deployment.address, user=user, password=password)):
+                return ""
+        except AssayError as error:
+            return error.message
+
     def texts(self, table: str, column: str) -> set[str]:
         """The values of a column of texts; raises `ArgumentError` where there is no such table."""
         with session(self.deployment.address) as opened:

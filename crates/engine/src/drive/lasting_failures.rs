@@ -1,0 +1,104 @@
+//! Takes how a client's transactions end; says when they all fail for a reason that no repetition removes.
+
+use assay_drivers::ErrorClass;
+
+/// So many such failures in a row end the client: it would only use up a processor, and fill the server's log.
+const MOST_IN_A_ROW: u32 = 100;
+/// Those of the system must last this long as well: another client may create what is missing.
+const LEAST_NS: u64 = 1_000_000_000;
+
+/// Counts one client's failures.
+#[derive(Debug, Default)]
+pub struct LastingFailures {
+    in_a_row: u32,
+    /// When the first of them ended, if the system has answered it.
+    since_ns: Option<u64>,
+    has_succeeded: bool,
+    is_over: bool,
+}
+
+impl LastingFailures {
+    /// A transaction ended without a failure.
+    #[inline]
+    pub fn none(&mut self) {
+        *self = Self {
+            has_succeeded: true,
+            ..Self::default()
+        };
+    }
+
+    /// A transaction failed; `has_executed`: a statement was sent. Returns whether it is the one that ends
+    /// the client.
+    pub fn failed(&mut self, class: &str, has_executed: bool, now_ns: u64) -> bool {
+        let is_own = class == ErrorClass::Script.word() && !has_executed;
+        let is_lasting = is_own || (!self.has_succeeded && is_of_statement(class));
+        if !is_lasting {
+            (self.in_a_row, self.since_ns) = (0, None);
+            return false;
+        }
+        self.in_a_row += 1;
+        if !is_own {
+            self.since_ns.get_or_insert(now_ns);
+        }
+        let lasted = |since_ns| now_ns.saturating_sub(since_ns) >= LEAST_NS;
+        let was_over = self.is_over;
+        self.is_over = self.in_a_row >= MOST_IN_A_ROW && self.since_ns.is_none_or(lasted);
+        self.is_over && !was_over
+    }
+
+    /// Whether the client must end.
+    #[must_use]
+    #[inline]
+    pub fn are_over(&self) -> bool {
+        self.is_over
+    }
+}
+
+/// Whether the statement itself is wrong, or not allowed.
+fn is_of_statement(class: &str) -> bool {
+    let wrong = [
+        ErrorClass::Syntax,
+        ErrorClass::UnknownObject,
+        ErrorClass::Permission,
+    ];
+    wrong.iter().any(|one| one.word() == class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends_after(failures: &mut LastingFailures, class: &str, every_ns: u64) -> Option<u64> {
+        (1..=1000).find(|place| failures.failed(class, class != "script", place * every_ns))
+    }
+
+    #[test]
+    fn a_client_whose_script_never_reaches_the_system_ends_after_a_hundred() {
+        let mut failures = LastingFailures::default();
+        failures.none();
+        assert_eq!(ends_after(&mut failures, "script", 1), Some(100));
+        assert!(failures.are_over());
+    }
+
+    #[test]
+    fn a_wrong_statement_ends_a_client_after_a_hundred_and_a_second() {
+        for (every_ns, last) in [(100_000_000, 100), (5_000_000, 201)] {
+            let mut failures = LastingFailures::default();
+            let found = ends_after(&mut failures, "syntax", every_ns);
+            assert_eq!(found, Some(last));
+        }
+    }
+
+    #[test]
+    fn one_success_or_another_error_keeps_the_client() {
+        let mut failures = LastingFailures::default();
+        failures.none();
+        assert_eq!(ends_after(&mut failures, "syntax", 100_000_000), None);
+        let mut failures = LastingFailures::default();
+        for place in 0..1000 {
+            let class = ["unknown object", "deadlock"][usize::from(place % 50 == 49)];
+            assert!(!failures.failed(class, true, place * 100_000_000));
+        }
+        assert!(!failures.are_over());
+    }
+}
