@@ -166,7 +166,10 @@ fn a_statement_that_takes_too_long_ends_its_client() {
 
 #[test]
 fn a_statement_that_can_never_work_ends_the_run_before_its_time() {
-    let site = null_site("wrong", json!({ "fail": "syntax@1", "delay": "constant:5ms" }));
+    let site = null_site(
+        "wrong",
+        json!({ "fail": "syntax@1", "delay": "constant:5ms" }),
+    );
     let run = observe(&document(
         site,
         &["SELEKT 1;"],
