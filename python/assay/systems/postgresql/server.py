@@ -18,6 +18,7 @@ from assay.errors import ArgumentError, SystemDied, SystemRefused
 from assay.provision import process, programs
 from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
+from assay.provision.signals import is_ending
 from assay.systems.postgresql.installation import Installation
 from assay.systems.postgresql.removed import why_it_is_gone
 from assay.systems.protocol import ServerDirectory
@@ -31,6 +32,7 @@ STOP = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0))
 SET_BY_ASSAY = frozenset({"port", "listen_addresses", "unix_socket_directories", "data_directory"})
 """Settings by which we reach the server: not to be asked for."""
 
+_RECOVERY_S = 30.0
 _PORT_TRIES = 3
 _PORT_IS_TAKEN = "could not create any TCP/IP sockets"
 
@@ -139,7 +141,11 @@ def running(
                 if _PORT_IS_TAKEN not in words or tries_left == 0:
                     raise _refused(words, installation, settings) from error
                 stack.close()
-        yield RunningServer(server, port, directory.run / f".s.PGSQL.{port}", password)
+        try:
+            yield RunningServer(server, port, directory.run / f".s.PGSQL.{port}", password)
+        finally:
+            with contextlib.suppress(SystemDied):
+                server.wait_ready(functools.partial(_why_recovering, server.log), _RECOVERY_S)
 
 
 def _arguments(
@@ -166,6 +172,14 @@ def _why_not_ready(data: Path, pid: int) -> str | None:
         return "it is still starting"
     state = lines[7].strip()
     return None if state == "ready" else f"its state is: {state}"
+
+
+def _why_recovering(log: Path) -> str | None:
+    """None, unless the server restarts after one of its processes was killed: asked to stop
+    meanwhile, it would never end (PostgreSQL 15). Its log has the last state last."""
+    written = programs.last_lines(log, lines=50)
+    is_ready = written.rfind("ready to accept connections") >= written.rfind("; reinitializing")
+    return None if is_ready or is_ending() else "it recovers"
 
 
 def _last_words(log: Path) -> str:
