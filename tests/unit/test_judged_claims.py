@@ -12,7 +12,8 @@ import pytest
 
 from assay.judge import order
 from assay.report.papers import judgement
-from assay.report.papers.judged_claims import JudgedClaim, judged
+from assay.report.papers.claim_case import JudgedClaim
+from assay.report.papers.judged_claims import judged
 
 DISK_IS_SLOWER = {
     "text": "solid state is faster",

@@ -188,7 +188,7 @@ impl<'a> ClientState<'a> {
                 _ => EndState::Done,
             });
         }
-        if self.lasting_failures.are_over() {
+        if self.lasting_failures.end_the_client() {
             return Some(EndState::Failed);
         }
         self.is_interrupted().then_some(EndState::Interrupted)

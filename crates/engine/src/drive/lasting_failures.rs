@@ -14,13 +14,13 @@ pub struct LastingFailures {
     /// When the first of them ended, if the system has answered it.
     since_ns: Option<u64>,
     has_succeeded: bool,
-    is_over: bool,
+    ends_client: bool,
 }
 
 impl LastingFailures {
-    /// A transaction ended without a failure.
+    /// A transaction has not failed.
     #[inline]
-    pub fn none(&mut self) {
+    pub fn not_failed(&mut self) {
         *self = Self {
             has_succeeded: true,
             ..Self::default()
@@ -41,16 +41,16 @@ impl LastingFailures {
             self.since_ns.get_or_insert(now_ns);
         }
         let lasted = |since_ns| now_ns.saturating_sub(since_ns) >= LEAST_NS;
-        let was_over = self.is_over;
-        self.is_over = self.in_a_row >= MOST_IN_A_ROW && self.since_ns.is_none_or(lasted);
-        self.is_over && !was_over
+        let did_end = self.ends_client;
+        self.ends_client = self.in_a_row >= MOST_IN_A_ROW && self.since_ns.is_none_or(lasted);
+        self.ends_client && !did_end
     }
 
     /// Whether the client must end.
     #[must_use]
     #[inline]
-    pub fn are_over(&self) -> bool {
-        self.is_over
+    pub fn end_the_client(&self) -> bool {
+        self.ends_client
     }
 }
 
@@ -75,9 +75,9 @@ mod tests {
     #[test]
     fn a_client_whose_script_never_reaches_the_system_ends_after_a_hundred() {
         let mut failures = LastingFailures::default();
-        failures.none();
+        failures.not_failed();
         assert_eq!(ends_after(&mut failures, "script", 1), Some(100));
-        assert!(failures.are_over());
+        assert!(failures.end_the_client());
     }
 
     #[test]
@@ -92,13 +92,13 @@ mod tests {
     #[test]
     fn one_success_or_another_error_keeps_the_client() {
         let mut failures = LastingFailures::default();
-        failures.none();
+        failures.not_failed();
         assert_eq!(ends_after(&mut failures, "syntax", 100_000_000), None);
         let mut failures = LastingFailures::default();
         for place in 0..1000 {
             let class = ["unknown object", "deadlock"][usize::from(place % 50 == 49)];
             assert!(!failures.failed(class, true, place * 100_000_000));
         }
-        assert!(!failures.are_over());
+        assert!(!failures.end_the_client());
     }
 }

@@ -95,11 +95,11 @@ impl ClientState<'_> {
     ) -> AfterScript {
         let (class, message) = match ending {
             Ending::Done => {
-                self.lasting_failures.none();
+                self.lasting_failures.not_failed();
                 return AfterScript::Ended(Outcome::Ok);
             }
             Ending::Aborted => {
-                self.lasting_failures.none();
+                self.lasting_failures.not_failed();
                 return AfterScript::Ended(Outcome::Aborted);
             }
             Ending::Failed { class, message } => (class, message),

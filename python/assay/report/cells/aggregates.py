@@ -36,6 +36,8 @@ class Key:
     """None where the run has no such value."""
     unit: str
     """Its unit in the record: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
+    name: str
+    """What it is, which no other key has: its path in the observation, if it has one."""
     path: str = ""
     """Its path in the observation; empty if it is elsewhere."""
     is_of_load: bool = False
@@ -59,7 +61,8 @@ class Key:
 def at(path: str) -> Key:
     """The key of a path through the observation (`assay.report.cells.field_path`)."""
     is_of_load = path.startswith(f"{field_path.DATA}.")
-    return Key(lambda run: field_path.value(run, path), field_path.unit(path), path, is_of_load)
+    unit = field_path.unit(path)
+    return Key(lambda run: field_path.value(run, path), unit, path, path, is_of_load)
 
 
 def mean_ns(observation: Observation) -> float | None:
@@ -67,13 +70,23 @@ def mean_ns(observation: Observation) -> float | None:
     return observation.all_ok.latency.mean_ns if observation.all_ok.count else None
 
 
-THROUGHPUT = Key(lambda run: run.driven.throughput_per_s if run.driven else None, "per_s")
-ELAPSED = at("elapsed_ns")
-LATENCY = Key(lambda run: mean_ns(run.driven) if run.driven else None, "ns")
-SIZE_ON_DISK = Key(
-    lambda run: run.data.size_on_disk_bytes if run.data else None, "bytes", is_of_load=True
+THROUGHPUT = Key(
+    lambda run: run.driven.throughput_per_s if run.driven else None, "per_s", "throughput"
 )
-LOAD_TIME = Key(lambda run: (run.data.made_ns or None) if run.data else None, "ns", is_of_load=True)
+ELAPSED = at("elapsed_ns")
+LATENCY = Key(lambda run: mean_ns(run.driven) if run.driven else None, "ns", "latency")
+SIZE_ON_DISK = Key(
+    lambda run: run.data.size_on_disk_bytes if run.data else None,
+    "bytes",
+    "size_on_disk",
+    is_of_load=True,
+)
+LOAD_TIME = Key(
+    lambda run: (run.data.made_ns or None) if run.data else None,
+    "ns",
+    "load_time",
+    is_of_load=True,
+)
 KEYS = {
     "elapsed": ELAPSED,
     "latency": LATENCY,

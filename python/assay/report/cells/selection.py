@@ -40,7 +40,9 @@ class Quantity:
         if len(self.keys) == 1 and not self.per:
             return aggregates.at(*self.keys)
         if self.keys:
-            return Key(self._read, "ratio" if self.per else field_path.unit(self.keys[0]))
+            unit = "ratio" if self.per else field_path.unit(self.keys[0])
+            whole = " + ".join(self.keys)
+            return Key(self._read, unit, f"({whole}) / {self.per}" if self.per else whole)
         declared = declaration.of_record(workload, test)
         return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
 

@@ -15,6 +15,7 @@ from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.cells.pivot import Aggregate
 from assay.report.cells.published import HARDWARE, Published
+from assay.report.papers.ratio_of import RatioOf, ratio_of
 from assay.report.values import Cell, Number, absent, judged
 from assay.text import units
 
@@ -30,14 +31,21 @@ _SYSTEM, _STORAGE, _CLIENTS = "system", "storage", "clients"
 
 
 @dataclass(frozen=True)
+class MeasuredRatio:
+    of: RatioOf
+    interval: ConfidenceInterval
+    """As the repetitions give it."""
+
+
+@dataclass(frozen=True)
 class Point:
     levels: Mapping[str, Scalar]
     """By factor; `VALUE` is the title of its column in the paper."""
     origin: str
     """`PUBLISHED`, or `MEASURED` with the levels that the paper's table has no place for."""
     cell: Cell
-    ratio: ConfidenceInterval | None = None
-    """Of a speed-up: as the repetitions give it."""
+    ratio: MeasuredRatio | None = None
+    """Of a speed-up."""
 
 
 @dataclass(frozen=True)
@@ -157,14 +165,17 @@ def _mean(cell: CellRuns | None, key: aggregates.Key) -> Number | None:
 
 def _between(
     first: CellRuns | None, other: CellRuns | None, key: aggregates.Key
-) -> ConfidenceInterval | None:
+) -> MeasuredRatio | None:
     if first is None or other is None:
         return None
-    slow, fast = (other, first) if key.is_more_better else (first, other)
-    values, divided_by = (aggregates.values(one, key) for one in (slow, fast))
+    above, below = (other, first) if key.is_more_better else (first, other)
+    values, divided_by = (aggregates.values(one, key) for one in (above, below))
     if not values or not divided_by or min(*values, *divided_by) <= 0:
         return None
-    return order.ratio(values, divided_by, key.least_deviation)
+    return MeasuredRatio(
+        ratio_of((above, key), (below, key)),
+        order.ratio(values, divided_by, key.least_deviation),
+    )
 
 
 def _scalability(

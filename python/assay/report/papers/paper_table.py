@@ -22,9 +22,10 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
 from assay.report.cells.published import HARDWARE, Published
 from assay.report.cells.series import SeriesColumn
-from assay.report.papers import comparability, judged_claims, paper_points
+from assay.report.papers import comparability, paper_points
 from assay.report.papers import figure as published_figures
-from assay.report.papers.judged_claims import ByRatio, JudgedClaim
+from assay.report.papers.claim_case import JudgedClaim
+from assay.report.papers.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.paper_points import (
     MEASURED,
     OF_MEANS,
@@ -48,7 +49,7 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
     that repeats no paper, or one whose tables have no layout."""
     if not experiment.reproduces:
         return None
-    of_claims = judged_claims.by_ratio(claims)
+    of_claims = by_ratio(claims)
     tables = [*_of_series(experiment, of_claims), *_of_tests(experiment, of_claims)]
     printed = list(experiment.workload.get("published", {}))
     tables.sort(key=lambda one: printed.index(one.name.removesuffix(_SUFFIX)))  # as in the paper
@@ -205,7 +206,7 @@ def _notes(
             str(cell.level(cell_runs.STORAGE_ROLE)): str(cell.factors["storage"]) for cell in found
         }
         for title, level in zip(published.columns, published.column_levels, strict=True):
-            yield f"{title}: {roles.get(str(level), f'no storage here is a {level}')}"
+            yield f"{title}: {roles.get(str(level), f'no measured storage is a {level}')}"
     measured = {str(cell.factors["system"]) for cell in found if cell.measured}
     for label, name in names.items():
         if label in measured and label.casefold() != name.casefold():

@@ -9,12 +9,19 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from assay.experiment import Scalar
-from assay.judge.order import ConfidenceInterval
 from assay.report.cells import cell_runs
 from assay.report.cells.published import Layout
 from assay.report.papers import judgement, paper_points
-from assay.report.papers.judged_claims import ByRatio
-from assay.report.papers.paper_points import JUDGED, PUBLISHED, RATIO, RATIO_UNITS, VALUE, Point
+from assay.report.papers.claimed_ratios import ByRatio
+from assay.report.papers.paper_points import (
+    JUDGED,
+    PUBLISHED,
+    RATIO,
+    RATIO_UNITS,
+    VALUE,
+    MeasuredRatio,
+    Point,
+)
 from assay.report.values import Cell, Column, Row, absent
 
 Levels = tuple[Scalar, ...]
@@ -73,19 +80,19 @@ class Placed:
         return {self._place(point): point.cell for point in self._points}
 
     @cached_property
-    def _ratios(self) -> dict[tuple[Levels, str, Levels], ConfidenceInterval]:
+    def _ratios(self) -> dict[tuple[Levels, str, Levels], MeasuredRatio]:
         return {self._place(point): point.ratio for point in self.measured if point.ratio}
 
     def _cells_of(self, row: Levels, origin: str) -> list[Cell]:
         return [self._cells.get((row, origin, column), absent("")) for column in self._columns]
 
-    def _judged(self, published: Cell, ratio: ConfidenceInterval | None) -> Cell:
+    def _judged(self, published: Cell, ratio: MeasuredRatio | None) -> Cell:
         """As the claim about it; else whether the paper's speed-up is on the same side of 1."""
         if published.number is None or ratio is None:
             return absent("")
         value = float(published.number.value)
-        of_claim = self.of_claims.get((ratio, value))
-        return Cell((of_claim or judgement.of_speed_up(ratio, value)).word)
+        of_claim = self.of_claims.get((ratio.of, value))
+        return Cell((of_claim or judgement.of_speed_up(ratio.interval, value)).word)
 
     def _row(self, point: Point) -> Levels:
         return tuple(point.levels.get(name, "") for name in self.layout.rows)

@@ -9,10 +9,18 @@ from collections.abc import Iterator, Sequence
 
 from assay.record import ExperimentRecord
 from assay.report.cells import published, selection
+from assay.report.papers import (
+    claims_summary,
+    judged_claims,
+    paper_table,
+    published_columns,
+    published_table,
+)
 from assay.report.papers import figure as published_figures
-from assay.report.papers import judged_claims, paper_table, published_columns, published_table
+from assay.report.papers.claim_case import JudgedClaim
+from assay.report.papers.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.comparability import MODELLED
-from assay.report.papers.judged_claims import ALIKE, ByRatio, JudgedClaim
+from assay.report.papers.judged_claims import ALIKE
 from assay.report.papers.judgement import ClaimVerdict
 from assay.report.values import CLAIMS, Column, Row, Section, Table, text
 
@@ -24,7 +32,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
     if not experiment.reproduces:
         return None
     claims = judged_claims.judged(experiment)
-    tables = list(_published_tables(experiment, judged_claims.by_ratio(claims)))
+    tables = list(_published_tables(experiment, by_ratio(claims)))
     figures = [figure for one in tables for figure in published_figures.of_pairs(one)]
     if (of_paper := paper_table.section(experiment, claims)) is not None:
         figures = [*of_paper.figures, *figures]
@@ -35,7 +43,7 @@ def section(experiment: ExperimentRecord) -> Section | None:
         tables.insert(0, shrunk)
     if not tables:
         return None
-    lines = (judged_claims.summary(claims), *judged_claims.contradicted(claims)) if claims else ()
+    lines = (claims_summary.summary(claims), *claims_summary.contradicted(claims)) if claims else ()
     return Section(TITLE, lines, tuple(tables), tuple(figures))
 
 

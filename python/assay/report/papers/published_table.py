@@ -18,7 +18,7 @@ from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, client_process, declaration, published, selection
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.published import NOT_FACTORS, Published
-from assay.report.papers import comparability, judged_claims
+from assay.report.papers import claimed_ratios, comparability
 from assay.report.papers.judgement import not_comparable
 from assay.report.papers.paper_points import MEASURED, OF_MEANS, PUBLISHED, RATIO
 from assay.report.papers.published_columns import PublishedColumn
@@ -38,7 +38,7 @@ class _Context:
     published: Published
     columns: Sequence[PublishedColumn]
     found: Sequence[CellRuns]
-    of_claims: judged_claims.ByRatio
+    of_claims: claimed_ratios.ByRatio
 
     @cached_property
     def factors(self) -> list[str]:
@@ -73,7 +73,7 @@ def table(
     beside: Published,
     columns: Sequence[PublishedColumn],
     found: Sequence[CellRuns],
-    of_claims: judged_claims.ByRatio,
+    of_claims: claimed_ratios.ByRatio,
 ) -> Table | None:
     """None where nothing was measured that stands in it; rows that were not measured are only
     named."""
@@ -207,7 +207,7 @@ def _speed_up(
             missing = base if first is None else column
             words.append(not_comparable(f"{missing.title} was not measured").sentence)
             continue
-        found = judged_claims.judged_speed_up(
+        found = claimed_ratios.judged_speed_up(
             of.experiment,
             (first, cell),
             (base.quantity, column.quantity),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assay.record import ExperimentRecord
 from assay.report.papers import judged_claims
-from assay.report.papers.judged_claims import JudgedClaim
+from assay.report.papers.claim_case import JudgedClaim
 from assay.report.tidy.columns import TidyColumn, path
 
 

@@ -1,0 +1,114 @@
+"""A claim of a paper, the cells that it is judged on, and its judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from assay.judge import order
+from assay.judge.estimate import LeastDeviation
+from assay.judge.order import ConfidenceInterval
+from assay.record import ExperimentRecord
+from assay.report.cells import aggregates, client_process
+from assay.report.cells.aggregates import Key
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.papers import comparability
+from assay.report.papers.claims import BOUNDS, Claim, Kind
+from assay.report.papers.judgement import ClaimVerdict, Judgement
+from assay.report.papers.ratio_of import RatioOf, ratio_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgedClaim(Judgement):
+    """A claim with its judgement, for one combination of the levels of other factors."""
+
+    claim: Claim
+    of: str
+    """These levels, in words."""
+    published: str
+    measured: str
+    ratio_of: RatioOf | None = None
+    """Of what `number` is the ratio."""
+
+
+@dataclass(frozen=True)
+class ClaimCase:
+    """The cells that a claim is judged on."""
+
+    experiment: ExperimentRecord
+    claim: Claim
+    of: str = ""
+    cells: Sequence[CellRuns] = ()
+
+    def judged(
+        self,
+        word: ClaimVerdict,
+        why: str = "",
+        *,
+        remark: str = "",
+        measured: str = "",
+        number: ConfidenceInterval | None = None,
+        ratio_of: RatioOf | None = None,
+    ) -> JudgedClaim:
+        return JudgedClaim(
+            claim=self.claim,
+            of=self.of,
+            published=_published(self.claim),
+            measured=measured,
+            word=word,
+            why=why,
+            remark=remark,
+            number=number,
+            ratio_of=ratio_of,
+        )
+
+    def not_comparable(self, why: str) -> JudgedClaim:
+        return self.judged(ClaimVerdict.NOT_COMPARABLE, why)
+
+    @property
+    def modelled(self) -> str:
+        """The remark on its storages."""
+        return comparability.modelled(self.cells, self.keys[0].unit)
+
+    @property
+    def of_client(self) -> str:
+        """Why a value of the system's processes is none of the system's; empty: it is."""
+        keys = [key for term in self.claim.terms for key in term.quantity.keys]
+        return next(filter(None, (client_process.why_not(cell, keys) for cell in self.cells)), "")
+
+    @cached_property
+    def keys(self) -> list[Key]:
+        """By which the value of each term is read."""
+        terms = self.claim.terms
+        return [term.quantity.key(self.experiment.workload, term.test) for term in terms]
+
+    def values(self) -> list[list[float]]:
+        """Of the repetitions of each cell, which is that of a term."""
+        return [aggregates.values(*one) for one in zip(self.cells, self.keys, strict=True)]
+
+    @property
+    def ratio_of(self) -> RatioOf:
+        """The last value divided by the first."""
+        last, first = ((self.cells[place], self.keys[place]) for place in (-1, 0))
+        return ratio_of(last, first)
+
+    def ratio(self, after: Sequence[float], before: Sequence[float]) -> ConfidenceInterval:
+        return order.ratio(after, before, least_deviation(self.keys))
+
+
+def least_deviation(keys: Sequence[Key]) -> LeastDeviation:
+    """Of the coarsest."""
+    return lambda value: max(key.least_deviation(value) for key in keys)
+
+
+def _published(claim: Claim) -> str:
+    if claim.kind is Kind.GROWTH:
+        return "" if claim.published is None else f"exponent {claim.published:.2f}"
+    if claim.kind in BOUNDS:
+        word = claim.kind.replace("_", " ")
+        is_path = isinstance(claim.limit, str)
+        return f"{word} {claim.limit}" if is_path else f"{word} {claim.limit:g}"
+    sign = " < " if claim.kind is Kind.ORDER else " = "
+    ratio = "" if claim.published is None else f" (x {claim.published:.2f})"
+    return f"{sign.join(claim.names)}{ratio}"

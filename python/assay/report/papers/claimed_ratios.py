@@ -1,0 +1,55 @@
+"""Takes judged claims; returns the judgement of a ratio in a table as the claim about it has it, so
+that one number has one judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from assay.judge import order
+from assay.record import ExperimentRecord
+from assay.report.cells import aggregates
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.cells.selection import Quantity
+from assay.report.papers import comparability, judgement
+from assay.report.papers.claim_case import JudgedClaim, least_deviation
+from assay.report.papers.judgement import Judgement
+from assay.report.papers.ratio_of import RatioOf, ratio_of
+
+ByRatio = Mapping[tuple[RatioOf, float], JudgedClaim]
+"""(what is divided by what, published ratio) → the claim about it."""
+
+
+def by_ratio(found: Sequence[JudgedClaim]) -> ByRatio:
+    """For tables that print these ratios."""
+    return {
+        (one.ratio_of, one.claim.published): one
+        for one in found
+        if one.ratio_of is not None and one.claim.published is not None
+    }
+
+
+def judged_speed_up(
+    experiment: ExperimentRecord,
+    cells: tuple[CellRuns, CellRuns],
+    quantities: tuple[Quantity, Quantity],
+    published: float,
+    *,
+    is_more_better: bool,
+    of_claims: ByRatio,
+) -> Judgement:
+    """How many times faster the second cell is than the first, and whether it is so in the paper,
+    as a claim about that ratio has it."""
+    keys = [
+        of.key(experiment.workload, cell.runs[0].test)
+        for cell, of in zip(cells, quantities, strict=True)
+    ]
+    of_both = [aggregates.values(*one) for one in zip(cells, keys, strict=True)]
+    why = next(filter(None, map(comparability.why_not, cells)), "")
+    if why := why or comparability.why_no_ratio(of_both):
+        return judgement.not_comparable(why)
+    below, above = (0, 1) if is_more_better else (1, 0)
+    of = ratio_of((cells[above], keys[above]), (cells[below], keys[below]))
+    if (claim := of_claims.get((of, published))) is not None:
+        return claim
+    measured = order.ratio(of_both[above], of_both[below], least_deviation(keys))
+    return judgement.of_speed_up(measured, published, comparability.modelled(cells, keys[0].unit))
