@@ -1,4 +1,7 @@
-"""`bibtosql --update` on real databases: as a fresh load, all or nothing, one at a time."""
+"""`bibtosql --update` on real databases: as a fresh load, all or nothing, one at a time.
+
+Long because each promise is tried on several systems with the same databases and files.
+"""
 
 from __future__ import annotations
 
@@ -506,7 +509,7 @@ def test_a_reader_can_read_and_do_nothing_else(files: Path, tmp_path: Path, name
                     pass
             root = replace(site.deployment.address, user="root", password=None)
             with session(root) as opened:
-                # Comes before '%' for sessions from this machine, so that nobody else can log in.
+                # For local sessions MariaDB prefers this anonymous account to 'barred'@'%'.
                 opened.execute("CREATE USER ''@localhost")
                 barred = ("--reader", "barred", "--apply", site.url)
                 warned = site.bibtosql(*barred, ASSAY_READER_PASSWORD=password)

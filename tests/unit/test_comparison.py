@@ -1,4 +1,7 @@
-"""Two invented sides: equal cells are compared, what differs is named, machines first."""
+"""Two invented sides: equal cells are compared, what differs is named, machines first.
+
+Long because every verdict, and every reason for which there is none, has its pair of sides here.
+"""
 
 from __future__ import annotations
 

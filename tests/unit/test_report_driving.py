@@ -1,4 +1,7 @@
-"""Reports of loops, late and retried transactions, outages and costs."""
+"""Reports of loops, late and retried transactions, outages and costs.
+
+Long because each kind of table has an invented observation of its own.
+"""
 
 from __future__ import annotations
 

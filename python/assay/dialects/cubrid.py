@@ -46,12 +46,14 @@ _RESERVED_WORDS = """
 """
 
 _READS = re.compile(r"\s*(begin|commit|rollback|select)\b", re.IGNORECASE)
-_LITERAL = re.compile(r"'(?:[^']|'')*'")
-_MAY_WRITE = re.compile(r"\b(decr|incr|next_?value)\b|\w\s*\(|\bwith\b", re.IGNORECASE)
-"""Counters and serials change with a SELECT; whatever is called may do so too."""
-_CALLS_THAT_READ = re.compile(
-    r"\b(and|avg|count|in|max|min|or|sum|values|where)\s*\(", re.IGNORECASE
-)
+_QUOTED = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\[[^\]]*\]|`[^`]*`""")
+_NOT_CERTAIN = re.compile(r"--|/[*/]|\\|;\s*\S")
+"""Comments and backslashes, in which quotes do not count, and further statements."""
+_MAY_WRITE = re.compile(r"\b(decr|incr|next_?value|with)\b", re.IGNORECASE)
+"""Counters and serials change with a SELECT."""
+_CALLED = re.compile(r"(\w+)\s*\(")
+_READ_ONLY = frozenset(["and", "avg", "count", "in", "max", "min", "or", "sum", "values", "where"])
+"""Words before a parenthesis that call nothing which could write."""
 
 CODES: Mapping[str, tuple[int, ...]] = {
     "authentication": (-165, -171),
@@ -142,8 +144,14 @@ class CubridDialect(StandardSql):
 
     def only_reads(self, statement: str) -> bool:
         """A SELECT that calls nothing but aggregates."""
-        text = _CALLS_THAT_READ.sub("=(", _LITERAL.sub("''", statement))
-        return _READS.match(text) is not None and not _MAY_WRITE.search(text)
+        text = _QUOTED.sub(" quoted ", statement)
+        called = {word.lower() for word in _CALLED.findall(text)}
+        return (
+            _NOT_CERTAIN.search(statement) is None
+            and _READS.match(text) is not None
+            and _MAY_WRITE.search(text) is None
+            and called <= _READ_ONLY
+        )
 
 
 CUBRID = CubridDialect()

@@ -125,6 +125,7 @@ class Table:
 class Section:
     title: str
     lines: tuple[str, ...] = ()
+    """The first sums the section up; a short form has that one alone."""
     tables: tuple[Table, ...] = ()
     figures: tuple[Figure, ...] = ()
     """For forms with charts."""

@@ -5,7 +5,7 @@ use assay_drivers::SystemError;
 
 use super::arrivals::Arrival;
 use super::group::Group;
-use super::lasting_failures::LastingFailures;
+use super::permanent_failures::PermanentFailures;
 use super::phase::{BeforeScript, Phase};
 use super::plan::Plan;
 use super::schedule::Schedule;
@@ -35,7 +35,7 @@ pub struct ClientState<'a> {
     /// The pipelined statements, with the answers received so far.
     pub pipeline: Vec<Queued>,
     pub(super) tally: Tally,
-    pub(super) lasting_failures: LastingFailures,
+    pub(super) permanent_failures: PermanentFailures,
     has_begun: bool,
     /// Has no session, and tries to open one.
     is_reconnecting: bool,
@@ -62,7 +62,7 @@ impl<'a> ClientState<'a> {
             pipelines: false,
             pipeline: Vec::new(),
             tally: Tally::new(schedule.measure_ns, schedule.stop_ns),
-            lasting_failures: LastingFailures::default(),
+            permanent_failures: PermanentFailures::default(),
             has_begun: false,
             is_reconnecting: false,
             is_unserved: false,
@@ -188,7 +188,7 @@ impl<'a> ClientState<'a> {
                 _ => EndState::Done,
             });
         }
-        if self.lasting_failures.end_the_client() {
+        if self.permanent_failures.end_the_client() {
             return Some(EndState::Failed);
         }
         self.is_interrupted().then_some(EndState::Interrupted)

@@ -250,8 +250,8 @@ def _make_reader(parsed: Parsed, target: Target, reader: _Reader) -> None:
             f"warning: {reader.name} may change the tables as well: "
             "revoke that, or name another user",
         )
-    if reader.password is not None and (why := target.refusal(reader.name, reader.password)):
-        _say(parsed, f"warning: {reader.name} cannot log in from this machine: {why}")
+    if reader.password is not None and (why := target.login_error(reader.name, reader.password)):
+        _say(parsed, f"warning: {reader.name} cannot log in to {target.place} from here: {why}")
 
 
 @dataclass(frozen=True)
@@ -269,8 +269,8 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
     """A user that is there keeps password and rights, and may read the tables as well."""
     if (name := parsed.last("reader")) is None:
         return None
-    reading_user.insist_on_name(name, target.server.name, target.dialect)
-    answer = target.rows(reading_user.question(name, target.dialect))
+    dialect = reading_user.with_users(target.dialect, target.server.name, name)
+    answer = target.rows(dialect.user_query(name))
     reading_user.insist_on_login(name, answer)
     password = None if answer else reading_user.new_password(name)
     unused = " (the one given is not used)" if reading_user.is_password_given() else ""
@@ -278,9 +278,9 @@ def _reader(parsed: Parsed, workload: Workload, target: Target) -> _Reader | Non
     return _Reader(
         name,
         password,
-        reading_user.statements(name, target.dialect, workload, password),
+        reading_user.statements(name, dialect, workload, password),
         f"{name}{old if answer else ', a new user,'} may read the tables",
-        reading_user.write_question(name, target.dialect, workload),
+        reading_user.write_question(name, dialect, workload),
     )
 
 

@@ -19,16 +19,9 @@ _LONGEST_NAME = 32
 _NAME = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{_LONGEST_NAME - 1}}}")
 
 
-def statements(name: str, dialect: Dialect, workload: Workload, password: str | None) -> list[str]:
-    """``password``: of a new user; None for one who is there (see `new_password`)."""
-    assert isinstance(dialect, HasUsers), "the name was insisted on"
-    made = [] if password is None else dialect.create_user(name, password)
-    return [*made, *dialect.grant_reading(name, _tables(workload))]
-
-
-def insist_on_name(name: str, server: str, dialect: Dialect) -> None:
-    """Raises `ArgumentError` where the server has no users, and for a name that some server would
-    not take."""
+def with_users(dialect: Dialect, server: str, name: str) -> HasUsers:
+    """The dialect. Raises `ArgumentError` where the server has no users, and for a name that some
+    server would not take."""
     if not isinstance(dialect, HasUsers):
         raise ArgumentError(
             f"--reader {name}: {server} has no users",
@@ -39,17 +32,17 @@ def insist_on_name(name: str, server: str, dialect: Dialect) -> None:
             f"--reader {name!r}: expected a name of letters (a to z), digits, _ and -, at most "
             f"{_LONGEST_NAME} of them, of which the first is no digit"
         )
+    return dialect
 
 
-def question(name: str, dialect: Dialect) -> str:
-    """Whether there is a user of this name, and may log in."""
-    assert isinstance(dialect, HasUsers), "the name was insisted on"
-    return dialect.user_query(name)
+def statements(name: str, dialect: HasUsers, workload: Workload, password: str | None) -> list[str]:
+    """``password``: of a new user; None for an existing one, who keeps it."""
+    made = [] if password is None else dialect.create_user(name, password)
+    return [*made, *dialect.grant_reading(name, _tables(workload))]
 
 
-def write_question(name: str, dialect: Dialect, workload: Workload) -> str:
+def write_question(name: str, dialect: HasUsers, workload: Workload) -> str:
     """Whether the user may also change the tables."""
-    assert isinstance(dialect, HasUsers), "the name was insisted on"
     return dialect.write_query(name, _tables(workload))
 
 
@@ -58,7 +51,7 @@ def is_password_given() -> bool:
 
 
 def insist_on_login(name: str, answer: Sequence[Sequence[str | None]]) -> None:
-    """Raises `ArgumentError` where the answer to `question` is a user who may not log in."""
+    """Raises `ArgumentError` where `HasUsers.user_query` has found a user who may not log in."""
     if any(cells[0] != "1" for cells in answer):
         raise ArgumentError(
             f"--reader {name}: there is a role of this name, which may not log in",
@@ -70,8 +63,7 @@ def lines(name: str | None, server: servers.Server, workload: Workload) -> Seque
     """The same for a script, which cannot ask whether the user is there."""
     if name is None:
         return []
-    dialect = server.system.dialect
-    insist_on_name(name, server.name, dialect)
+    dialect = with_users(server.system.dialect, server.name, name)
     return statements(name, dialect, workload, new_password(name))
 
 

@@ -75,7 +75,7 @@ class Target:
         with session(self.deployment.address) as opened:
             return opened.execute(question).rows
 
-    def refusal(self, user: str, password: str) -> str:
+    def login_error(self, user: str, password: str) -> str:
         """Why this user cannot log in from here; empty: the session was opened."""
         try:
             with session(replace(self.deployment.address, user=user, password=password)):

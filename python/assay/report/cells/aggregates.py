@@ -36,12 +36,17 @@ class Key:
     """None where the run has no such value."""
     unit: str
     """Its unit in the record: ``ns``, ``bytes``, ``per_s``, ``count``, ``ratio``."""
-    name: str
-    """What it is, which no other key has: its path in the observation, if it has one."""
     path: str = ""
     """Its path in the observation; empty if it is elsewhere."""
     is_of_load: bool = False
     """It is known once the data are loaded, also of a run that drove no clients."""
+    name: str = ""
+    """Of a key without a path."""
+
+    @property
+    def identity(self) -> str:
+        """Equal for keys that read the same."""
+        return self.path or self.name
 
     @property
     def is_more_better(self) -> bool:
@@ -61,8 +66,7 @@ class Key:
 def at(path: str) -> Key:
     """The key of a path through the observation (`assay.report.cells.field_path`)."""
     is_of_load = path.startswith(f"{field_path.DATA}.")
-    unit = field_path.unit(path)
-    return Key(lambda run: field_path.value(run, path), unit, path, path, is_of_load)
+    return Key(lambda run: field_path.value(run, path), field_path.unit(path), path, is_of_load)
 
 
 def mean_ns(observation: Observation) -> float | None:
@@ -71,20 +75,20 @@ def mean_ns(observation: Observation) -> float | None:
 
 
 THROUGHPUT = Key(
-    lambda run: run.driven.throughput_per_s if run.driven else None, "per_s", "throughput"
+    lambda run: run.driven.throughput_per_s if run.driven else None, "per_s", name="throughput"
 )
 ELAPSED = at("elapsed_ns")
-LATENCY = Key(lambda run: mean_ns(run.driven) if run.driven else None, "ns", "latency")
+LATENCY = Key(lambda run: mean_ns(run.driven) if run.driven else None, "ns", name="latency")
 SIZE_ON_DISK = Key(
     lambda run: run.data.size_on_disk_bytes if run.data else None,
     "bytes",
-    "size_on_disk",
+    name="size_on_disk",
     is_of_load=True,
 )
 LOAD_TIME = Key(
     lambda run: (run.data.made_ns or None) if run.data else None,
     "ns",
-    "load_time",
+    name="load_time",
     is_of_load=True,
 )
 KEYS = {

@@ -42,7 +42,8 @@ class Quantity:
         if self.keys:
             unit = "ratio" if self.per else field_path.unit(self.keys[0])
             whole = " + ".join(self.keys)
-            return Key(self._read, unit, f"({whole}) / {self.per}" if self.per else whole)
+            name = f"({whole}) / {self.per}" if self.per else whole
+            return Key(self._read, unit, name=name)
         declared = declaration.of_record(workload, test)
         return aggregates.KEYS[self.value or (declared.value if declared else "elapsed")]
 

@@ -23,7 +23,7 @@ def bounds(
     for label in cell_runs.levels(found, "system"):
         cells = [cell for cell in found if cell.factors["system"] == label]
         case = ClaimCase(experiment, claim, str(label), cells)
-        if why := case.of_client:
+        if why := case.why_not_of_system:
             yield case.not_comparable(why)
             continue
         runs = [run for cell in cells for run in cell.measured]

@@ -16,7 +16,7 @@ from assay.report.cells.cell_runs import CellRuns
 from assay.report.papers import comparability
 from assay.report.papers.claims import BOUNDS, Claim, Kind
 from assay.report.papers.judgement import ClaimVerdict, Judgement
-from assay.report.papers.ratio_of import RatioOf, ratio_of
+from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +28,8 @@ class JudgedClaim(Judgement):
     """These levels, in words."""
     published: str
     measured: str
-    ratio_of: RatioOf | None = None
-    """Of what `number` is the ratio."""
+    ratio_identity: RatioIdentity | None = None
+    """What `number` is the ratio of."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class ClaimCase:
         remark: str = "",
         measured: str = "",
         number: ConfidenceInterval | None = None,
-        ratio_of: RatioOf | None = None,
+        ratio_identity: RatioIdentity | None = None,
     ) -> JudgedClaim:
         return JudgedClaim(
             claim=self.claim,
@@ -60,7 +60,7 @@ class ClaimCase:
             why=why,
             remark=remark,
             number=number,
-            ratio_of=ratio_of,
+            ratio_identity=ratio_identity,
         )
 
     def not_comparable(self, why: str) -> JudgedClaim:
@@ -72,7 +72,7 @@ class ClaimCase:
         return comparability.modelled(self.cells, self.keys[0].unit)
 
     @property
-    def of_client(self) -> str:
+    def why_not_of_system(self) -> str:
         """Why a value of the system's processes is none of the system's; empty: it is."""
         keys = [key for term in self.claim.terms for key in term.quantity.keys]
         return next(filter(None, (client_process.why_not(cell, keys) for cell in self.cells)), "")
@@ -88,10 +88,10 @@ class ClaimCase:
         return [aggregates.values(*one) for one in zip(self.cells, self.keys, strict=True)]
 
     @property
-    def ratio_of(self) -> RatioOf:
+    def ratio_identity(self) -> RatioIdentity:
         """The last value divided by the first."""
         last, first = ((self.cells[place], self.keys[place]) for place in (-1, 0))
-        return ratio_of(last, first)
+        return ratio_identity(last, first)
 
     def ratio(self, after: Sequence[float], before: Sequence[float]) -> ConfidenceInterval:
         return order.ratio(after, before, least_deviation(self.keys))

@@ -13,18 +13,18 @@ from assay.report.cells.selection import Quantity
 from assay.report.papers import comparability, judgement
 from assay.report.papers.claim_case import JudgedClaim, least_deviation
 from assay.report.papers.judgement import Judgement
-from assay.report.papers.ratio_of import RatioOf, ratio_of
+from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
 
-ByRatio = Mapping[tuple[RatioOf, float], JudgedClaim]
+ByRatio = Mapping[tuple[RatioIdentity, float], JudgedClaim]
 """(what is divided by what, published ratio) → the claim about it."""
 
 
 def by_ratio(found: Sequence[JudgedClaim]) -> ByRatio:
     """For tables that print these ratios."""
     return {
-        (one.ratio_of, one.claim.published): one
+        (one.ratio_identity, one.claim.published): one
         for one in found
-        if one.ratio_of is not None and one.claim.published is not None
+        if one.ratio_identity is not None and one.claim.published is not None
     }
 
 
@@ -47,9 +47,11 @@ def judged_speed_up(
     why = next(filter(None, map(comparability.why_not, cells)), "")
     if why := why or comparability.why_no_ratio(of_both):
         return judgement.not_comparable(why)
-    below, above = (0, 1) if is_more_better else (1, 0)
-    of = ratio_of((cells[above], keys[above]), (cells[below], keys[below]))
-    if (claim := of_claims.get((of, published))) is not None:
+    denominator, numerator = (0, 1) if is_more_better else (1, 0)
+    identity = ratio_identity(
+        (cells[numerator], keys[numerator]), (cells[denominator], keys[denominator])
+    )
+    if (claim := of_claims.get((identity, published))) is not None:
         return claim
-    measured = order.ratio(of_both[above], of_both[below], least_deviation(keys))
+    measured = order.ratio(of_both[numerator], of_both[denominator], least_deviation(keys))
     return judgement.of_speed_up(measured, published, comparability.modelled(cells, keys[0].unit))

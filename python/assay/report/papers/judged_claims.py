@@ -81,7 +81,7 @@ def _why_not(case: ClaimCase) -> str:
     reasons = map(comparability.why_not, case.cells, of_cells)
     return (
         next(filter(None, reasons), "")
-        or case.of_client
+        or case.why_not_of_system
         or comparability.other_durability(case.cells)
     )
 
@@ -132,7 +132,7 @@ def _order(case: ClaimCase) -> JudgedClaim:
         remark=case.modelled,
         measured=_shown(whole, "x "),
         number=whole,
-        ratio_of=case.ratio_of,
+        ratio_identity=case.ratio_identity,
     )
 
 
@@ -148,7 +148,7 @@ def _equal(case: ClaimCase) -> JudgedClaim:
         remark=made.remark,
         measured=_shown(found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = "),
         number=found,
-        ratio_of=case.ratio_of,
+        ratio_identity=case.ratio_identity,
     )
 
 

@@ -15,7 +15,7 @@ from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.cells.pivot import Aggregate
 from assay.report.cells.published import HARDWARE, Published
-from assay.report.papers.ratio_of import RatioOf, ratio_of
+from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
 from assay.report.values import Cell, Number, absent, judged
 from assay.text import units
 
@@ -32,7 +32,7 @@ _SYSTEM, _STORAGE, _CLIENTS = "system", "storage", "clients"
 
 @dataclass(frozen=True)
 class MeasuredRatio:
-    of: RatioOf
+    identity: RatioIdentity
     interval: ConfidenceInterval
     """As the repetitions give it."""
 
@@ -168,12 +168,12 @@ def _between(
 ) -> MeasuredRatio | None:
     if first is None or other is None:
         return None
-    above, below = (other, first) if key.is_more_better else (first, other)
-    values, divided_by = (aggregates.values(one, key) for one in (above, below))
+    numerator, denominator = (other, first) if key.is_more_better else (first, other)
+    values, divided_by = (aggregates.values(one, key) for one in (numerator, denominator))
     if not values or not divided_by or min(*values, *divided_by) <= 0:
         return None
     return MeasuredRatio(
-        ratio_of((above, key), (below, key)),
+        ratio_identity((numerator, key), (denominator, key)),
         order.ratio(values, divided_by, key.least_deviation),
     )
 

@@ -206,7 +206,7 @@ def _notes(
             str(cell.level(cell_runs.STORAGE_ROLE)): str(cell.factors["storage"]) for cell in found
         }
         for title, level in zip(published.columns, published.column_levels, strict=True):
-            yield f"{title}: {roles.get(str(level), f'no measured storage is a {level}')}"
+            yield f"{title}: {roles.get(str(level), 'no storage of this kind was measured')}"
     measured = {str(cell.factors["system"]) for cell in found if cell.measured}
     for label, name in names.items():
         if label in measured and label.casefold() != name.casefold():

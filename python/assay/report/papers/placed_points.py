@@ -91,7 +91,7 @@ class Placed:
         if published.number is None or ratio is None:
             return absent("")
         value = float(published.number.value)
-        of_claim = self.of_claims.get((ratio.of, value))
+        of_claim = self.of_claims.get((ratio.identity, value))
         return Cell((of_claim or judgement.of_speed_up(ratio.interval, value)).word)
 
     def _row(self, point: Point) -> Levels:

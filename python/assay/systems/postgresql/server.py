@@ -33,7 +33,9 @@ SET_BY_ASSAY = frozenset({"port", "listen_addresses", "unix_socket_directories",
 """Settings by which we reach the server: not to be asked for."""
 
 _RECOVERY_S = 30.0
+"""The longest wait for the end of a crash recovery, before the server is stopped all the same."""
 _PORT_TRIES = 3
+_REINITIALISING = "all server processes terminated; reinitializing"
 _PORT_IS_TAKEN = "could not create any TCP/IP sockets"
 
 
@@ -175,11 +177,11 @@ def _why_not_ready(data: Path, pid: int) -> str | None:
 
 
 def _why_recovering(log: Path) -> str | None:
-    """None, unless the server restarts after one of its processes was killed: asked to stop
-    meanwhile, it would never end (PostgreSQL 15). Its log has the last state last."""
+    """None, unless the server is in crash recovery because one of its processes was killed: a fast
+    shutdown during it never ends (seen with PostgreSQL 15). The log shows the latest state last."""
     written = programs.last_lines(log, lines=50)
-    is_ready = written.rfind("ready to accept connections") >= written.rfind("; reinitializing")
-    return None if is_ready or is_ending() else "it recovers"
+    is_ready = written.rfind("ready to accept connections") >= written.rfind(_REINITIALISING)
+    return None if is_ready or is_ending() else "it is in crash recovery"
 
 
 def _last_words(log: Path) -> str:

@@ -1,24 +1,24 @@
-//! Takes how a client's transactions end; says when they all fail for a reason that no repetition removes.
+//! Takes the ends of a client's transactions; returns whether their failures are permanent: no retry can help.
 
 use assay_drivers::ErrorClass;
 
-/// So many such failures in a row end the client: it would only use up a processor, and fill the server's log.
+/// The client ends after this many permanent failures in a row: more would only use CPU time and fill the server's log.
 const MOST_IN_A_ROW: u32 = 100;
-/// Those of the system must last this long as well: another client may create what is missing.
+/// Failures of statements must also go on for this long: another client may create the missing object.
 const LEAST_NS: u64 = 1_000_000_000;
 
-/// Counts one client's failures.
+/// The permanent failures of one client.
 #[derive(Debug, Default)]
-pub struct LastingFailures {
+pub struct PermanentFailures {
     in_a_row: u32,
-    /// When the first of them ended, if the system has answered it.
+    /// When the first of them failed that the system has answered.
     since_ns: Option<u64>,
     has_succeeded: bool,
     ends_client: bool,
 }
 
-impl LastingFailures {
-    /// A transaction has not failed.
+impl PermanentFailures {
+    /// A transaction ended without failing.
     #[inline]
     pub fn not_failed(&mut self) {
         *self = Self {
@@ -31,8 +31,8 @@ impl LastingFailures {
     /// the client.
     pub fn failed(&mut self, class: &str, has_executed: bool, now_ns: u64) -> bool {
         let is_own = class == ErrorClass::Script.word() && !has_executed;
-        let is_lasting = is_own || (!self.has_succeeded && is_of_statement(class));
-        if !is_lasting {
+        let is_permanent = is_own || (!self.has_succeeded && is_of_statement(class));
+        if !is_permanent {
             (self.in_a_row, self.since_ns) = (0, None);
             return false;
         }
@@ -68,13 +68,13 @@ fn is_of_statement(class: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn ends_after(failures: &mut LastingFailures, class: &str, every_ns: u64) -> Option<u64> {
+    fn ends_after(failures: &mut PermanentFailures, class: &str, every_ns: u64) -> Option<u64> {
         (1..=1000).find(|place| failures.failed(class, class != "script", place * every_ns))
     }
 
     #[test]
     fn a_client_whose_script_never_reaches_the_system_ends_after_a_hundred() {
-        let mut failures = LastingFailures::default();
+        let mut failures = PermanentFailures::default();
         failures.not_failed();
         assert_eq!(ends_after(&mut failures, "script", 1), Some(100));
         assert!(failures.end_the_client());
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_wrong_statement_ends_a_client_after_a_hundred_and_a_second() {
         for (every_ns, last) in [(100_000_000, 100), (5_000_000, 201)] {
-            let mut failures = LastingFailures::default();
+            let mut failures = PermanentFailures::default();
             let found = ends_after(&mut failures, "syntax", every_ns);
             assert_eq!(found, Some(last));
         }
@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn one_success_or_another_error_keeps_the_client() {
-        let mut failures = LastingFailures::default();
+        let mut failures = PermanentFailures::default();
         failures.not_failed();
         assert_eq!(ends_after(&mut failures, "syntax", 100_000_000), None);
-        let mut failures = LastingFailures::default();
+        let mut failures = PermanentFailures::default();
         for place in 0..1000 {
             let class = ["unknown object", "deadlock"][usize::from(place % 50 == 49)];
             assert!(!failures.failed(class, true, place * 100_000_000));
