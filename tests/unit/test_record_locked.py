@@ -1,12 +1,16 @@
-"""A record that another process has locked, moved or deleted: a run continues in a rescue file."""
+"""A record that another process has locked, moved, deleted or emptied: a run continues in a rescue
+file."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import invented_records as invented
@@ -67,7 +71,7 @@ def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
     assert len(warnings) == 1 and f"assay merge {rescue}" in warnings[0]
     with Store(rescue, must_exist=True) as store:
         rescued = store.latest().runs
-    assert [run.state for run in rescued] == ["done"], "what had ended is in the record"
+    assert [run.state for run in rescued] == ["done", "done"]
 
     with Store(path, must_exist=True) as store:
         before = store.find("2")
@@ -78,7 +82,7 @@ def test_a_run_whose_record_stays_locked_is_rescued_and_merged_later(
         after = store.find("2")
     assert after.ended_unix_ns is not None
     assert without_place(after.runs[0]) == without_place(before.runs[0])
-    assert without_place(after.runs[1]) == without_place(rescued[0])
+    assert without_place(after.runs[1]) == without_place(rescued[1])
     assert [name for name, _ in after.runs[1].stages] == [
         "provisioning", "loading", "driving", "checking", "done"
     ]  # fmt: skip
@@ -123,6 +127,47 @@ def test_a_record_that_is_no_longer_at_its_path_is_noticed_and_nothing_is_lost(
     with Store(target, must_exist=True) as store:
         assert [run.state for run in store.latest().runs] == ["done", "done"]
         assert store.find("1").runs[0].driven is not None, "the experiment before it too"
+
+
+def begin_another(path: Path) -> None:
+    invented.experiment(path, invented.plan([invented.MARIADB]), 2.0)
+
+
+@pytest.mark.parametrize("then", [None, begin_another])
+def test_a_record_that_is_emptied_is_noticed_and_the_experiment_is_not_lost(
+    tmp_path: Path, then: Callable[[Path], None] | None
+) -> None:
+    path, warnings = tmp_path / "r.sqlite", []
+    invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
+    with Store(path, warning=warnings.append) as store:
+        planned = begin(store)
+        invented.write_run(store, planned.runs[0], invented.S)
+        store.begin_run(planned.runs[1])
+        os.truncate(path, 0)
+        if then is not None:
+            begun = subprocess.run(
+                [sys.executable, "-c", "import sys, pathlib, test_record_locked as t; "
+                 "t.begin_another(pathlib.Path(sys.argv[1]))", path],
+                cwd=Path(__file__).parent, capture_output=True, text=True,
+            )  # fmt: skip
+        store.provisioned(invented.deployment(planned.runs[1].cell))
+        rescue = store.path
+        assert rescue != path, "at the first write"
+        store.end_run("done", verdict=("valid", ""))
+        store.end_experiment()
+    assert warnings[0].startswith(f"{path} was emptied during the experiment; this experiment, ")
+    assert warnings[0].endswith(f"assay merge {rescue} --records {path}")
+    if then is None:
+        assert {one.name for one in tmp_path.iterdir()} == {rescue.name, path.name}
+        assert path.stat().st_size == 0
+    else:
+        print(begun.stderr)
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    merge(rescue, path, waiting=print)
+    with Store(path, must_exist=True) as store:
+        assert [run.state for run in store.latest().runs] == ["done", "done"]
+        assert store.latest().runs[0].driven is not None, "the run that had ended before"
 
 
 def test_a_record_that_is_lost_before_an_experiment_begins_is_an_error(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from assay.errors import ExperimentError, InputError, ScriptError
+from assay.files import shared_files
 from assay.text.nearest import nearest
 
 MOST_BYTES = 64 << 20
@@ -92,19 +93,12 @@ def shown_if_not_utf8(name: str | Path) -> str | None:
 
 
 def _content(file: Path, error: Error, most_bytes: int) -> bytes:
-    # Opening a pipe without a writer would wait for one.
-    descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        mode = os.fstat(descriptor).st_mode
-        for is_kind, name in _KINDS:
-            if is_kind(mode):
-                raise error(
-                    f"is {name}: expected a file of text",
-                    file=file,
-                    hint="write the text into a file, and name that",
-                )
-        with os.fdopen(descriptor, "rb", closefd=False) as opened:
-            content = opened.read(most_bytes + 1)
-    finally:
-        os.close(descriptor)
+    status, content = shared_files.read(file, most_bytes + 1)
+    for is_kind, name in _KINDS:
+        if is_kind(status.st_mode):
+            raise error(
+                f"is {name}: expected a file of text",
+                file=file,
+                hint="write the text into a file, and name that",
+            )
     return content

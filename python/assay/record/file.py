@@ -13,7 +13,7 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, Bug
 from assay.files import paths
-from assay.record import faults, schema
+from assay.record import faults, opening, schema
 
 DEFAULT_FILE_NAME = "assay-records.sqlite"
 
@@ -48,7 +48,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     """
     insist_on_a_file(path)
     try:
-        connection = sqlite3.connect(path, timeout=_BUSY_TIMEOUT_S, isolation_level=None)
+        connection = opening.connect(path, "rwc", timeout_s=_BUSY_TIMEOUT_S)
         try:
             schema.prepare(connection, path, schema.steps())
             # Only after this check: another program's file must stay unchanged.

@@ -23,6 +23,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from assay.errors import ArgumentError, InputError
+from assay.files import shared_files
 from assay.plan import fingerprint
 from assay.record import faults
 
@@ -60,13 +61,10 @@ def insist_on_no_record(path: Path) -> None:
 
 def _has_application_id(path: Path) -> bool:
     try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            file.seek(_APPLICATION_ID_AT)
-            return int.from_bytes(file.read(4)) == APPLICATION_ID
-    except OSError:
+        _, head = shared_files.read(path, _APPLICATION_ID_AT + 4)
+    except (OSError, ValueError):
         return False
+    return int.from_bytes(head[_APPLICATION_ID_AT:]) == APPLICATION_ID
 
 
 def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -> None:

@@ -190,7 +190,6 @@ class Store(Questions):
             run_states.enter(connection, run_id, "provisioning", now_ns)
             return run_id
 
-        self._write().run_begins()
         self._run_id = self._write().change(change)
         self._step, self._is_step_open, self._has_named_steps = None, False, False
         return self._run_id
@@ -349,7 +348,6 @@ class Store(Questions):
             )
 
         self._write().change(change)
-        self._write().run_ended(run_id)
         self._run_id, self._step, self._is_step_open = None, None, False
 
     def disputed(self, position: int, dispute: Dispute) -> None:
@@ -375,7 +373,6 @@ class Store(Questions):
         """These planned runs are not needed: they are no part of the experiment any more."""
         experiment_id, found = self._experiment(), tuple(positions)
         self._write().change(lambda connection: repetitions.spare(connection, experiment_id, found))
-        self._write().runs_spared(found)
 
     def end_experiment(self) -> None:
         """No more runs of this experiment will begin; those of ``--only`` have ended."""
@@ -388,6 +385,7 @@ class Store(Questions):
             connection.execute(f"UPDATE experiments SET {changes} WHERE id = ?", values)
 
         self._write().change(change)
+        self._write().experiment_ended()
         self._experiment_id = None
 
     def calibrated(

@@ -1,11 +1,11 @@
 """Takes changes to the record; makes each in its own transaction, even while the file is locked, or
-after it was moved or deleted.
+after it was moved, deleted or emptied.
 
 While another process has locked the file, a change waits, and a message says so. After the time
 limit, results are not lost: a rescue file is created beside the record, a record file with this
-experiment and its current run, to which all further changes go. A file that was moved or deleted is
-still open: all that is in it is copied to the rescue file. ``assay merge`` adds that to a record
-later (see `merging`).
+experiment, to which all further changes go. A file that was moved or deleted is still open: all
+that is in it is copied to the rescue file; of one that was emptied, this experiment. ``assay
+merge`` adds that to a record later (see `merging`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ import shlex
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from assay import env_vars
-from assay.errors import ArgumentError, SystemUnderTestError
-from assay.record import faults
-from assay.record.file import RecordIsLocked, insert, open_file, reading_errors, transaction
+from assay.errors import ArgumentError, AssayError, SystemUnderTestError
+from assay.record import faults, opening
+from assay.record.experiment_copy import ExperimentCopy
+from assay.record.file import RecordIsLocked, open_file, reading_errors, transaction
 from assay.record.file_place import FilePlace
 
 T = TypeVar("T")
@@ -58,10 +59,8 @@ class Writer:
         self._timeout_s = lock_timeout_s()
         self._waiting, self._warning = waiting, warning
         self._is_rescue = False
-        self._rows: dict[str, list[dict[str, Any]]] = {}
-        """Rows of the current experiment, and of its runs that have not ended."""
-        self._changes: list[Change[Any]] = []
-        """Changes of the current run, to be repeated in a rescue file."""
+        self._copy: ExperimentCopy | None = None
+        """Of the experiment that has begun."""
         self.connection = self._safely(lambda: open_file(path))
         self._place = FilePlace.of(path)
 
@@ -69,10 +68,15 @@ class Writer:
         """Makes the change. Raises `SystemUnderTestError` if it cannot be made, and no experiment
         has begun that could be rescued."""
         self._leave_lost_file()
-        found = self._safely(lambda: self._in_transaction(change))
-        self._changes.append(change)
+        try:
+            made = self._safely(lambda: self._in_transaction(change))
+        except AssayError:
+            if not self._leave_lost_file():
+                raise
+            made = self._safely(lambda: self._in_transaction(change))
+        self._copy_too(change)
         self._leave_lost_file()
-        return found
+        return made
 
     def read(self, question: Change[T]) -> T:
         """Runs a query; waits for a lock like `change`."""
@@ -81,35 +85,42 @@ class Writer:
             with reading_errors(self.path):
                 return question(self.connection)
 
+        if self._copy is not None:
+            self._leave_lost_file()
         return self._safely(answer)
 
     def experiment_begins(self, experiment_id: int) -> None:
-        self._rows = {
-            table: self._rows_of(f"SELECT * FROM {table} WHERE {which}")
-            for table, which in (
-                ("experiments", f"id = {experiment_id}"),
-                ("continuations", f"experiment_id = {experiment_id}"),
-                ("runs", f"experiment_id = {experiment_id} AND ended_unix_ns IS NULL"),
-            )
-        }
-        self._changes = []
+        self._forget_copy()
+        try:
+            self._copy = ExperimentCopy.of(self.connection, self.path, experiment_id)
+        except sqlite3.Error as error:
+            self._without_copy(error)
 
-    def run_begins(self) -> None:
-        self._changes = []
-
-    def run_ended(self, run_id: int) -> None:
-        self._changes = []
-        self._rows["runs"] = [row for row in self._rows.get("runs", []) if row["id"] != run_id]
-
-    def runs_spared(self, positions: Iterable[int]) -> None:
-        self._changes = []
-        gone = set(positions)
-        self._rows["runs"] = [
-            row for row in self._rows.get("runs", []) if row["position"] not in gone
-        ]
+    def experiment_ended(self) -> None:
+        self._forget_copy()
 
     def close(self) -> None:
+        self._forget_copy()
         self.connection.close()
+
+    def _copy_too(self, change: Change[Any]) -> None:
+        if self._copy is not None:
+            try:
+                self._copy.change(change)
+            except sqlite3.Error as error:  # the record has the change
+                self._without_copy(error)
+
+    def _without_copy(self, error: sqlite3.Error) -> None:
+        self._forget_copy()
+        self._warning(
+            f"expected a temporary file with a copy of this experiment, found: {error}. The "
+            f"experiment goes on in {self.path}, and is not kept elsewhere if that file is lost"
+        )
+
+    def _forget_copy(self) -> None:
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
 
     def _in_transaction(self, change: Change[T]) -> T:
         with transaction(self.connection, self.path) as connection:
@@ -150,62 +161,75 @@ class Writer:
 
     def _can_rescue(self) -> bool:
         """Whether an experiment has begun, and the locked file is not the rescue file itself."""
-        return bool(self._rows) and not self._is_rescue
+        return self._copy is not None and not self._is_rescue
 
     def _move_to_rescue(self) -> None:
-        rescue = _unused_path(self.path)
-        connection = open_file(rescue)
-        with transaction(connection, rescue):
-            for table, rows in self._rows.items():
-                for row in rows:
-                    insert(connection, table, **row)
-            for change in self._changes:
-                change(connection)
+        rescue = self._rescued_copy()
         self.connection.close()
-        command = shlex.join(["assay", "merge", str(rescue), "--records", str(self.path)])
         self._warning(
             f"{self.path} is locked by another process; results are kept in {rescue}. "
-            f"When it is unlocked: {command}"
+            f"When it is unlocked: {_merging(rescue, self.path)}"
         )
-        self._go_on_in(rescue, connection)
+        self._go_on_in(rescue)
 
-    def _leave_lost_file(self) -> None:
-        """Where the file was moved or deleted: goes on in a rescue file, with all that is in it."""
-        if self._place.is_there():
-            return
-        moved_to = self._place.now()
-        lost = f"{self.path} was {f'moved to {moved_to}' if moved_to else 'deleted'}"
-        if not self._rows:
+    def _rescued_copy(self) -> Path:
+        """A new rescue file with this experiment."""
+        rescue = _unused_path(self.path)
+        try:
+            cast(ExperimentCopy, self._copy).write(rescue)
+        except sqlite3.Error as error:
+            raise faults.not_written(error, rescue) from error
+        return rescue
+
+    def _leave_lost_file(self) -> bool:
+        """Where the file was moved, deleted or emptied: goes on in a rescue file, with all that is
+        known of its content. Returns whether it was."""
+        loss = self._place.loss()
+        if not loss:
+            return False
+        moved_to = self._place.now() if loss == "gone" else None
+        lost = f"{self.path} was " + (
+            "emptied" if loss == "emptied" else f"moved to {moved_to}" if moved_to else "deleted"
+        )
+        if self._copy is None:
             raise SystemUnderTestError(
                 f"{lost} while it was in use", hint="run the command again, or put the file back"
             )
+        if loss == "emptied":
+            rescue, kept = self._rescued_copy(), "this experiment"
+            self._place.empty_log()
+            self.connection.close()
+        else:
+            rescue, kept = self._rescued_file(), "all that was in it"
+        self._warning(
+            f"{lost} during the experiment; {kept}, and all further results, are kept "
+            f"in {rescue}. To go on as before: {_merging(rescue, moved_to or self.path)}"
+        )
+        self._go_on_in(rescue)
+        return True
+
+    def _rescued_file(self) -> Path:
+        """A new rescue file with all that is in the open file, which is closed."""
         rescue = _unused_path(self.path)
         try:
-            with contextlib.closing(sqlite3.connect(rescue)) as copy:
+            with contextlib.closing(opening.connect(rescue, "rwc", timeout_s=0)) as copy:
                 self.connection.backup(copy)
             # The log of its last transactions has stayed at the old path.
             checkpoint = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         except sqlite3.Error as error:
             raise faults.not_written(error, rescue) from error
-        connection = open_file(rescue)
         self.connection.close()
         if checkpoint[0] == 0:
             self._place.remove_log()
-        self._warning(
-            f"{lost} during the experiment; all that was in it, and all further results, are kept "
-            f"in {rescue}. To go on as before: "
-            + shlex.join(["assay", "merge", str(rescue), "--records", str(moved_to or self.path)])
-        )
-        self._go_on_in(rescue, connection)
+        return rescue
 
-    def _go_on_in(self, rescue: Path, connection: sqlite3.Connection) -> None:
-        self.connection, self.path, self._is_rescue = connection, rescue, True
+    def _go_on_in(self, rescue: Path) -> None:
+        self.connection, self.path, self._is_rescue = open_file(rescue), rescue, True
         self._place = FilePlace.of(rescue)
 
-    def _rows_of(self, question: str) -> list[dict[str, Any]]:
-        cursor = self.connection.execute(question)
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+def _merging(rescue: Path, record: Path) -> str:
+    return shlex.join(["assay", "merge", str(rescue), "--records", str(record)])
 
 
 def _unused_path(record: Path) -> Path:

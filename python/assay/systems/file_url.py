@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from assay import server_url
 from assay.errors import ArgumentError
-from assay.files import paths
+from assay.files import paths, shared_files
 
 _HEAD_BYTES = 16
 """As many as tell what kind of file it is."""
@@ -52,8 +52,7 @@ def file_of(url: str, kind: FileKind) -> Path:
 
 def _insist_on_database(path: Path, kind: FileKind, shown: str) -> None:
     try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD_BYTES)
+        _, head = shared_files.read(path, _HEAD_BYTES)
     except OSError as error:
         raise ArgumentError(f"{shown}: the file cannot be read: {error.strerror}") from error
     if not kind.is_one(head):

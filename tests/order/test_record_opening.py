@@ -1,0 +1,35 @@
+"""The files of a record are opened in one place, which keeps the process's locks of them."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "python" / "assay"
+PLACE = PACKAGE / "record" / "opening.py"
+OPENS = {"open", "fdopen", "read_bytes", "write_bytes", "copy", "copy2", "copyfile", "mmap"}
+
+
+def calls(path: Path) -> list[tuple[int, str, str]]:
+    """(line, module or value, function) of every call."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call):
+            called = node.func
+            if isinstance(called, ast.Attribute):
+                found.append((node.lineno, ast.unparse(called.value), called.attr))
+            elif isinstance(called, ast.Name):
+                found.append((node.lineno, "", called.id))
+    return found
+
+
+def test_only_one_module_opens_record_files() -> None:
+    wrong = [
+        f"{path.relative_to(PACKAGE)}:{line}: {of}.{name}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if path != PLACE
+        for line, of, name in calls(path)
+        if (of, name) == ("sqlite3", "connect")
+        or (path.is_relative_to(PACKAGE / "record") and name in OPENS)
+    ]
+    assert not wrong, "\n".join(wrong)
