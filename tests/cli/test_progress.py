@@ -128,6 +128,19 @@ def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() ->
     ]
 
 
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_clients_of_another_stage_count_from_0(kind: type[io.StringIO]) -> None:
+    stream = kind()
+    with progress(stream, 1.0) as shown:
+        shown.run(RUN, 1)
+        for _ in range(2):
+            shown.stage("drive reliability")
+            for at_s, ok in ((1.0, 500), (2.5, 800)):
+                shown.driving({**DRIVEN, "elapsed_s": at_s, "ok": ok})
+    assert "200.0 TPS" in stream.getvalue()
+    assert not re.search(r"-[\d.]+ TPS", stream.getvalue())
+
+
 def test_a_log_gets_a_line_from_time_to_time() -> None:
     def lines(every_s: float) -> list[str]:
         stream = io.StringIO()

@@ -37,6 +37,10 @@ class Live:
         self._driving, self._position, self._of = planned.cell.driving, planned.position, of
         self._before = self._rate_per_s = None
 
+    def stage(self) -> None:
+        """Another stage began: if clients work in it, they count from 0 again."""
+        self._before = self._rate_per_s = None
+
     def numbers(self, report: dict[str, Any]) -> str:
         """``26091 TPS, p99 1.04 ms, 8 clients, 3 failed`` of the last second, as far as known."""
         self._is_driven = True

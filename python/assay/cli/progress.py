@@ -69,6 +69,7 @@ class Lines:
 
     def stage(self, name: str) -> None:
         self._drained, self._said_s = False, 0.0
+        self._live.stage()
         planned_s = self._driving.planned_s if name.startswith("drive ") else None
         self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
 
@@ -136,6 +137,7 @@ class Bars:
     def stage(self, name: str) -> None:
         """Starts a new bar, so that its time is that of this stage."""
         self._drained = False
+        self._live.stage()
         if self._task is not None:
             self._bars.remove_task(self._task)
         self._task = self._bars.add_task(visible(name), total=None, detail="")
