@@ -1,5 +1,5 @@
-"""The other tools of `client_cost`: how they are started on a deployment, and how their output is
-read."""
+"""The other tools of `client_cost` and `sysbench_cost`: how they are started on a deployment, and
+how their output is read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from assay.provision.deployment import Address
@@ -17,7 +19,7 @@ SCALE = 10
 ROWS = 100_000
 """Of sysbench's table."""
 THREADS = 2
-"""Of pgbench and of the floor; sysbench has a thread for each client, and ours chooses by load."""
+"""Of pgbench and of the floor, at most one for each client; sysbench has one for each client."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,52 @@ class Work:
     """How the table names what it is compared with."""
     arguments: tuple[str, ...]
     """The other tool's options, for this work."""
-    script: str
+    path: Traversable
+    """The script."""
     variables: dict[str, int]
     floor: str | None = None
     """What the floor calls it; None: it does not do this work."""
+
+    @property
+    def script(self) -> str:
+        return self.path.read_text()
+
+
+_PGBENCH = files("assay.workloads") / "tpcb"
+_SYSBENCH = files("benches") / "sysbench"
+_SCALED = {"scale": SCALE}
+_ROWED = {"rows": ROWS}
+
+SELECT_ONLY = Work(
+    "select only",
+    "pgbench -S -M prepared",
+    ("-S", "-Mprepared"),
+    _PGBENCH / "select-only.sql",
+    _SCALED,
+    "select",
+)
+TPCB_LIKE = Work(
+    "TPC-B-like",
+    "pgbench -M prepared",
+    ("-Mprepared",),
+    _PGBENCH / "tpcb-like.sql",
+    _SCALED,
+    "tpcb",
+)
+POINT_SELECT = Work(
+    "point select",
+    "sysbench oltp_point_select",
+    ("oltp_point_select",),
+    _SYSBENCH / "point-select.sql",
+    _ROWED,
+)
+READ_WRITE = Work(
+    "read/write",
+    "sysbench oltp_read_write",
+    ("oltp_read_write",),
+    _SYSBENCH / "read-write.sql",
+    _ROWED,
+)
 
 
 def needed(program: str) -> str | None:
@@ -53,7 +97,7 @@ def pgbench_run(
     address: Address, work: Work, clients: int, stop: Sequence[str]
 ) -> tuple[list[str], re.Pattern[str]]:
     """The command of one run, and the pattern of its transaction count."""
-    many = [f"-c{clients}", f"-j{THREADS}", "-n", f"-Dscale={SCALE}"]
+    many = [f"-c{clients}", f"-j{min(THREADS, clients)}", "-n", f"-Dscale={SCALE}"]
     command = [*pgbench(address), *work.arguments, *many, *stop, address.database]
     return command, re.compile(r"transactions actually processed: (\d+)")
 

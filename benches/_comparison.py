@@ -11,8 +11,8 @@ from typing import Any
 
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.stage import provision
+from benches._alternation import Side, alternate, judged, own_cost_us, ratios, run_ours
 from benches._process import Run, run
-from benches.client_cost import Side, alternate, judged, own_cost_us, ratios, run_ours
 
 COUNT = re.compile(r"operations: (\d+)")
 

@@ -11,9 +11,6 @@ from pathlib import Path
 from assay.provision.deployment import Address
 from benches._client_peers import SCALE, Work
 
-THREADS = 1
-"""The cheapest number: a second thread competes with the server and costs more."""
-
 SOURCE = Path(__file__).parent / "floor" / "floor.c"
 COUNTS = re.compile(r"transactions: (\d+)")
 
@@ -33,14 +30,14 @@ _folders: list[tempfile.TemporaryDirectory[str]] = []
 
 
 def command(
-    address: Address, work: Work, clients: int, kind: str, number: int
+    address: Address, work: Work, clients: int, threads: int, stop: tuple[str, int]
 ) -> tuple[list[str], re.Pattern[str]]:
-    """The command of one run, and where its output says how many transactions it did; ``kind`` is
-    ``seconds`` or ``transactions`` (of each client)."""
+    """The command of one run, and where its output says how many transactions it did; ``stop`` is a
+    number of ``seconds`` or of ``transactions`` of each client."""
     if work.floor is None:
         raise ValueError(f"{work.name} has no floor")
     socket = Path(address.unix or "")
     port = socket.name.rpartition(".")[2]
     server = [str(socket.parent), port, address.user, address.database]
-    size = [str(SCALE), str(clients), str(THREADS)]
-    return [str(program()), *server, work.floor, *size, kind, str(number)], COUNTS
+    size = [str(SCALE), str(clients), str(threads)]
+    return [str(program()), *server, work.floor, *size, *map(str, stop)], COUNTS

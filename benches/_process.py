@@ -23,6 +23,7 @@ class Run:
     resident_peak_bytes: int
     observation: dict[str, Any]
     """Our observation; empty for another tool."""
+    printed: str = ""
 
 
 def run(command: Sequence[str], counts: re.Pattern[str] | None, given: str = "") -> Run:
@@ -47,4 +48,5 @@ def run(command: Sequence[str], counts: re.Pattern[str] | None, given: str = "")
         # Linux gives KiB.
         used.ru_maxrss * 1024,
         json.loads(text) if counts is None else {},
+        text,
     )

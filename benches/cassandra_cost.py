@@ -15,9 +15,9 @@ import statistics
 from typing import Any
 
 from assay import _engine
+from benches._alternation import Side, spread, verdict
 from benches._comparison import Drive, compare, costs_on_null, drive, sides
 from benches._datastax import KEYSPACE, ROWS, TEXT, USER
-from benches.client_cost import Side, spread, verdict
 
 ROUNDS = 5
 SECONDS = 4

@@ -1,16 +1,14 @@
-"""The CPU time of our client per transaction, compared with pgbench, sysbench and the floor on one
-server.
+"""``assay run`` compared with pgbench and with the floor on one PostgreSQL, at 1, 8, 32 and 128
+clients: throughput, the client's CPU time, and latency at a fifth of the highest rate.
 
-The floor (`benches/floor`) is a client with the same system calls and nothing else: no script, no
-checks, no histograms, and one thread, its cheapest number. It shows which part of the cost is the
-kernel's and the server's.
+Ours is the command that users run, with the number of threads that it chooses; its CPU time is that
+of its record. pgbench and the floor (`benches/floor`: the same system calls and nothing else) have
+two threads, and one for one client; their CPU time is that of the whole process, less that of a run
+of one transaction for each client. In each round the sides take turns, the first one changes from
+round to round, and ratios are formed within the rounds. Durability is off, so that the client is a
+large part of the whole.
 
-Each side runs for some seconds as a process of its own, alternately. Cost is the CPU time of the
-whole process (user and system, as the kernel counts it) for each transaction that ended `ok`; the
-CPU time for starting, connecting and preparing, measured by runs of a few transactions, is
-subtracted on both sides. Ours is what users run: scripts, histograms, intervals and accounting,
-through `_engine.drive`, with as many threads as it chooses. Durability is off, so that the client
-is a large part of the whole.
+Cost is not bought with throughput: each has bounds of its own, and the benchmark fails on either.
 """
 
 from __future__ import annotations
@@ -18,90 +16,74 @@ from __future__ import annotations
 import json
 import re
 import statistics
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from importlib.resources import files
-from typing import Any
+from pathlib import Path
+from urllib.parse import quote
 
 from assay.experiment import StorageChoice, SystemChoice
 from assay.provision.deployment import Address
 from assay.provision.stage import provision
 from benches import _client_peers as peers
 from benches import _floor as floor
-from benches._client_peers import SCALE, Work
+from benches._bounds import Bound, Measured, Rounds, Verdict, costs_at_most, judge
+from benches._client_peers import SCALE, SELECT_ONLY, TPCB_LIKE, Work
 from benches._process import Run, run
 
-ROUNDS = 7
-NULL = SystemChoice("null", options={"protocol": "postgresql"})
-NULL_SERVER = "null server"
-MANY = 10_000
-OFFERED = 20_000.0
-SECONDS = 5
+ROUNDS = 9
+SECONDS = 2
 START_RUNS = 3
+SHARE_OF_HIGHEST = 0.2
+"""The rate at which latency is compared, as a share of pgbench's throughput without one."""
 
-_DRIVE = "import sys; from assay import _engine; print(_engine.drive(sys.stdin.read()))"
-OURS = [sys.executable, "-c", _DRIVE]
+_SYSTEM = SystemChoice(
+    "postgresql",
+    settings={"fsync": "off", "synchronous_commit": "off", "shared_buffers": "512MB"},
+)
+_LATENCY = re.compile(r"latency average = ([\d.]+) ms")
+_RATE = re.compile(r"tps = ([\d.]+) \(without")
 
-_TPCB = files("assay.workloads") / "tpcb"
-SELECT = (_TPCB / "select-only.sql").read_text()
+OURS, PGBENCH, FLOOR, OURS_PACED, PGBENCH_PACED = (
+    "ours",
+    "pgbench",
+    "floor",
+    "paced",
+    "paced pgbench",
+)
 
-POINT_SELECT = """
-\\set id random(1, :rows)
-select c from sbtest1 where id = :id;
-"""
 
-_DIGITS = ", '-', ".join
-READ_WRITE = f"""
-begin;
-\\for point in 1..10
-\\set id random(1, :rows)
-select c from sbtest1 where id = :id;
-\\endfor
-\\set id random(1, :rows)
-\\set last :id + 99
-select c from sbtest1 where id between :id and :last;
-\\set id random(1, :rows)
-\\set last :id + 99
-select sum(k) from sbtest1 where id between :id and :last;
-\\set id random(1, :rows)
-\\set last :id + 99
-select c from sbtest1 where id between :id and :last order by c;
-\\set id random(1, :rows)
-\\set last :id + 99
-select distinct c from sbtest1 where id between :id and :last order by c;
-\\set id random(1, :rows)
-update sbtest1 set k = k + 1 where id = :id;
-\\set id random(1, :rows)
-\\set c concat({_DIGITS(["digits(11)"] * 10)})
-update sbtest1 set c = :c where id = :id;
-\\set id random(1, :rows)
-\\set k random(1, :rows)
-\\set c concat({_DIGITS(["digits(11)"] * 10)})
-\\set pad concat({_DIGITS(["digits(11)"] * 5)})
-delete from sbtest1 where id = :id;
-insert into sbtest1 (id, k, c, pad) values (:id, :k, :c, :pad);
-commit;
-"""
-"""The statements of sysbench's oltp_read_write, in its order, with its numbers of each."""
+def _rate(side: Measured) -> float:
+    return side.rate_per_s
 
-SCALED = {"scale": SCALE}
-ROWED = {"rows": peers.ROWS}
+
+def _cost(side: Measured) -> float:
+    return side.cost_us
+
+
+def _latency(side: Measured) -> float:
+    return side.latency_ms
+
+
+PGBENCH_COST = Bound("cost", _cost, PGBENCH, 0.75)
+"""Asked for only where the floor reaches it."""
+BOUNDS = (
+    Bound("throughput", _rate, PGBENCH, 1.0, is_least=True),
+    Bound("throughput", _rate, FLOOR, 0.95, is_least=True),
+    Bound("cost", _cost, FLOOR, 1.15),
+    PGBENCH_COST,
+)
+LATENCY = Bound("latency", _latency, PGBENCH_PACED, 1.0)
 
 
 @dataclass(frozen=True)
-class Case:
-    """A row of the table: the work, the number of clients, and the targets."""
+class Cell:
+    """A row of the table."""
 
     work: Work
     clients: int
-    most_cost: float
-    """Ours ÷ the other tool's."""
-    most_of_floor: float | None = None
-    """Ours ÷ the floor's; None: there is no floor for this work."""
-    least_throughput: float = 1.0
-    """Ours ÷ the other tool's."""
 
     @property
     def name(self) -> str:
@@ -109,286 +91,167 @@ class Case:
         return f"{self.work.name}, {self.clients}".lower()
 
 
-@dataclass(frozen=True)
-class System:
-    """A server and its work."""
-
-    choice: SystemChoice
-    program: str
-    fill: Callable[[Address], None]
-    command: Callable[[Address, Work, int, Sequence[str]], tuple[list[str], re.Pattern[str]]]
-    few: Callable[[int], list[str]]
-    """The other tool's options for the fewest transactions of this many clients."""
-    during: Callable[[int], list[str]]
-    cases: tuple[Case, ...]
-
-
-_SELECT_ONLY = Work(
-    "select only", "pgbench -S -M prepared", ("-S", "-Mprepared"), SELECT, SCALED, "select"
-)
-_TPCB_LIKE = Work(
-    "TPC-B-like",
-    "pgbench -M prepared",
-    ("-Mprepared",),
-    (_TPCB / "tpcb-like.sql").read_text(),
-    SCALED,
-    "tpcb",
-)
-_POINT = Work(
-    "point select",
-    "sysbench oltp_point_select",
-    ("oltp_point_select",),
-    POINT_SELECT,
-    ROWED,
-)
-_READ_WRITE = Work(
-    "read/write",
-    "sysbench oltp_read_write",
-    ("oltp_read_write",),
-    READ_WRITE,
-    ROWED,
-)
-
-SYSTEMS = (
-    System(
-        SystemChoice(
-            "postgresql",
-            settings={"fsync": "off", "synchronous_commit": "off", "shared_buffers": "512MB"},
-        ),
-        "pgbench",
-        peers.fill_postgresql,
-        peers.pgbench_run,
-        lambda _: ["-t1"],
-        lambda seconds: [f"-T{seconds}"],
-        (
-            Case(_SELECT_ONLY, 8, 0.75, 1.15),
-            Case(_SELECT_ONLY, 32, 0.75, 1.15),
-            Case(_TPCB_LIKE, 8, 0.70, 1.05),
-            Case(_TPCB_LIKE, 32, 0.70, 1.05),
-        ),
-    ),
-    System(
-        SystemChoice(
-            "mariadb",
-            settings={
-                "innodb_flush_log_at_trx_commit": "0",
-                "innodb_buffer_pool_size": "512M",
-            },
-        ),
-        "sysbench",
-        peers.fill_mariadb,
-        peers.sysbench_run,
-        lambda clients: [f"--events={clients}", "--time=0"],
-        lambda seconds: [f"--time={seconds}"],
-        (
-            Case(_POINT, 8, 0.60),
-            Case(_POINT, 32, 0.60),
-            Case(_READ_WRITE, 8, 0.65),
-        ),
-    ),
+CELLS = tuple(
+    Cell(work, clients) for work in (SELECT_ONLY, TPCB_LIKE) for clients in (1, 8, 32, 128)
 )
 
 
-@dataclass(frozen=True)
-class Cost:
-    """One side in one round."""
-
-    cost_us: float
-    rate_per_s: float
-
-
-def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ()) -> None:
-    """Prints one row for each case (``only`` these, if it names any: the work and its clients, or
-    ``null server``)."""
-    known = [*(case.name for system in SYSTEMS for case in system.cases), NULL_SERVER]
-    for name in only:
-        if name not in known:
-            raise SystemExit(
-                f"error: client_cost has no case {name!r}\n\nhint: there are {'; '.join(known)}"
-            )
+def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ()) -> list[str]:
+    """Prints one row for each cell (``only`` these, if it names any); returns the missed bounds."""
+    unknown = [name for name in only if name not in [cell.name for cell in CELLS]]
+    if unknown:
+        there_are = "; ".join(cell.name for cell in CELLS)
+        raise SystemExit(f"error: no cell is called {unknown[0]!r}\n\nhint: there are {there_are}")
+    if rounds < 2:
+        raise SystemExit("error: expected two rounds at least, found 1")
+    cells = [cell for cell in CELLS if not only or cell.name in only]
+    if peers.needed("pgbench") is None:
+        print("pgbench is not on this machine")
+        return []
     print(
-        f"medians of {rounds} alternating rounds of {seconds} s; cost is CPU time for each "
-        "transaction, start-up taken off; ratios are ours ÷ the other's (least – most)\n"
+        f"{rounds} alternating rounds of {seconds} s; medians; ratios are ours ÷ the other's, with "
+        "their 95 % intervals; cost is CPU time for each transaction\n"
     )
-    print(
-        "| work | clients | peer | ours, µs | peer, µs | floor, µs | cost ÷ peer | at most | "
-        "| cost ÷ floor | at most | | throughput ÷ peer | at least | |"
-    )
-    print("|---|---:|---|" + "---:|" * 5 + "---|" + "---:|---:|---|" * 2)
-    for system in SYSTEMS:
-        cases = [case for case in system.cases if not only or case.name in only]
-        if not cases:
-            continue
-        if peers.needed(system.program) is None:
-            print(f"| {system.choice.name} | | {system.program} is not on this machine |")
-            continue
-        most = max(case.clients for case in cases)
-        with provision(system.choice, StorageChoice(), connections=most) as deployment:
-            system.fill(deployment.address)
-            for case in cases:
-                sides = sides_of(system, deployment.address, case)
-                print(row(case, *alternate(sides, rounds, seconds)), flush=True)
-    if not only or NULL_SERVER in only:
-        on_the_null_server(rounds, seconds)
+    bounds = [bound.name for bound in (*BOUNDS, LATENCY)]
+    sides = [f"{side}: tps; µs" for side in (OURS, PGBENCH, FLOOR)]
+    print(f"| cell | {' | '.join([*sides, *bounds])} |")
+    print(f"|---|{'---:|' * len([*sides, *bounds])}", flush=True)
+    misses = []
+    most = max(cell.clients for cell in cells)
+    with (
+        provision(_SYSTEM, StorageChoice(), connections=most) as deployment,
+        tempfile.TemporaryDirectory(prefix="assay-bench-") as folder,
+    ):
+        peers.fill_postgresql(deployment.address)
+        for cell in cells:
+            measured = alternate(Sides(deployment.address, cell, seconds, Path(folder)), rounds)
+            verdicts = verdicts_of(measured)
+            print(row(cell, measured, verdicts), flush=True)
+            misses += missed(cell.name, verdicts)
+    return misses
 
 
-def on_the_null_server(rounds: int, seconds: int) -> None:
-    """Many clients on the null server: the second table."""
-    print("\nthe select alone, on a null server of the same protocol (a process of its own)\n")
-    print("| clients | loop | what | found (least – most) | at most | |")
-    print("|---:|---|---|---:|---:|---|")
-    with provision(NULL, StorageChoice(), connections=MANY) as deployment:
-        closed = [on_null(deployment.address, 1000, {}, seconds) for _ in range(rounds)]
-        found_row(1000, "closed", "cost, µs", [own_cost_us(run) for run in closed], 3)
-        found_row(
-            1000, "closed", "memory, MB", [run.resident_peak_bytes / 1e6 for run in closed], 50
+def verdicts_of(measured: dict[str, Rounds]) -> list[Verdict | None]:
+    """Of each bound, and of that of latency; None: it is not asked for."""
+    verdicts: list[Verdict | None] = []
+    for bound in BOUNDS:
+        is_reached = costs_at_most(bound.limit, measured[FLOOR], measured[PGBENCH])
+        is_asked_for = bound is not PGBENCH_COST or is_reached
+        verdicts.append(
+            judge(bound, measured[OURS], measured[bound.peer]) if is_asked_for else None
         )
-        arrival = {"kind": "poisson", "offered_rate_per_s": OFFERED}
-        opened = [
-            on_null(deployment.address, MANY, {"arrival": arrival}, seconds) for _ in range(rounds)
-        ]
-        loop = f"open, {OFFERED:.0f}/s"
-        lags = [run.observation["all_ok"]["schedule_lag"]["p99_ns"] / 1e6 for run in opened]
-        lost = [run.observation["outcomes"]["scheduled"] - run.transactions for run in opened]
-        found_row(MANY, loop, "schedule lag p99, ms", lags, 1)
-        found_row(MANY, loop, "transactions not ok", lost, 0)
+    return [*verdicts, judge(LATENCY, measured[OURS_PACED], measured[PGBENCH_PACED])]
 
 
-def on_null(address: Address, clients: int, more: dict[str, Any], seconds: int) -> Run:
-    """Ours on the null server."""
-    drive = document(address, _SELECT_ONLY, clients, {"duration_s": seconds})
-    return run_ours({**drive, "warm_up_s": 0.5, **more})
-
-
-def own_cost_us(run: Run) -> float:
-    """From our observation: the cost of the measurement alone, without opening the connections."""
-    cost = run.observation["client_cost"]
-    return float(cost["user_ns"] + cost["system_ns"]) / 1e3 / run.transactions
-
-
-def found_row(clients: int, loop: str, what: str, found: Sequence[float], most: float) -> None:
-    """One row of the second table."""
-    is_met = statistics.median(found) <= most
-    print(
-        f"| {clients} | {loop} | {what} | {spread(found)} | {most} | {verdict(is_met)} |",
-        flush=True,
-    )
-
-
-@dataclass(frozen=True)
-class Side:
-    """One of the programs that are compared."""
-
-    few: Callable[[], Run]
-    """The fewest transactions that the clients can do: the cost of starting, connecting and
-    preparing."""
-    during: Callable[[int], Run]
-    """This many seconds of work."""
-
-
-def sides_of(system: System, address: Address, case: Case) -> list[Side]:
-    """Ours, the other tool, and the floor where there is one."""
-
-    def ours(stop: dict[str, int]) -> Run:
-        return run_ours(document(address, case.work, case.clients, stop))
-
-    def theirs(stop: list[str]) -> Run:
-        return run(*system.command(address, case.work, case.clients, stop))
-
-    sides = [
-        Side(lambda: ours({"transactions": 1}), lambda seconds: ours({"duration_s": seconds})),
-        Side(
-            lambda: theirs(system.few(case.clients)),
-            lambda seconds: theirs(system.during(seconds)),
-        ),
-    ]
-    if case.most_of_floor is not None:
-        command = partial(floor.command, address, case.work, case.clients)
-        sides.append(
-            Side(
-                lambda: run(*command("transactions", 1)),
-                lambda seconds: run(*command("seconds", seconds)),
-            )
-        )
-    return sides
-
-
-def alternate(sides: Sequence[Side], rounds: int, seconds: int) -> list[list[Cost]]:
-    """The costs of each side, alternately; the first one changes from round to round."""
-    starts_s = [min(side.few().cpu_s for _ in range(START_RUNS)) for side in sides]
-    costs: list[list[Cost]] = [[] for _ in sides]
-    sides[-1].during(1)  # so that the server's memory is warm for the first side
-    for number in range(rounds):
-        first = number % len(sides)
-        for which in [*range(first, len(sides)), *range(first)]:
-            done = sides[which].during(seconds)
-            cost_us = (done.cpu_s - starts_s[which]) * 1e6 / done.transactions
-            costs[which].append(Cost(cost_us, done.transactions / seconds))
-    return costs
-
-
-def row(case: Case, ours: Sequence[Cost], theirs: Sequence[Cost], *floors: Sequence[Cost]) -> str:
-    """The ratios, each with its target."""
-    cells = [case.work.name, case.clients, case.work.peer]
-    for side in (ours, theirs, *floors):
-        cells.append(f"{statistics.median(one.cost_us for one in side):.2f}")
-    cells += [""] * (1 - len(floors))
-    cells += judged(ratios(ours, theirs, "cost_us"), at_most=case.most_cost)
-    if floors and case.most_of_floor is not None:
-        cells += judged(ratios(ours, floors[0], "cost_us"), at_most=case.most_of_floor)
-    else:
-        cells += ["", "", ""]
-    cells += judged(ratios(ours, theirs, "rate_per_s"), at_least=case.least_throughput)
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def ratios(ours: Sequence[Cost], theirs: Sequence[Cost], what: str) -> list[float]:
-    """Ours ÷ theirs, round by round."""
+def missed(cell: str, verdicts: Sequence[Verdict | None]) -> list[str]:
+    """One line for each missed bound."""
     return [
-        getattr(one, what) / getattr(other, what) for one, other in zip(ours, theirs, strict=True)
+        f"{cell}: {verdict.bound.name}: {_interval(verdict)}"
+        for verdict in verdicts
+        if verdict is not None and verdict.is_missed
     ]
 
 
-def judged(
-    found: Sequence[float], *, at_most: float | None = None, at_least: float | None = None
-) -> list[str]:
-    """The result, the target, and whether the median reaches it."""
-    median = statistics.median(found)
-    is_met = (at_most is None or median <= at_most) and (at_least is None or median >= at_least)
-    aim = at_most if at_most is not None else at_least
-    return [spread(found), f"{aim:.2f}", verdict(is_met)]
+def row(cell: Cell, measured: dict[str, Rounds], verdicts: Sequence[Verdict | None]) -> str:
+    """The medians, and each ratio with its verdict."""
+    cells = [cell.name]
+    for side in (OURS, PGBENCH, FLOOR):
+        rates, costs = (map(of, measured[side]) for of in (_rate, _cost))
+        cells.append(f"{statistics.median(rates):,.0f}; {statistics.median(costs):.2f}")
+    for verdict in verdicts:
+        cells.append("floor above" if verdict is None else f"{_interval(verdict)} {verdict.word}")
+    return f"| {' | '.join(cells)} |"
 
 
-def spread(values: Sequence[float]) -> str:
-    """The median and its range."""
-    return f"{statistics.median(values):.2f} ({min(values):.2f}–{max(values):.2f})"
+def _interval(verdict: Verdict) -> str:
+    lower, upper = verdict.interval
+    return f"{verdict.ratio:.2f} ({lower:.2f}–{upper:.2f})"
 
 
-def verdict(is_met: bool) -> str:
-    """One word."""
-    return "met" if is_met else "missed"
+def alternate(sides: Sides, rounds: int) -> dict[str, Rounds]:
+    """What each side measures in each round."""
+    sides.pgbench()  # so that the server's memory is warm for the first side
+    order: list[tuple[str, Callable[[], Measured]]] = [
+        (OURS, sides.ours),
+        (PGBENCH, sides.pgbench),
+        (FLOOR, sides.floor),
+        (OURS_PACED, sides.ours_paced),
+        (PGBENCH_PACED, sides.pgbench_paced),
+    ]
+    measured: dict[str, list[Measured]] = {name: [] for name, _ in order}
+    for number in range(rounds):
+        first = number % len(order)
+        for name, measure in order[first:] + order[:first]:
+            measured[name].append(measure())
+    return dict(measured)
 
 
-def document(address: Address, work: Work, clients: int, stop: dict[str, int]) -> dict[str, Any]:
-    """A drive document with one script, as `assay run SCRIPT` makes it."""
-    return {
-        "site": address.for_engine(),
-        "scripts": [{"name": work.name, "path": "bench.sql", "text": work.script}],
-        "variables": work.variables,
-        "order": "mix",
-        "clients": clients,
-        "protocol": "prepared",
-        "stop": stop,
-        "seed": 1,
-    }
+class Sides:
+    """The programs that are compared in one cell, each as a function that runs it once."""
 
+    def __init__(self, address: Address, cell: Cell, seconds: int, folder: Path) -> None:
+        self._address, self._cell, self._seconds = address, cell, seconds
+        self._records = folder / "records.sqlite"
+        self._pgbench_start_s = self._start_s(lambda: self._run_pgbench("-t1"))
+        self._floor_start_s = self._start_s(lambda: self._run_floor("transactions", 1))
+        highest = self.pgbench().rate_per_s
+        self._paced_per_s = max(1, round(SHARE_OF_HIGHEST * highest))
 
-def run_ours(drive: dict[str, Any]) -> Run:
-    """One run of ours, in a process of its own."""
-    done = run(OURS, None, json.dumps(drive))
-    outcomes = done.observation["outcomes"]
-    if outcomes["ok"] == 0:
-        raise SystemExit(f"error: no transaction succeeded: {done.observation['errors']}")
-    return Run(
-        done.cpu_s, done.elapsed_s, outcomes["ok"], done.resident_peak_bytes, done.observation
-    )
+    @staticmethod
+    def _start_s(run_few: Callable[[], Run]) -> float:
+        return min(run_few().cpu_s for _ in range(START_RUNS))
+
+    def ours(self, *options: str) -> Measured:
+        """``assay run`` on the server that is running."""
+        address, cell = self._address, self._cell
+        socket = Path(address.unix or "")
+        place = f"host={quote(str(socket.parent), safe='')}&port={socket.name.rpartition('.')[2]}"
+        url = f"postgresql://{address.user}@/{address.database}?{place}"
+        command = [str(Path(sys.executable).with_name("assay")), "run", str(cell.work.path)]
+        command += ["--on", url, "--set", f"scale={SCALE}", "--protocol", "prepared"]
+        command += ["--clients", str(cell.clients), "--duration", str(self._seconds), *options]
+        command += ["--no-probe", "--no-durability", "--new"]
+        command += ["--records", str(self._records), "--format", "json"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"error: assay run failed\n\n{done.stderr}")
+        (found,) = json.loads(done.stdout)["tables"]["runs"]
+        return Measured(
+            found["throughput_per_s"],
+            found["client_cpu_per_transaction_ns"] / 1e3,
+            found["latency_mean_ns"] / 1e6,
+        )
+
+    def pgbench(self, *options: str) -> Measured:
+        """The rate is that without the time of connecting."""
+        done = self._run_pgbench(f"-T{self._seconds}", *options)
+        latency, rate = _LATENCY.search(done.printed), _RATE.search(done.printed)
+        if latency is None or rate is None:
+            raise SystemExit(f"error: pgbench printed no rate\n\n{done.printed}")
+        return Measured(
+            float(rate[1]), self._cost_us(done, self._pgbench_start_s), float(latency[1])
+        )
+
+    def floor(self) -> Measured:
+        done = self._run_floor("seconds", self._seconds)
+        return Measured(done.transactions / self._seconds, self._cost_us(done, self._floor_start_s))
+
+    def ours_paced(self) -> Measured:
+        """An open loop, as that of pgbench: latency begins at the instant of the schedule."""
+        return self.ours("--offered-rate", str(self._paced_per_s), "--arrival", "poisson")
+
+    def pgbench_paced(self) -> Measured:
+        return self.pgbench(f"--rate={self._paced_per_s}")
+
+    def _run_pgbench(self, *stop: str) -> Run:
+        cell = self._cell
+        return run(*peers.pgbench_run(self._address, cell.work, cell.clients, stop))
+
+    def _run_floor(self, kind: str, number: int) -> Run:
+        cell = self._cell
+        threads = min(peers.THREADS, cell.clients)
+        return run(*floor.command(self._address, cell.work, cell.clients, threads, (kind, number)))
+
+    @staticmethod
+    def _cost_us(done: Run, start_s: float) -> float:
+        return (done.cpu_s - start_s) * 1e6 / done.transactions

@@ -16,9 +16,9 @@ from typing import Any
 from assay import _engine
 from assay.errors import SystemMissing
 from assay.systems.duckdb import installation
+from benches._alternation import Side
 from benches._comparison import compare, drive, sides
 from benches._duckdb_python import ROWS
-from benches.client_cost import Side
 
 ROUNDS = 5
 SECONDS = 4

@@ -13,9 +13,9 @@ import os
 from typing import Any
 
 from assay import _engine
+from benches._alternation import Side, spread
 from benches._comparison import Drive, compare, costs_on_null, drive, sides
 from benches._pymongo import DATABASE, ROWS, TEXT
-from benches.client_cost import Side, spread
 
 ROUNDS = 5
 SECONDS = 4
