@@ -64,7 +64,7 @@ def calibrate(
     duration_s: float,
     progress: Callable[[dict[str, Any]], None] | None = None,
 ) -> CalibrationRecord:
-    """One measurement; ``threads`` 0: as many as the load needs. Raises as `provision` does."""
+    """One measurement; ``threads`` 0: one per processor. Raises as `provision` does."""
     choice, dialect = _choice(protocol), _dialect(protocol)
     document = {
         "scripts": [{"name": "point-select", "path": "calibration", "text": _script(dialect)}],

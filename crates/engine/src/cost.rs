@@ -29,22 +29,12 @@ pub fn so_far() -> ClientCost {
 /// CPU time of all threads of this process, with the resolution of the kernel.
 #[must_use]
 pub fn processor_ns() -> u64 {
-    clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
-}
-
-/// The same of the calling thread alone.
-#[must_use]
-pub fn thread_processor_ns() -> u64 {
-    clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
-}
-
-fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: the call only writes to the structure it is given. If it fails, that stays zero.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &raw mut time) };
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 

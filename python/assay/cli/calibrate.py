@@ -46,7 +46,7 @@ COLUMNS = (
     type=Number(quantities.THREADS),
     metavar="N",
     default=0,
-    help="Client threads; 0: one, more while they are over 70 % busy, up to one per processor.",
+    help="Client threads, at most one per client; 0: one per processor.",
 )
 @click.option(
     "--duration",

@@ -299,8 +299,7 @@ _EXPERIMENT_OPTIONS = (
         "--threads",
         type=Number(quantities.THREADS),
         metavar="N",
-        help="Client threads; 0: one, more while they are over 70 % busy, up to one per processor "
-        "(open loop: one per processor). [default: 0]",
+        help="Client threads, at most one per client; 0: one per processor. [default: 0]",
     ),
     click.option(
         "-M",

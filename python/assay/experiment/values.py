@@ -320,8 +320,7 @@ class Experiment:
     order: str = "interleaved"
     seed: int = 1
     threads: int = 0
-    """Client threads, at most one per client; 0: one, more while they are busy, up to one per
-    processor (open loop: one per processor)."""
+    """Client threads, at most one per client; 0: one per processor."""
     memory_bytes: tuple[int | None, ...] = ()
     """Levels of the memory of each private server; None: not limited. Empty: none is."""
     cpus: tuple[float | None, ...] = ()

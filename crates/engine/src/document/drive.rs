@@ -65,9 +65,8 @@ pub struct DriveDocument {
     /// The clients of all processes together; absent: `first_client + clients`.
     #[serde(default)]
     pub of_clients: Option<u32>,
-    /// OS threads, at most one for each client; 0: one, and another one when a thread is busy more than 70 %
-    /// of the time, up to one for each processor (in an open loop: one for each processor). A blocking driver
-    /// always has a thread for each client.
+    /// OS threads, at most one for each client; 0: one for each processor. A blocking driver always has a
+    /// thread for each client.
     #[serde(default, deserialize_with = "null_is_default")]
     pub threads: u32,
     /// How statements and their values are sent.

@@ -1,7 +1,6 @@
 //! One client and its session in an event loop: handles readiness, answers, pauses and deadlines.
 
 mod ending;
-mod moving;
 mod opening;
 mod sending;
 

@@ -19,12 +19,10 @@ use mio::{Events, Poll};
 use super::cancel_statements::cancel;
 use super::client::Client;
 use super::client_connection::{ClientConnection, ClientStatus};
-use super::handover::{BusyMeter, Handover};
 use super::loop_context::{LoopContext, TIMER, WAKER};
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use crate::account::ThreadRecorder;
-use crate::cost;
 use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
 use crate::timer::Timer;
 use crate::timer_queue::TimerQueue;
@@ -41,22 +39,20 @@ const INTERRUPTED_CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
 const SEND_AT: usize = 32;
 
 /// All clients of one thread.
-pub struct EventLoop<'a, 'h> {
-    pub(super) handover: &'h Handover<'a>,
-    busy_meter: BusyMeter,
+pub struct EventLoop<'a> {
     schedule: Schedule,
     /// By token; `None` once the client has ended.
-    pub(super) clients: Vec<Option<ClientConnection<'a>>>,
-    pub(super) open: usize,
-    pub(super) context: LoopContext<'a>,
+    clients: Vec<Option<ClientConnection<'a>>>,
+    open: usize,
+    context: LoopContext<'a>,
     drain: Drain,
     next_check_ns: u64,
 }
 
-impl<'a, 'h> EventLoop<'a, 'h> {
+impl<'a> EventLoop<'a> {
     /// `connections` must be registered with `poll`, each with its place in the list as its token.
     pub fn new(
-        (shared, sites, handover): (&'a Shared, &'a [WireSite], &'h Handover<'a>),
+        (shared, sites): (&'a Shared, &'a [WireSite]),
         schedule: Schedule,
         thread: usize,
         connections: impl Iterator<Item = (u32, Option<Connection>)>,
@@ -88,8 +84,6 @@ impl<'a, 'h> EventLoop<'a, 'h> {
             now_ns: 0,
         };
         Self {
-            handover,
-            busy_meter: BusyMeter::default(),
             schedule,
             open: clients.len(),
             clients,
@@ -103,7 +97,7 @@ impl<'a, 'h> EventLoop<'a, 'h> {
     pub fn run(mut self) -> ThreadRecorder {
         let clock = self.context.shared.clock;
         let timer = Timer::new(self.context.poll.registry(), TIMER, clock);
-        match timer.and_then(|mut timer| self.turn_until_run_ended(&mut timer)) {
+        match timer.and_then(|mut timer| self.turn_until_all_ended(&mut timer)) {
             Ok(()) => {}
             Err(error) => self.all_lost(&error),
         }
@@ -132,18 +126,6 @@ impl<'a, 'h> EventLoop<'a, 'h> {
         );
     }
 
-    /// Drives its clients, and then those that other threads hand over.
-    fn turn_until_run_ended(&mut self, timer: &mut Timer) -> io::Result<()> {
-        self.begin()?;
-        self.turn_until_all_ended(timer)?;
-        let signals = &self.context.shared.signals;
-        while let Some(moving) = self.handover.wait(|| signals.is_interrupted()) {
-            self.take_in(moving);
-            self.turn_until_all_ended(timer)?;
-        }
-        Ok(())
-    }
-
     fn begin(&mut self) -> io::Result<()> {
         if self.context.shared.plan.has_open_loop() {
             let LoopContext { shared, thread, .. } = self.context;
@@ -159,6 +141,7 @@ impl<'a, 'h> EventLoop<'a, 'h> {
     }
 
     fn turn_until_all_ended(&mut self, timer: &mut Timer) -> io::Result<()> {
+        self.begin()?;
         let mut events = Events::with_capacity(self.clients.len().clamp(16, 1024));
         while self.open > 0 {
             let timeout = self.poll_timeout(timer);
@@ -215,7 +198,7 @@ impl<'a, 'h> EventLoop<'a, 'h> {
 
     /// Runs `act` on a client; removes the client if it has ended.
     #[inline]
-    pub(super) fn with(
+    fn with(
         &mut self,
         place: usize,
         act: impl FnOnce(&mut ClientConnection<'a>, &mut LoopContext<'a>) -> ClientStatus,
@@ -228,9 +211,7 @@ impl<'a, 'h> EventLoop<'a, 'h> {
             self.clients[place] = None;
             self.open -= 1;
             let running = &self.context.shared.clients_running;
-            if running.fetch_sub(1, Ordering::Relaxed) == 1 {
-                self.handover.end();
-            }
+            running.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -301,9 +282,6 @@ impl<'a, 'h> EventLoop<'a, 'h> {
             if self.context.deadlines[place] <= now_ns {
                 self.with(place, ClientConnection::deadline_passed);
             }
-        }
-        if draining == Draining::No && self.busy_meter.is_busy(now_ns, cost::thread_processor_ns) {
-            self.hand_half_over();
         }
     }
 

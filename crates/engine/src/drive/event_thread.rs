@@ -7,7 +7,6 @@ use mio::Poll;
 
 use super::connector::{Connector, Opened};
 use super::event_loop::EventLoop;
-use super::handover::Handover;
 use super::shared::Shared;
 use super::start_barrier::{Readiness, Start};
 use crate::EngineError;
@@ -18,20 +17,12 @@ use crate::session::{Scratch, WireSite, out_of_resources};
 /// its listen queue is short.
 const PENDING_SESSIONS: usize = 64;
 
-/// Runs the clients of the `thread`-th of the `threads` that have clients at the start: every `threads`-th
-/// client, from that one on. Any further thread waits for clients of others.
-pub fn run<'a>(
-    (shared, sites, handover): (&'a Shared, &'a [WireSite], &Handover<'a>),
-    thread: usize,
-    threads: usize,
-) -> ThreadRecorder {
+/// Runs the clients of the `thread`-th of `threads` threads: every `threads`-th client, from that one on.
+pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -> ThreadRecorder {
     let _presence = shared.presence();
     let mut recorder = shared.recorder(thread);
     let first = u32::try_from(thread).expect("there are fewer threads than clients");
-    let places: Vec<u32> = match thread < threads {
-        true => (first..shared.plan.clients).step_by(threads).collect(),
-        false => Vec::new(),
-    };
+    let places: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
     let mut poll = match Poll::new() {
         Ok(poll) => poll,
         Err(error) => return poll_failed(shared, &error, recorder),
@@ -39,7 +30,7 @@ pub fn run<'a>(
     let mut scratch = Scratch::new();
     // If each transaction opens its own session, one client connects beforehand to show that it can.
     let sessions = match shared.plan.connects_each {
-        true => places.len().min(1),
+        true => 1,
         false => places.len(),
     };
     let mut connector = Connector {
@@ -67,7 +58,7 @@ pub fn run<'a>(
             });
             let sessions = sessions.chain(std::iter::repeat_with(|| None));
             EventLoop::new(
-                (shared, sites, handover),
+                (shared, sites),
                 schedule,
                 thread,
                 places.into_iter().zip(sessions),

@@ -6,7 +6,6 @@ mod cancel_statements;
 mod client;
 mod client_answers;
 mod client_connection;
-mod client_handover;
 mod client_losses;
 mod client_state;
 mod client_thread;
@@ -15,7 +14,6 @@ mod counters;
 mod event_loop;
 mod event_thread;
 mod group;
-mod handover;
 mod loop_context;
 mod open_loop;
 mod permanent_failures;
@@ -50,7 +48,6 @@ use crate::limits::{self, Consumer, Need};
 use crate::observation::Observation;
 use crate::session::{Endpoints, Site};
 use call_timeout::CallTimeout;
-use handover::Handover;
 use plan::Plan;
 use shared::Shared;
 use supervisor::{Supervisor, Watched};
@@ -110,13 +107,7 @@ pub fn drive(
         progress,
         ready,
     };
-    // Without a number asked for, further threads get clients when the first is busy. Where arrivals are
-    // given to threads beforehand, each thread has clients for its share of them.
-    let begins_on_one = matches!(endpoints, Endpoints::Wire(_))
-        && document.threads == 0
-        && !shared.plan.has_open_loop();
-    let handover = Handover::new(if begins_on_one { 1 } else { threads }, threads);
-    let (watched, accounts, suspensions) = work(supervisor, &handover, &endpoints, processors);
+    let (watched, accounts, suspensions) = work(supervisor, &endpoints, processors);
 
     if let Some(failure) = shared.barrier.take_failure() {
         return Err(failure);
@@ -129,7 +120,7 @@ pub fn drive(
         watched,
         accounts,
         &suspensions,
-        handover.threads_used(),
+        threads,
         document.digest,
     ))
 }
@@ -148,6 +139,10 @@ pub fn check_clients(driver: &str, clients: u32, threads: u32) -> Result<(), Eng
 }
 
 /// As many threads as requested, or as there are processors; never more than clients.
+///
+/// One thread for all clients costs less CPU time where transactions are long, but on a machine shared with
+/// the server it is one of many processes that want a processor: it waits, and the server waits for it
+/// (`benches/client_cost.md`).
 fn wire_threads(asked: u32, clients: u32) -> u32 {
     let asked = match asked {
         0 => u32::try_from(processors()).unwrap_or(u32::MAX),
@@ -162,10 +157,9 @@ fn processors() -> usize {
 
 /// Starts the threads, supervises them, and collects their records. Also returns the times in which the
 /// process was suspended.
-fn work<'a>(
-    supervisor: Supervisor<'a>,
-    handover: &Handover<'a>,
-    endpoints: &'a Endpoints,
+fn work(
+    supervisor: Supervisor<'_>,
+    endpoints: &Endpoints,
     processors: usize,
 ) -> (Watched, Vec<ThreadRecorder>, Vec<TimeSpan>) {
     let Supervisor {
@@ -174,7 +168,6 @@ fn work<'a>(
         call_timeouts,
         ..
     } = supervisor;
-    let threads_with_clients = handover.threads_used();
     let detector = SuspensionDetector::default();
     let (watched, accounts) = std::thread::scope(|scope| {
         let detecting = detector.start(scope, shared.clock, processors);
@@ -182,9 +175,7 @@ fn work<'a>(
         for thread in 0..threads {
             let watch = call_timeouts.get(thread);
             let work = move || match endpoints {
-                Endpoints::Wire(sites) => {
-                    event_thread::run((shared, sites, handover), thread, threads_with_clients)
-                }
+                Endpoints::Wire(sites) => event_thread::run(shared, sites, thread, threads),
                 Endpoints::Local(sites) => {
                     let watch = watch.expect("there is one for each client");
                     let client = u32::try_from(thread).expect("the document counts clients so");

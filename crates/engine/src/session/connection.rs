@@ -147,18 +147,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Removes the socket from `registry`, so that it can be registered elsewhere.
-    ///
-    /// # Errors
-    /// If the operating system refuses.
-    pub fn unwatch(&mut self, registry: &Registry) -> io::Result<()> {
-        if self.registered.is_some() {
-            registry.deregister(&mut self.socket)?;
-            self.registered = None;
-        }
-        Ok(())
-    }
-
     /// The socket is writable: finishes connecting, or sends pending bytes.
     ///
     /// # Errors

@@ -54,7 +54,7 @@ FACTORS = [
     never_null("clients", "integer", "concurrent clients", attribute("clients")),
     never_null("protocol", "string", "simple, extended, prepared", attribute("protocol")),
     never_null(
-        "threads", "integer", "of the client; 0: by load", attribute("threads")
+        "threads", "integer", "of the client; 0: one per processor", attribute("threads")
     ),
     never_null(
         "arrival", "string", "closed, constant, poisson",
