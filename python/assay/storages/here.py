@@ -114,9 +114,10 @@ def _made(directory: Path) -> Iterator[None]:
         yield
         return
     with undone_at_end(ledger.new_id()) as entry:
-        entry.add(EmptyDirectory(str(directory)))
-        make(directory)
-        yield
+        made = EmptyDirectory(str(directory))
+        entry.add(made)
+        with made.held(lambda: make(directory)):
+            yield
 
 
 def default_directory(user: ServerUser) -> Path:
