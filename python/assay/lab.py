@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,7 @@ from assay.pool import Pool
 from assay.preflight import Preflight, preflight, refuse_missing
 from assay.probe.first_use import FirstUse
 from assay.progress import Progress
+from assay.provision import client_group, client_memory
 from assay.provision.full_storage import name_full_storage
 from assay.provision.leftovers import clear_leftovers
 from assay.record import EndState, Store
@@ -105,11 +107,16 @@ def run(
     in any case.
     """
     prepared = _prepare(experiment, loading, request, progress)
-    for cleared in clear_leftovers():
-        progress.warning(cleared.sentence())
     workload, found = prepared.workload, prepared.found
-    record = Store(records, waiting=progress.stage, warning=progress.warning)
-    with in_use(found.available.places), record as store:
+    is_limited = any(client_memory.is_limited(run.cell.system) for run in found.expressible)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(client_group.experiment(is_limited=is_limited))
+        for cleared in clear_leftovers():
+            progress.warning(cleared.sentence())
+        stack.enter_context(in_use(found.available.places))
+        store = stack.enter_context(
+            Store(records, waiting=progress.stage, warning=progress.warning)
+        )
         refuse_smaller_than_before(
             workload,
             found.expressible,

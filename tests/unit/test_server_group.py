@@ -8,12 +8,14 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from assay.errors import MachineLimit, SystemDied
+import assay
+from assay.errors import ArgumentError, MachineLimit, SystemDied
 from assay.experiment import ServerMachine
-from assay.provision import process, programs, server_group
+from assay.provision import client_group, process, programs, server_group
 from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.leftovers import clear_leftovers
@@ -176,3 +178,27 @@ def test_this_process_is_in_a_group_for_a_block_with_what_it_takes_there(
     words = [sys.executable, "-c", ENTERS, here.directory]
     ended = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
+
+
+@needs_groups
+def test_a_limit_of_this_process_is_no_other_experiments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = Path("/proc/self/cgroup").read_text()
+    refused = []
+
+    def run(**options: Any) -> None:
+        assay.run(
+            "tpcb.select-only", on="sqlite", transactions=2, warm_up_s=0, probe_s=0,
+            records=tmp_path / "r.sqlite", **options,
+        )  # fmt: skip
+
+    for is_limited, options in ((False, {"memory": "300MB"}), (True, {})):
+        with client_group.experiment(is_limited=is_limited):
+            with pytest.raises(ArgumentError, match="holds for the whole process") as caught:
+                run(**options)
+            refused.append(caught.value.hint)
+    assert all("assay run" in str(hint) for hint in refused)
+    run(memory="300MB")
+    assert Path("/proc/self/cgroup").read_text() == before

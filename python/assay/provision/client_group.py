@@ -10,13 +10,37 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from assay.errors import MachineLimit
+from assay.errors import ArgumentError, MachineLimit
 from assay.provision.hierarchies import PROCESSES
 
 _OWN_GROUPS = Path("/proc/self/cgroup")
+_counting = threading.Lock()
+_experiments = {True: 0, False: 0}
+"""How many experiments this process runs now: with such limits, and without."""
+
+
+@contextlib.contextmanager
+def experiment(*, is_limited: bool) -> Iterator[None]:
+    """A block in which this process runs an experiment; ``is_limited``: it moves the process into
+    groups, and with it everything else that the process does. Raises `ArgumentError` where another
+    experiment of this process would be limited, too, or its limit hold for this one."""
+    with _counting:
+        if _experiments[True] or (is_limited and _experiments[False]):
+            raise ArgumentError(
+                "--memory of a system that works in this process holds for the whole process, "
+                "which runs another experiment at the same time",
+                hint="run one after the other, or one of them as a command of its own: assay run",
+            )
+        _experiments[is_limited] += 1
+    try:
+        yield
+    finally:
+        with _counting:
+            _experiments[is_limited] -= 1
 
 
 @contextlib.contextmanager
