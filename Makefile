@@ -38,8 +38,8 @@ run: $(ENGINE) ## download the bibliographies, load them into SQLite, run the 28
 
 test: $(ENGINE) ## install the servers, then run all tests
 	$(MAKE) --no-print-directory --jobs 2 test-servers test-programs
-	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/program.py mysql)" \
-	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/program.py duckdb)" \
+	ASSAY_TEST_MYSQLD="$$($(BIN)/python tools/servers.py where mysql)" \
+	ASSAY_TEST_DUCKDB="$$($(BIN)/python tools/servers.py where duckdb)" \
 	$(RUST_TESTS) --quiet
 	$(BYTECODE)
 	-$(SYNC) --group site
@@ -49,7 +49,7 @@ test: $(ENGINE) ## install the servers, then run all tests
 # Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.
 RUST_TESTS := $(CARGO) test --workspace --tests --$(PROFILE)
 test-servers: $(ENGINE)
-	tools/servers $(BIN)
+	$(BIN)/python tools/servers.py
 test-programs: $(ENGINE)
 	$(RUST_TESTS) --no-run --quiet
 
@@ -63,7 +63,7 @@ check: $(ENGINE) ## formatters, linters and types, for both languages
 	$(BIN)/stubtest assay._engine --ignore-disjoint-bases
 
 bench: $(ENGINE) ## compare Assay with other tools, alternately on this machine
-	tools/servers $(BIN) --peers
+	$(BIN)/python tools/servers.py --peers
 	$(SYNC) --group bench
 	$(BIN)/python -m benches
 

@@ -4,7 +4,6 @@ how their output is read."""
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,12 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from assay.program import Program
 from assay.provision.deployment import Address
+from assay.systems.postgresql.installation import PACKAGED
+
+PGBENCH = Program("pgbench", "postgresql", (f"{PACKAGED}/*/bin",))
+SYSBENCH = Program("sysbench", "sysbench")
 
 SCALE = 10
 """Of pgbench's tables: 100,000 accounts each."""
@@ -79,18 +83,12 @@ READ_WRITE = Work(
 )
 
 
-def needed(program: str) -> str | None:
-    """Where a program is, if it is here; Debian keeps pgbench beside its server."""
-    places = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{program}"), reverse=True)
-    return shutil.which(program) or next(map(str, places), None)
-
-
 def pgbench(address: Address) -> list[str]:
     """The command, without the work."""
     socket = Path(address.unix or "")
     port = socket.name.rpartition(".")[2]
     place = ["-h", str(socket.parent), "-p", port, "-U", address.user]
-    return [needed("pgbench") or "pgbench", *place]
+    return [PGBENCH.find_anywhere() or PGBENCH.name, *place]
 
 
 def pgbench_run(
@@ -105,7 +103,7 @@ def pgbench_run(
 def sysbench(address: Address, script: str) -> list[str]:
     """The command, without the work."""
     return [
-        needed("sysbench") or "sysbench",
+        SYSBENCH.find_anywhere() or SYSBENCH.name,
         script,
         "--db-driver=mysql",
         f"--mysql-socket={address.unix}",

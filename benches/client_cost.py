@@ -105,7 +105,7 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ())
     if rounds < 2:
         raise SystemExit("error: expected two rounds at least, found 1")
     cells = [cell for cell in CELLS if not only or cell.name in only]
-    if peers.needed("pgbench") is None:
+    if peers.PGBENCH.find_anywhere() is None:
         print("pgbench is not on this machine")
         return []
     print(

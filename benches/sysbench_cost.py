@@ -56,7 +56,7 @@ def main(rounds: int = ROUNDS, seconds: int = SECONDS, only: Sequence[str] = ())
     for name in only:
         if name not in known:
             raise SystemExit(f"error: no case is {name!r}\n\nhint: there are {'; '.join(known)}")
-    if peers.needed("sysbench") is None:
+    if peers.SYSBENCH.find_anywhere() is None:
         print("sysbench is not on this machine")
         return
     cases = [case for case in CASES if not only or case.name in only]

@@ -16,15 +16,27 @@ from assay import env_vars, registry
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems import System
 from commands import BIN, Assay, Ended, need, why_missing
+from programs import StartedPrograms, undeclared
 from servers import SERVERS, directory_for_servers, provisioned
 
 os.environ[env_vars.PROBE_SECONDS.name] = "0"
 """Here and in every program that a test starts: storages are probed only by tests that ask for
 it."""
 
+_STARTED = StartedPrograms()
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # In the background a shell makes programs ignore Ctrl-C, and so would all that tests start.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _only_declared_programs() -> Iterator[None]:
+    """A test that starts a program which is declared nowhere fails: `make test` would not bring it
+    to another machine."""
+    yield
+    wrong = [what for started in _STARTED.since_last_time() if (what := undeclared(started))]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.fixture(scope="session")

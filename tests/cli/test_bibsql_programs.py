@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
+
+from assay.systems.mariadb import installation as mariadb
+from assay.systems.postgresql.installation import PSQL
+from assay.systems.sqlite.system import SHELL
+from programs import need_program
+
+needs_sqlite3 = pytest.mark.skipif(not SHELL.find_in_path(), reason=f"no client: {SHELL.hint}")
 
 BIB = """\
 @String{j-TUGboat = "{\\TUB{}}"}
@@ -165,8 +171,7 @@ def test_an_output_file_is_complete_and_replaces_nothing_without_force(
 
 
 def test_carriage_returns_stay_through_the_client(tmp_path: Path) -> None:
-    if shutil.which("sqlite3") is None:
-        pytest.skip("the client sqlite3 is not here")
+    need_program(SHELL)
     (tmp_path / "dos.bib").write_bytes(b"@Misc{a,\r\n  note = {it's <CR>},\r\n}\r\n")
     script = program("bibtosql", "--create", "dos.bib", cwd=tmp_path).stdout
     subprocess.run(["sqlite3", "-bail", "x.db"], input=script, text=True, cwd=tmp_path, check=True)
@@ -190,7 +195,7 @@ def test_a_script_has_the_order_of_the_original(server: str, bib: Path) -> None:
     assert "'j-TUGboat'" in ended.stdout
 
 
-@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the client sqlite3 is not here")
+@needs_sqlite3
 def test_script_through_a_real_client_and_back(bib: Path, tmp_path: Path) -> None:
     script = program("bibtosql", "-c", input=bib.read_text())
     assert "(standard input)" in script.stdout
@@ -244,7 +249,7 @@ def test_bibsql_names_what_is_missing(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the client sqlite3 is not here")
+@needs_sqlite3
 def test_bibsql_does_not_succeed_with_an_empty_answer(tmp_path: Path) -> None:
     subprocess.run(["sqlite3", "bibtex.db", "create table t (x)"], cwd=tmp_path, check=True)
     (tmp_path / "questions.sql").write_text("select 1;\n")
@@ -270,7 +275,7 @@ def test_bibsql_does_not_succeed_with_an_empty_answer(tmp_path: Path) -> None:
     assert "No space left" in ended.stderr
 
 
-@pytest.mark.skipif(shutil.which("mariadb") is None, reason="the client mariadb is not here")
+@pytest.mark.skipif(not mariadb.CLIENT.find_in_path(), reason=f"no client: {mariadb.CLIENT.hint}")
 def test_a_server_without_a_port_is_the_client_s_own(tmp_path: Path) -> None:
     env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
     ended = program("bibsql", "-s", "mysql", "--version-of-nothing", env=env, input="select 1;")
@@ -278,7 +283,7 @@ def test_a_server_without_a_port_is_the_client_s_own(tmp_path: Path) -> None:
     assert "version-of-nothing" in ended.stderr
     env["ASSAY_BIBSQL_PROFILES"] = str(tmp_path / "profiles.toml")
     for server in ("mysql", "postgresql"):
-        if shutil.which({"mysql": "mariadb", "postgresql": "psql"}[server]) is None:
+        if {"mysql": mariadb.CLIENT, "postgresql": PSQL}[server].find_in_path() is None:
             continue
         for keys in ('host = "nowhere.invalid"', 'user = "me"', 'socket = "/no/such/socket"'):
             (tmp_path / "profiles.toml").write_text(f"[own.{server}]\n{keys}\n")
@@ -289,7 +294,7 @@ def test_a_server_without_a_port_is_the_client_s_own(tmp_path: Path) -> None:
             assert "None" not in ended.stderr
 
 
-@pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the client sqlite3 is not here")
+@needs_sqlite3
 def test_a_profile_says_where_the_database_is(tmp_path: Path) -> None:
     database = tmp_path / "fast.db"
     subprocess.run(

@@ -6,7 +6,6 @@ import os
 import pty
 import re
 import select
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from commands import BIN
+from programs import BASH, FISH, ZSH, need_program
 
 START = {
     "bash": ["--noprofile", "--norc", "-i"],
@@ -81,9 +81,7 @@ class Terminal:
 
 @contextmanager
 def terminal(shell: str, folder: Path) -> Iterator[Terminal]:
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"no {shell} on this machine")
+    program = need_program({"bash": BASH, "zsh": ZSH, "fish": FISH}[shell])
     master, slave = pty.openpty()
     environment = {
         "PATH": f"{BIN}:{os.environ['PATH']}",

@@ -4,12 +4,14 @@ anything is started."""
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from assay.provision.programs import SETPRIV
+from programs import need_program
 
 ASSAY = Path(sys.executable).parent / "assay"
 HANG_S = 60
@@ -69,8 +71,7 @@ def test_too_many_clients_are_refused_before_anything_is_started(
 def test_an_ordinary_user_has_a_thread_limit(folder: Path) -> None:
     user: tuple[str, ...] = ()
     if os.geteuid() == 0:
-        if shutil.which("setpriv") is None:
-            pytest.skip("no setpriv on this machine")
+        need_program(SETPRIV)
         # Root is exempt from the limit. This user is not, and can still read our files.
         caps = "+dac_override"
         user = ("setpriv", "--reuid=61234", "--clear-groups", f"--inh-caps={caps}")

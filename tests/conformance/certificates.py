@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
-
 from assay.provision.users import server_user
+from programs import OPENSSL, need_program
 
 _DAYS = ("-days", "2")
 
@@ -36,8 +34,7 @@ def certificates(client: str) -> Iterator[Certificates]:
     """``authority``, ``server`` (for the host localhost), ``client`` (of that user), ``stranger``
     (signed by another authority), ``alone`` (self-signed), ``nameless`` (signed, with a CN and no
     subjectAltName) and ``old`` (X.509 version 1)."""
-    if shutil.which("openssl") is None:
-        pytest.skip("no openssl on this machine to make certificates with")
+    need_program(OPENSSL)
     with TemporaryDirectory(prefix="assay-test-tls-", dir="/var/tmp") as folder:
         made = Certificates(Path(folder))
         made.folder.chmod(0o755)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,8 +17,10 @@ from assay.provision.directory import identity_of
 from assay.provision.hierarchies import PROCESSES, parents
 from assay.provision.running import running_system
 from assay.provision.session import session
+from assay.storages.block.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, files_of_loop_devices
 from commands import Assay, need
+from programs import need_program
 
 pytestmark = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 
@@ -36,8 +37,7 @@ def folder() -> Iterator[Path]:
 @pytest.mark.parametrize("file_system", ["ext4", "xfs", "btrfs"])
 def test_systems_work_on_each_file_system(file_system: str, folder: Path, assay: Assay) -> None:
     need("postgresql")
-    if shutil.which(f"mkfs.{file_system}") is None:
-        pytest.skip(f"mkfs.{file_system} is not installed")
+    need_program(FILE_SYSTEMS[file_system].make)
     storage = f"loop[fs={file_system},size=320M]:{folder}"
     ended = assay(
         "run", "tpcb", "--on", "postgresql,sqlite", "--storage", storage, "--transactions", "20"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,17 +15,23 @@ import pytest
 
 from assay import registry
 from assay.errors import SystemMissing
+from assay.probe.fio import FIO
+from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.systems.abilities import Findable, Installable
+from assay.systems.mariadb.installation import MARIADBD
+from assay.systems.postgresql.installation import POSTGRES
+from assay.systems.sqlite.system import SHELL
 from block_devices import HAS_LOOP_DEVICES
+from programs import BASH
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 NEEDED = {
-    "postgresql": "postgres",
-    "mariadb": "mariadbd",
-    "sqlite3 ": "sqlite3",
-    "fs=xfs": "mkfs.xfs",
-    "probe": "fio",
+    "postgresql": POSTGRES,
+    "mariadb": MARIADBD,
+    "sqlite3 ": SHELL,
+    "fs=xfs": FILE_SYSTEMS["xfs"].make,
+    "probe": FIO,
 }
 """A word of a command, and the program without which it cannot be run."""
 ON_BLOCK_DEVICES = ("list storages", "loop[", "throttled[", "raw[")
@@ -101,9 +106,9 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     assert found, "a page without a command"
     for example in found:
         missing = [
-            program
+            program.name
             for word, program in NEEDED.items()
-            if word in example.command and not shutil.which(program, path=path)
+            if word in example.command and not program.find_anywhere()
         ] + systems_not_installed(example.command)
         if missing:
             print(f"left out, no {', '.join(missing)} on this machine: {example.command}")
@@ -113,7 +118,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
             continue
         is_make = example.command.startswith("make ")
         done = subprocess.run(
-            ["bash", "-c", f"set -o pipefail; {example.command}"],
+            [BASH.name, "-c", f"set -o pipefail; {example.command}"],
             cwd=ROOT if is_make else working_folder,
             env={**environment, "PATH": path},
             capture_output=True,

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from commands import BIN
+from programs import SYSTEMD_ANALYZE, need_program
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "bibtosql.md"
 
@@ -20,8 +18,7 @@ def blocks(language: str) -> list[str]:
 
 
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd-analyze is not here")
+    need_program(SYSTEMD_ANALYZE)
     service, timer = blocks("ini")
     # The program is looked for, and the user need not be there.
     (tmp_path / "bibliographies.service").write_text(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from assay.cli.program import COMMANDS
+from programs import GROFF, need_program
 
 FOLDER = Path(__file__).parents[2] / "packaging/wheel/data/share/man/man1"
 
@@ -20,8 +18,8 @@ def _formatted(page: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.skipif(shutil.which("groff") is None, reason="no groff on this machine")
 def test_every_command_has_a_page_that_is_formatted_without_a_warning() -> None:
+    need_program(GROFF)
     pages = {page.stem: " ".join(_formatted(page).split()) for page in FOLDER.glob("*.1")}
     assert pages.keys() == {"assay", "bibtosql", "bibsql", *(f"assay-{one}" for one in COMMANDS)}
     for name, text in pages.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import threading
 from pathlib import Path
 
@@ -14,8 +13,10 @@ from assay.backup import meanwhile, stage
 from assay.errors import RunFailed, SystemRefused
 from assay.observation import BackupReport
 from assay.provision.deployment import Address
+from assay.systems.mariadb.installation import DUMP
 from block_devices import skip_without_devices
 from commands import IN_MEMORY, Assay, Ended, need
+from programs import need_program
 
 
 def reports(ended: Ended) -> dict[str, BackupReport]:
@@ -85,8 +86,7 @@ def test_a_bad_dump_fails_the_run(
     assay: Assay, beebe: Path, tmp_path: Path, script: str, reason: str
 ) -> None:
     need("mariadb")
-    real = shutil.which("mariadb-dump")
-    assert real is not None
+    real = need_program(DUMP)
     folder = tmp_path / "bin"
     folder.mkdir()
     program = folder / "mariadb-dump"

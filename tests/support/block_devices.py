@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -11,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from assay.storages.block.file_systems import FILE_SYSTEMS
+from programs import need_program
 
 
 def _may_mount() -> bool:
@@ -33,8 +35,7 @@ def skip_without_devices(*file_systems: str) -> None:
     if not HAS_LOOP_DEVICES:
         pytest.skip("only root makes loop devices")
     for name in file_systems:
-        if shutil.which(f"mkfs.{name}") is None:
-            pytest.skip(f"needs mkfs.{name}")
+        need_program(FILE_SYSTEMS[name].make)
 
 
 def done(*words: str | Path) -> str:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-
-import pytest
 
 from assay.provision.deployment import Address, Deployment
 from assay.systems.postgresql import installation
+from programs import PGBENCH, need_program
 
 
 def pgbench() -> str:
     """The program; skips the test where there is none."""
     beside = installation.find_server().program("pgbench")
-    found = str(beside) if beside.is_file() else shutil.which("pgbench")
-    if not found:
-        pytest.skip("pgbench is not on this machine")
-    return found
+    return str(beside) if beside.is_file() else need_program(PGBENCH)
 
 
 def socket_of(address: Address) -> Path:

@@ -24,10 +24,12 @@ from assay.provision.hierarchies import Parent, parents
 from assay.provision.leftovers import clear_leftovers
 from assay.storages.abilities import Inspectable, OwnDevice
 from assay.storages.block import image
+from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.storages.known_file_system import known_file_system
 from assay.storages.loop import LOOP
 from assay.storages.mounts import device_number
 from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_device, mounted_at
+from programs import need_program
 
 needs_loop_devices = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 
@@ -94,7 +96,7 @@ def without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, what: str) -> None:
         "mkfs.jfs",
     } - {what}:
         (programs / name).touch(mode=0o755)
-    monkeypatch.setattr("assay.provision.tools.SEARCH_PATH", str(programs))
+    monkeypatch.setattr("assay.program.SEARCH_PATH", str(programs))
 
 
 @pytest.mark.parametrize(
@@ -215,8 +217,7 @@ def test_an_image_is_laid_out_with_data(tmp_path: Path) -> None:
 @needs_loop_devices
 @pytest.mark.parametrize("file_system", ["ext2", "ext3", "ext4", "xfs", "btrfs"])
 def test_each_file_system_is_made_on_an_image_and_goes_away(file_system: str, folder: Path) -> None:
-    if shutil.which(f"mkfs.{file_system}") is None:
-        pytest.skip(f"mkfs.{file_system} is not installed")
+    need_program(FILE_SYSTEMS[file_system].make)
     size = {"xfs": "300M", "btrfs": "128M"}.get(file_system, "16M")
     choice = choice_of(f"loop[fs={file_system},size={size},mount=noatime]:{folder}")
     with LOOP.prepare(choice) as made:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -32,13 +31,15 @@ from assay.provision.resources import (
     TaggedProcesses,
 )
 from assay.provision.resources.resource import Undone
+from assay.storages.block.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
+from programs import UNSHARE
 from tests.support.own_device import own_device
 
 IS_ROOT = os.geteuid() == 0
 GROUPS = [path for path in map(Path, ("/sys/fs/cgroup/pids", "/sys/fs/cgroup")) if path.is_dir()]
 HAS_GROUPS = IS_ROOT and bool(GROUPS) and os.access(GROUPS[0], os.W_OK)
-CAN_FORMAT = HAS_LOOP_DEVICES and shutil.which("mkfs.ext4") is not None
+CAN_FORMAT = HAS_LOOP_DEVICES and FILE_SYSTEMS["ext4"].make.find() is not None
 
 
 @pytest.fixture(autouse=True)
@@ -307,7 +308,7 @@ def test_an_interrupted_download_of_bibliographies_leaves_nothing(
 
 
 @pytest.mark.skipif(
-    not CAN_FORMAT or shutil.which("unshare") is None, reason="needs loop devices and unshare"
+    not CAN_FORMAT or UNSHARE.find() is None, reason="needs loop devices and unshare"
 )
 def test_a_copy_of_the_mount_in_another_namespace_does_not_hold_the_device() -> None:
     with ExitStack() as ended:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import astuple
@@ -13,6 +12,7 @@ import pytest
 
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.storages import device_counters, mounts
+from assay.storages.block.file_systems import FILE_SYSTEMS
 from assay.storages.device_counters import (
     DeviceCounts,
     Devices,
@@ -20,6 +20,7 @@ from assay.storages.device_counters import (
     devices_of,
     devices_under,
 )
+from programs import need_program
 
 MIB = 1 << 20
 
@@ -29,8 +30,7 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
     """An ext4 of 256 MiB on a loop device."""
     if os.geteuid() != 0:
         pytest.skip("needs root: a file system on a loop device is mounted")
-    if shutil.which("mkfs.ext4") is None:
-        pytest.skip("needs mkfs.ext4 (e2fsprogs)")
+    need_program(FILE_SYSTEMS["ext4"].make)
     image, point = tmp_path / "image", tmp_path / "mounted"
     with image.open("wb") as file:
         file.truncate(256 * MIB)

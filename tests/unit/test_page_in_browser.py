@@ -3,7 +3,6 @@ no request leaves the page."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,12 +10,13 @@ import invented_page
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+import programs
 from assay.page.document import render
 from assay.report.build import build
 
-CHROMIUM = shutil.which("chromium")
+CHROMIUM = programs.CHROMIUM.find_anywhere()
 pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium on this machine (apt-get install chromium)"
+    CHROMIUM is None, reason=f"no chromium on this machine: {programs.CHROMIUM.hint}"
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -18,6 +17,8 @@ from assay.provision.stage import provision
 from assay.systems.null import NULL
 from assay.systems.protocol import System
 from assay.systems.sqlite import SQLITE
+from assay.systems.sqlite.system import SHELL
+from programs import need_program
 
 
 @pytest.fixture(autouse=True)
@@ -71,8 +72,7 @@ def test_the_defaults_are_those_of_the_library() -> None:
             deployment.settings.items() >= {"journal_mode": "delete", "synchronous": "full"}.items()
         )
         assert deployment.durability_lowered_by == ()
-        if shutil.which("sqlite3") is None:
-            pytest.skip("there is no sqlite3 shell here")
+        need_program(SHELL)
         command, environment = SQLITE.client_command(deployment.address)
         ended = subprocess.run(
             command, input="SELECT 6 * 7;", capture_output=True, text=True, env=dict(environment)

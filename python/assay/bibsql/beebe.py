@@ -17,6 +17,7 @@ from pathlib import Path
 from assay.bibsql import debian_package
 from assay.errors import InputError
 from assay.files import toml_file
+from assay.program import Program
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
 from assay.provision.resources import UnfinishedPackage
@@ -34,6 +35,7 @@ TREES = (
     "/usr/local/texlive/*/texmf-dist",
     "/opt/texlive/*/texmf-dist",
 )
+KPSEWHICH = Program("kpsewhich", "texlive-binaries", is_optional=True)
 _KPSEWHICH_S = 30
 
 
@@ -153,7 +155,7 @@ def _kpsewhich(name: str) -> Path | None:
     """Where TeX finds the file; None where it does not, or does not answer."""
     try:
         answer = subprocess.run(
-            ["kpsewhich", "--format=bib", name],
+            [KPSEWHICH.name, "--format=bib", name],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

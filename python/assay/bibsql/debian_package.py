@@ -8,13 +8,13 @@ machine's stays as it was.
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
+from assay.install.debian_prefix import APT_GET, DPKG_DEB
 from assay.provision.programs import ending
 
 TIMEOUT_S = 900
@@ -32,9 +32,9 @@ def take(
     Raises `PackageUnavailable` where the machine has no such client, the client cannot bring the
     package, or the package lacks one of the files.
     """
-    for program in ("apt-get", "dpkg-deb"):
-        if shutil.which(program) is None:
-            raise PackageUnavailable(f"{program} is not on this machine")
+    for program in (APT_GET, DPKG_DEB):
+        if program.find_in_path() is None:
+            raise PackageUnavailable(f"{program.name} is not on this machine")
     with tempfile.TemporaryDirectory(prefix="assay-package-") as temporary:
         archive = _download(package, Path(temporary), on_progress)
         found = unpack(archive, folder, set(names), to)
@@ -72,7 +72,7 @@ def _apt(arguments: list[str], downloads: Path) -> None:
     as_we_are = ["-q", "-o", "APT::Sandbox::User=root", "-o", "Debug::NoLocking=1"]
     try:
         done = subprocess.run(
-            ["apt-get", *as_we_are, *arguments],
+            [APT_GET.name, *as_we_are, *arguments],
             cwd=downloads,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -96,7 +96,7 @@ def unpack(archive: Path, folder: str, names: set[str], to: Path) -> set[str]:
     """
     found = set()
     with subprocess.Popen(
-        ["dpkg-deb", "--fsys-tarfile", str(archive)],
+        [DPKG_DEB.name, "--fsys-tarfile", str(archive)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:

@@ -16,11 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import SystemUnderTestError
-from assay.provision.tools import tool
+from assay.program import Program
+from assay.provision.resources.mount import MOUNT
 from assay.storages.mounts import Mount, mount_of
 
 PUT_OFF_S = 3600
 _WITH_COMMIT = ("ext3", "ext4", "btrfs")
+SYNC = Program("sync", "coreutils")
 _EXT = Path("/sys/fs/ext4")
 _OWN_FLUSHES = {
     "ext2": "ext2 does not flush by itself",
@@ -52,7 +54,7 @@ def own_flushes_put_off(directory: Path) -> Iterator[str]:
 
 def sync(directory: Path) -> None:
     """Writes and flushes everything that the file system of the directory holds in memory."""
-    _run([tool("sync"), "--file-system", str(directory)], f"{directory} cannot be synced")
+    _run([SYNC.path, "--file-system", str(directory)], f"{directory} cannot be synced")
 
 
 def _has_journal(mount: Mount) -> bool:
@@ -69,7 +71,7 @@ def _option(mount: Mount, name: str) -> str | None:
 
 def _remount(mount: Mount, commit_s: int) -> None:
     _run(
-        [tool("mount"), "-o", f"remount,commit={commit_s}", str(mount.point)],
+        [MOUNT.path, "-o", f"remount,commit={commit_s}", str(mount.point)],
         f"the mount option commit={commit_s} of {mount.point} cannot be set",
     )
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.errors import SystemUnderTestError
 from assay.install.prefix import Prefix
+from assay.program import Program
 from assay.provision import process_tags
 from assay.provision.identity import ProcessIdentity
 
@@ -55,11 +55,11 @@ def version_of(package: str, version: str, is_unknown: re.Pattern[str]) -> Itera
         raise
 
 
-def need(program: str, bring: str) -> str:
+def need(program: Program, bring: str) -> str:
     """The path of a program; raises `InstallFailed`, whose hint is ``bring``, without it."""
-    found = shutil.which(program)
+    found = program.find_in_path()
     if found is None:
-        raise InstallFailed(f"the program {program} is not on this machine", hint=bring)
+        raise InstallFailed(f"the program {program.name} is not on this machine", hint=bring)
     return found
 
 

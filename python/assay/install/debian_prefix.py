@@ -19,6 +19,13 @@ from urllib.parse import unquote
 from assay.install import client
 from assay.install.client import InstallFailed, VersionUnknown
 from assay.install.prefix import Prefix, Report
+from assay.program import Program
+
+APT_GET = Program("apt-get", "apt")
+APT_CACHE = Program("apt-cache", "apt")
+DPKG = Program("dpkg", "dpkg")
+DPKG_DEB = Program("dpkg-deb", "dpkg")
+TAR = Program("tar", "tar")
 
 _BRING = "Assay needs a machine with Debian's package client (Debian, Ubuntu)"
 _KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -76,14 +83,14 @@ def unpack(
 
     Raises `InstallFailed` where there is no apt, no mirror of Debian, or no such version.
     """
-    for program in ("apt-get", "apt-cache", "dpkg-deb", "dpkg", "tar"):
+    for program in (APT_GET, APT_CACHE, DPKG_DEB, DPKG, TAR):
         client.need(program, _BRING)
     root = prefix.folder / ".apt"
     _make_root(root, release, without, prefix)
     environment = {"APT_CONFIG": str(root / "apt.conf"), "DEBIAN_FRONTEND": "noninteractive"}
 
     def apt(*words: str) -> str:
-        return client.run(["apt-get", "-q", "-y", *words], prefix, environment=environment)
+        return client.run([APT_GET.name, "-q", "-y", *words], prefix, environment=environment)
 
     report(f"fetching the package index of Debian {release}")
     # Else an index that cannot be fetched is a warning.
@@ -144,7 +151,7 @@ def _make_root(root: Path, release: str, without: Iterable[str], prefix: Prefix)
         (root / name).mkdir(parents=True)
     (root / "etc/apt.conf.d").mkdir()
     (root / "etc/preferences.d").mkdir()
-    architecture = client.run(["dpkg", "--print-architecture"], prefix).strip()
+    architecture = client.run([DPKG.name, "--print-architecture"], prefix).strip()
     stanzas = [_INSTALLED.format(name=name, architecture=architecture) for name in without]
     (root / "status").write_text("".join(stanzas), encoding="utf-8")
     (root / "etc/sources.list").write_text(_source(release, prefix), encoding="utf-8")
@@ -154,7 +161,7 @@ def _make_root(root: Path, release: str, without: Iterable[str], prefix: Prefix)
 def _source(release: str, prefix: Prefix) -> str:
     """The line of ``sources.list`` for the release, on the mirror that this machine uses."""
     targets = client.run(
-        ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"], prefix
+        [APT_GET.name, "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"], prefix
     )
     keys = f"[signed-by={_KEYS}] " if _KEYS.exists() else ""
     for uri in targets.split():
@@ -167,7 +174,7 @@ def _source(release: str, prefix: Prefix) -> str:
 
 
 def _candidate(package: str, prefix: Prefix, environment: dict[str, str]) -> str:
-    said = client.run(["apt-cache", "policy", package], prefix, environment=environment)
+    said = client.run([APT_CACHE.name, "policy", package], prefix, environment=environment)
     found = re.search(r"Candidate: (\S+)", said)
     if found is None or found[1] == "(none)":
         raise InstallFailed(f"the package {package} is not in Debian's index for this machine")
@@ -187,12 +194,14 @@ def _sizes(uris: str) -> list[int]:
 
 def _unpack(archive: Path, prefix: Prefix) -> None:
     """By ``tar``, which leaves the symbolic links of a merged /usr where they are."""
-    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE) as files:
+    with subprocess.Popen(
+        [DPKG_DEB.name, "--fsys-tarfile", archive], stdout=subprocess.PIPE
+    ) as files:
         assert files.stdout is not None
         client.run(
             # The permissions of the package: the servers' user must be able to read, whatever our
             # umask is.
-            ["tar", "-x", "-p", "--no-same-owner", "--keep-directory-symlink"],
+            [TAR.name, "-x", "-p", "--no-same-owner", "--keep-directory-symlink"],
             prefix,
             standard_input=files.stdout.fileno(),
         )

@@ -15,7 +15,9 @@ from pathlib import Path
 from assay.install import client, python_wheel
 from assay.install.client import InstallFailed
 from assay.install.prefix import Prefix, Report
+from assay.program import Program
 
+GO = Program("go", "golang-go", ("/usr/local/go/bin",), is_optional=True)
 _USUAL = "/usr/local/go/bin/go"
 """Where Go's own archive is unpacked, often outside $PATH."""
 
@@ -67,7 +69,7 @@ def build(
 
 def _go(least: tuple[int, int], work: Path, prefix: Prefix, report: Report) -> str:
     """A Go that is new enough."""
-    for place in (shutil.which("go"), _USUAL):
+    for place in (GO.find_in_path(), _USUAL):
         if place is not None and os.access(place, os.X_OK):
             found = _version(place, prefix)
             if found >= least:

@@ -14,8 +14,9 @@ from xml.sax.saxutils import escape
 from assay.install import client
 from assay.install.client import InstallFailed
 from assay.install.prefix import Prefix, Report
+from assay.program import Program
 
-_BRING = "install it: apt-get install maven (Debian, Ubuntu)"
+MVN = Program("mvn", "maven")
 
 _UNKNOWN = re.compile(r"Could not find artifact")
 _ABOUT_ITSELF = re.compile(
@@ -36,7 +37,7 @@ _PROJECT = """<project>
 
 def with_dependencies(coordinates: str, to: Path, prefix: Prefix, report: Report) -> None:
     """``coordinates`` are GROUP:ARTIFACT:VERSION. Raises `InstallFailed`."""
-    mvn = client.need("mvn", _BRING)
+    mvn = client.need(MVN, f"install it: {MVN.hint} (Debian, Ubuntu)")
     group, artifact, version = map(escape, coordinates.split(":"))
     work = prefix.folder / ".maven"
     work.mkdir()

@@ -4,7 +4,6 @@ uv or pip. Nothing is installed into the environment that Assay runs in."""
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,6 +11,10 @@ from pathlib import Path
 from assay.install import client
 from assay.install.client import InstallFailed
 from assay.install.prefix import Prefix, Report
+from assay.program import Program
+
+UV = Program("uv", None)
+PIP = Program("pip3", "python3-pip", is_optional=True)
 
 _UNKNOWN = re.compile(
     r"there is no version of|from versions: \d|Failed to parse|Invalid requirement", re.IGNORECASE
@@ -44,13 +47,13 @@ def unpack(
 def _client() -> list[str]:
     """The words that install a package for the Python we run in."""
     beside = Path(sys.executable).parent / "uv"
-    if uv := shutil.which("uv") or (str(beside) if beside.exists() else None):
+    if uv := UV.find_in_path() or (str(beside) if beside.exists() else None):
         return [uv, "pip", "install", "--quiet", "--no-cache", "--python", sys.executable]
     if find_spec("pip") is not None:
         return [sys.executable, "-m", "pip", "install", "--quiet", "--no-cache-dir"]
-    if pip := shutil.which("pip3") or shutil.which("pip"):
+    if pip := PIP.find_in_path():
         return [pip, f"--python={sys.executable}", "install", "--quiet", "--no-cache-dir"]
     raise InstallFailed(
         "neither uv nor pip is on this machine",
-        hint="install one of them: apt-get install python3-pip (Debian, Ubuntu)",
+        hint=f"install one of them: {PIP.hint} (Debian, Ubuntu)",
     )

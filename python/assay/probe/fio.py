@@ -26,11 +26,11 @@ from assay.probe.values import (
     Measured,
     RandomReads,
 )
+from assay.program import Program
 from assay.provision.programs import run
-from assay.provision.tools import find_tool
 from assay.systems.protocol import ServerDirectory
 
-PROGRAM = "fio"
+FIO = Program("fio", "fio")
 _STREAM_BYTES = 1 << 20
 """Of one sequential read or write."""
 _STREAM_DEPTH = 4
@@ -54,7 +54,7 @@ class Figures:
 
 
 def is_installed() -> bool:
-    return find_tool(PROGRAM) is not None
+    return FIO.find() is not None
 
 
 def measure(
@@ -65,7 +65,7 @@ def measure(
     Raises `SystemRefused` with the words of ``fio`` if it fails.
     """
     common = [
-        PROGRAM,
+        FIO.name,
         "--output-format=json",
         "--eta=never",
         "--thread",  # no child of it can survive it
@@ -148,7 +148,7 @@ def _reports(arguments: list[str], directory: ServerDirectory, seconds: float) -
         parts = {part["jobname"]: part for part in report["jobs"]}
         return {"program": report["fio version"], **parts}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SystemRefused(f"expected a report in JSON from {PROGRAM}: {error}") from error
+        raise SystemRefused(f"expected a report in JSON from {FIO.name}: {error}") from error
 
 
 def _measured(side: Mapping[str, Any]) -> Measured:

@@ -19,8 +19,8 @@ from assay.text.reasons import sentence
 from assay.text.units import size
 
 DEFAULT_S: Final = 2.0
-NOT_INSTALLED: Final = f"{fio.PROGRAM} is not installed"
-HOW_TO_INSTALL: Final = f"apt-get install {fio.PROGRAM}"
+NOT_INSTALLED: Final = f"{fio.FIO.name} is not installed"
+HOW_TO_INSTALL: Final = fio.FIO.hint
 
 _BYTES_PER_S = 128 << 20
 """Of the file, for each second of the probe: more than a disk can write in its share."""

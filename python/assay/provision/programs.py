@@ -18,13 +18,17 @@ from pathlib import Path
 from typing import Any
 
 from assay.errors import SystemMissing, SystemRefused
+from assay.program import SEARCH_PATH, Program
 from assay.provision import process_tags
 from assay.provision.directory import identity_of
 from assay.provision.hierarchies import PROCESSES
 from assay.provision.identity import ProcessIdentity
-from assay.provision.tools import SEARCH_PATH, find_tool
+from assay.provision.users import SH
 from assay.systems.protocol import ServerDirectory
 from assay.text.reasons import with_log
+
+SETPRIV = Program("setpriv", "util-linux")
+PRLIMIT = Program("prlimit", "util-linux")
 
 _LAST_LINES = 20
 
@@ -104,7 +108,7 @@ def command(
     if program is None:
         raise SystemMissing(f"there is no program {str(arguments[0])!r} on this machine")
     words = [program, *map(str, arguments[1:])]
-    if open_files is not None and (prlimit := find_tool("prlimit")):
+    if open_files is not None and (prlimit := PRLIMIT.find()):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         allowed = open_files if most == resource.RLIM_INFINITY else min(open_files, most)
         words = [prlimit, f"--nofile={allowed}:", "--", *words]
@@ -117,20 +121,20 @@ def command(
         if setpriv is None:
             raise SystemMissing(
                 "a server in a control group is started with setpriv, which is not installed",
-                hint="apt-get install util-linux",
+                hint=SETPRIV.hint,
             )
         options += [f"--reuid={uid}", f"--regid={gid}", "--clear-groups"]
     if setpriv is not None:
         words = [setpriv, *options, "--", *words]
     members = [str(group / PROCESSES) for group in directory.control_groups]
-    return ["/bin/sh", "-c", _ENTER_GROUPS, "sh", *members, "--", *words]
+    return [SH.path, "-c", _ENTER_GROUPS, "sh", *members, "--", *words]
 
 
 @functools.cache
 def _dying_with_us() -> str | None:
     """``setpriv``, if this machine's can ask the kernel to kill a child with its parent. (Asking in
     Python between fork and exec would be no better and is unsafe beside threads.)"""
-    program = find_tool("setpriv")
+    program = SETPRIV.find()
     if program is None:
         return None
     help_text = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import pwd
-import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -16,6 +15,10 @@ from pathlib import Path
 
 from assay import env_vars
 from assay.errors import ArgumentError, SystemMissing
+from assay.program import Program
+
+SH = Program("sh", "dash")
+USERADD = Program("useradd", "passwd")
 
 DEFAULT_NAME = "assay"
 _USERADD_NAME_IN_USE = 9
@@ -69,7 +72,7 @@ def first_unreachable(path: Path, user: ServerUser) -> Path | None:
 def _may_enter(directory: Path, user: ServerUser) -> bool:
     try:
         asked = subprocess.run(
-            ["/bin/sh", "-c", 'test -x "$1"', "sh", str(directory)],
+            [SH.path, "-c", 'test -x "$1"', "sh", str(directory)],
             user=user.uid,
             group=user.gid,
             extra_groups=[],
@@ -96,7 +99,7 @@ def _look_up(name: str) -> ServerUser | None:
 
 
 def _make(name: str) -> ServerUser:
-    program = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    program = USERADD.find()
     problem = "there is no useradd"
     if program is not None:
         for _ in range(5):

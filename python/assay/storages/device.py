@@ -28,7 +28,7 @@ from assay.storages.block.file_systems import (
     need_mount_options,
     need_size,
 )
-from assay.storages.block.machine import need_mount, need_program, why_not
+from assay.storages.block.machine import WIPEFS, need_mount, need_program, why_not
 from assay.storages.block.mounted import mount
 from assay.storages.here import FALLBACK
 from assay.storages.loop import file_systems_not_here
@@ -97,7 +97,7 @@ class Device:
 
 def _need_tools(what: str) -> None:
     need_mount(what)
-    need_program("wipefs", "util-linux", what)
+    need_program(WIPEFS, what)
     need_any_file_system(what)
 
 

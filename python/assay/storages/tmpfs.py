@@ -21,7 +21,7 @@ from assay.provision.clean_up import undone_at_end
 from assay.provision.machine_sampling import available_bytes, memory_bytes
 from assay.provision.mount_right import may_mount
 from assay.provision.resources import Directory, Mount
-from assay.provision.tools import tool
+from assay.provision.resources.mount import MOUNT
 from assay.storages.abilities import FreeSpace
 from assay.storages.block.machine import need_mount_programs, why_not
 from assay.storages.mounts import facts_of, mount_of
@@ -136,7 +136,7 @@ def _make(directory: Path, size: int | None, *, is_own: bool) -> None:
         raise ArgumentError(f"a tmpfs needs a directory: {error}") from error
     if is_own:
         options = f"mode=0755,size={size}" if size else "mode=0755"
-        command = [tool("mount"), "-t", "tmpfs", "-o", options, "assay", str(directory)]
+        command = [MOUNT.path, "-t", "tmpfs", "-o", options, "assay", str(directory)]
         try:
             mounted = subprocess.run(command, capture_output=True, text=True, check=False)
             failed = mounted.stderr.strip() if mounted.returncode else None

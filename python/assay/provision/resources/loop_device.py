@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import SystemUnderTestError
+from assay.program import Program
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
-from assay.provision.tools import tool
+
+LOSETUP = Program("losetup", "mount")
 
 _BLOCK_DEVICES = Path("/sys/block")
 _DELETED = " (deleted)"
@@ -72,9 +74,7 @@ def _devices_of(file: str) -> list[str]:
 
 def _losetup(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
-            [tool("losetup"), *words], capture_output=True, text=True, check=False
-        )
+        return subprocess.run([LOSETUP.path, *words], capture_output=True, text=True, check=False)
     except OSError as error:
         message = f"losetup cannot be run: {error.strerror}"
         return subprocess.CompletedProcess(list(words), 127, "", message)

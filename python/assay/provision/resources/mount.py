@@ -8,12 +8,16 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from assay.program import Program
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
-from assay.provision.tools import tool
 
 _TIMEOUT_S = 10.0
 _MOUNT_POINT = 4
 _OCTAL = re.compile(r"\\([0-7]{3})")
+
+
+MOUNT = Program("mount", "mount")
+UMOUNT = Program("umount", "mount")
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ def _unmount(path: Path) -> str | None:
         return None
     try:
         done = subprocess.run(
-            [tool("umount"), str(path)], capture_output=True, text=True, check=False, cwd="/"
+            [UMOUNT.path, str(path)], capture_output=True, text=True, check=False, cwd="/"
         )
     except OSError as error:
         return f"umount cannot be run: {error.strerror}"

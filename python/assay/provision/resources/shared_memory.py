@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from assay.program import Program
 from assay.provision import process_tags
 from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Undone, retry
 
 _SEGMENTS = Path("/proc/sysvipc/shm")
 _TIMEOUT_S = 5.0
+
+
+IPCRM = Program("ipcrm", "util-linux")
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class SharedMemory(Resource):
     def _remove(self) -> str | None:
         """Removes its key at once; the kernel frees the memory when the last process detaches."""
         done = subprocess.run(
-            ["ipcrm", "--shmem-key", hex(self.key)], capture_output=True, text=True, check=False
+            [IPCRM.path, "--shmem-key", hex(self.key)], capture_output=True, text=True, check=False
         )
         return None if _segment(self.key) is None else done.stderr.strip() or "it is still there"
 

@@ -17,9 +17,10 @@ from typing import Final
 
 from assay.errors import ArgumentError, StorageUnavailable, SystemUnderTestError
 from assay.option_spec import OptionSpec
-from assay.provision.tools import find_tool
+from assay.program import Program
 from assay.storages.block.machine import need_program
 
+MODPROBE: Final = Program("modprobe", "kmod", is_optional=True)
 KNOWN_TO_KERNEL = Path("/proc/filesystems")
 _MIB = 1 << 20
 
@@ -28,10 +29,10 @@ _MIB = 1 << 20
 class FileSystem:
     name: str
     """As in ``mount -t``."""
-    make: tuple[str, ...]
-    """The command that makes one, without the device."""
-    package: str
-    """The Debian package of that command."""
+    make: Program
+    """It makes one."""
+    make_options: tuple[str, ...]
+    """Of that program, without the device."""
     smallest_bytes: int
     """Rounded up from what the command accepts."""
     mount_options: tuple[str, ...] = ()
@@ -43,36 +44,50 @@ FILE_SYSTEMS: Final[Mapping[str, FileSystem]] = {
     for one in (
         FileSystem(
             "ext2",
-            ("mkfs.ext2", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0"),
-            "e2fsprogs",
+            Program("mkfs.ext2", "e2fsprogs"),
+            ("-q", "-F", "-E", "nodiscard,lazy_itable_init=0"),
             16 * _MIB,
         ),
         FileSystem(
             "ext3",
-            ("mkfs.ext3", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
-            "e2fsprogs",
+            Program("mkfs.ext3", "e2fsprogs"),
+            ("-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
             16 * _MIB,
         ),
         FileSystem(
             "ext4",
-            ("mkfs.ext4", "-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
-            "e2fsprogs",
+            Program("mkfs.ext4", "e2fsprogs"),
+            ("-q", "-F", "-E", "nodiscard,lazy_itable_init=0,lazy_journal_init=0"),
             16 * _MIB,
         ),
-        FileSystem("xfs", ("mkfs.xfs", "-q", "-f", "-K"), "xfsprogs", 300 * _MIB),
+        FileSystem("xfs", Program("mkfs.xfs", "xfsprogs"), ("-q", "-f", "-K"), 300 * _MIB),
         FileSystem(
-            "btrfs", ("mkfs.btrfs", "-q", "-f", "-K"), "btrfs-progs", 128 * _MIB, ("nodiscard",)
+            "btrfs",
+            Program("mkfs.btrfs", "btrfs-progs"),
+            ("-q", "-f", "-K"),
+            128 * _MIB,
+            ("nodiscard",),
         ),
         FileSystem(
             "f2fs",
-            ("mkfs.f2fs", "-q", "-f", "-t", "0"),
-            "f2fs-tools",
+            Program("mkfs.f2fs", "f2fs-tools", is_optional=True),
+            ("-q", "-f", "-t", "0"),
             64 * _MIB,
             ("nodiscard",),
         ),
-        FileSystem("jfs", ("mkfs.jfs", "-q"), "jfsutils", 16 * _MIB),
-        FileSystem("reiserfs", ("mkfs.reiserfs", "-q", "-f"), "reiserfsprogs", 64 * _MIB),
-        FileSystem("nilfs2", ("mkfs.nilfs2", "-q", "-f", "-K"), "nilfs-tools", 256 * _MIB),
+        FileSystem("jfs", Program("mkfs.jfs", "jfsutils", is_optional=True), ("-q",), 16 * _MIB),
+        FileSystem(
+            "reiserfs",
+            Program("mkfs.reiserfs", "reiserfsprogs", is_optional=True),
+            ("-q", "-f"),
+            64 * _MIB,
+        ),
+        FileSystem(
+            "nilfs2",
+            Program("mkfs.nilfs2", "nilfs-tools", is_optional=True),
+            ("-q", "-f", "-K"),
+            256 * _MIB,
+        ),
     )
 }
 
@@ -131,7 +146,7 @@ def need_file_system(name: str) -> FileSystem:
             f"this machine's kernel has no file system {name}",
             hint=f"choose one that is here: fs={', fs='.join(others)}" if others else None,
         )
-    need_program(found.make[0], found.package, f"the file system {name}")
+    need_program(found.make, f"the file system {name}")
     return found
 
 
@@ -143,7 +158,7 @@ def need_any_file_system(what: str) -> None:
         raise StorageUnavailable(
             f"{what} needs a file system, and none can be made here; {usual.name}: "
             f"{reasons[usual.name]}",
-            hint=f"apt-get install {usual.package}",
+            hint=usual.make.hint,
         )
 
 
@@ -152,8 +167,8 @@ def why_not_here(name: str) -> str | None:
     found = FILE_SYSTEMS[name]
     if not kernel_has(name):
         return "not in this machine's kernel"
-    if find_tool(found.make[0]) is None:
-        return f"{found.make[0]} is not installed: apt-get install {found.package}"
+    if found.make.find() is None:
+        return f"{found.make.name} is not installed: {found.make.hint}"
     return None
 
 
@@ -165,7 +180,7 @@ def kernel_has(name: str) -> bool:
         known = []
     if name in known:
         return True
-    modprobe = find_tool("modprobe")
+    modprobe = MODPROBE.find()
     if modprobe is None:
         return False
     asked = subprocess.run(
@@ -186,9 +201,9 @@ def need_size(found: FileSystem, size_bytes: int, storage: str) -> None:
 
 def make_file_system(found: FileSystem, device: Path) -> None:
     """Makes it on a device; what was there is gone."""
-    program = need_program(found.make[0], found.package, f"the file system {found.name}")
+    program = need_program(found.make, f"the file system {found.name}")
     made = subprocess.run(
-        [program, *found.make[1:], str(device)],
+        [program, *found.make_options, str(device)],
         capture_output=True,
         text=True,
         check=False,
@@ -196,4 +211,4 @@ def make_file_system(found: FileSystem, device: Path) -> None:
     )
     if made.returncode != 0:
         words = " ".join((made.stderr or made.stdout).split())
-        raise SystemUnderTestError(f"{found.make[0]} failed on {device}: {words}")
+        raise SystemUnderTestError(f"{found.make.name} failed on {device}: {words}")

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from assay.errors import ArgumentError, NotOnThisMachine, SystemUnderTestError
 from assay.experiment.values import StorageChoice
-from assay.provision.tools import tool
-from assay.storages.block.machine import need_program, need_root
+from assay.storages.block.machine import WIPEFS, need_program, need_root
 from assay.storages.mounts import MOUNT_TABLE, Mount, device_number, every_mount
 
 _SYS_DEVICES = Path("/sys/dev/block")
@@ -51,7 +50,7 @@ def usable_device(choice: StorageChoice, path: Path) -> Path:
 def contents(node: Path, what: str) -> str:
     """What the device holds, as far as util-linux knows it: file systems, partition tables, parts
     of arrays, swap. Empty: nothing that is known."""
-    wipefs = need_program("wipefs", "util-linux", what)
+    wipefs = need_program(WIPEFS, what)
     asked = subprocess.run(
         [wipefs, "--no-act", "--json", str(node)], capture_output=True, text=True, check=False
     )
@@ -114,7 +113,7 @@ def _number_of(mount: Mount) -> str:
 def erase(node: Path) -> None:
     """Removes every signature, so that no tool takes the device for what it was."""
     wiped = subprocess.run(
-        [tool("wipefs"), "--all", "--quiet", str(node)], capture_output=True, text=True, check=False
+        [WIPEFS.path, "--all", "--quiet", str(node)], capture_output=True, text=True, check=False
     )
     if wiped.returncode != 0:
         raise SystemUnderTestError(

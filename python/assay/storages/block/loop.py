@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assay.provision.ledger import HeldEntry
 from assay.provision.resources import LoopDevice
-from assay.provision.tools import tool
+from assay.provision.resources.loop_device import LOSETUP
 
 _SYS_BLOCK = Path("/sys/block")
 
@@ -31,7 +31,7 @@ def attach(entry: HeldEntry, file: Path) -> AttachedLoop:
     entry.add(resource)
     node = resource.attach()
     subprocess.run(
-        [tool("losetup"), "--direct-io=on", str(node)], capture_output=True, check=False
+        [LOSETUP.path, "--direct-io=on", str(node)], capture_output=True, check=False
     )  # what came of it is read from the kernel
     return AttachedLoop(node, _has_direct_io(node))
 

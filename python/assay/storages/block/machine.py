@@ -8,9 +8,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from assay.errors import StorageUnavailable
+from assay.program import Program
 from assay.provision.mount_right import may_mount
-from assay.provision.tools import find_tool
+from assay.provision.resources.loop_device import LOSETUP
+from assay.provision.resources.mount import MOUNT, UMOUNT
 
+WIPEFS = Program("wipefs", "util-linux")
 LOOP_CONTROL = Path("/dev/loop-control")
 
 
@@ -50,14 +53,14 @@ def need_mount(what: str) -> None:
 
 
 def need_mount_programs(what: str) -> None:
-    need_program("mount", "mount", what)
-    need_program("umount", "mount", what)
+    need_program(MOUNT, what)
+    need_program(UMOUNT, what)
 
 
 def need_loop_devices(what: str) -> None:
     need_root(what)
     need_device(what, "loop devices", LOOP_CONTROL, "loop")
-    need_program("losetup", "mount", what)
+    need_program(LOSETUP, what)
 
 
 def why_not(need: Callable[[str], object], what: str) -> str | None:
@@ -69,12 +72,11 @@ def why_not(need: Callable[[str], object], what: str) -> str | None:
     return None
 
 
-def need_program(name: str, package: str, what: str) -> str:
+def need_program(program: Program, what: str) -> str:
     """The path of the program."""
-    found = find_tool(name)
+    found = program.find()
     if found is None:
         raise StorageUnavailable(
-            f"{what} needs the program {name}, which is not installed",
-            hint=f"apt-get install {package}",
+            f"{what} needs the program {program.name}, which is not installed", hint=program.hint
         )
     return found

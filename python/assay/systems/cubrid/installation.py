@@ -9,12 +9,16 @@ from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
+from assay.program import Program
 
 HOME = EnvVar("CUBRID", "The folder of CUBRID's programs, with bin and lib in it.")
 
 MODULE = "pycubrid"
 
-PROGRAMS = ("cubrid", "cub_master", "cub_server", "cub_admin", "cub_broker", "cub_cas")
+PROGRAMS = tuple(
+    Program(name, None)
+    for name in ("cubrid", "cub_master", "cub_server", "cub_admin", "cub_broker", "cub_cas")
+)
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ def find_server() -> Installation:
             "--on cubrid://USER@HOST:PORT/DATABASE",
         )
     folder = Path(chosen).absolute()
-    missing = [name for name in PROGRAMS if not os.access(folder / "bin" / name, os.X_OK)]
+    missing = [one.name for one in PROGRAMS if not os.access(folder / "bin" / one.name, os.X_OK)]
     if missing:
         raise SystemMissing(
             f"{HOME.name}: there is no program {missing[0]} in {folder / 'bin'}",

@@ -7,7 +7,6 @@ Where it looks: the folder that the environment names, this machine, the newest 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from assay.env_vars import EnvVar
 from assay.errors import ArgumentError, SystemMissing
 from assay.install import cache, debian_prefix, go_module
 from assay.install.prefix import Prefix, Report
+from assay.program import Program
 from assay.systems.postgresql import installation as postgresql
 from assay.systems.postgresql.installation import Installation
 
@@ -25,6 +25,8 @@ BASE_FOLDER = EnvVar(
     "`assay install ferretdb` has them; without it the programs are looked for in $PATH and in "
     "/usr/lib/postgresql, then among what `assay install` brought.",
 )
+
+FERRETDB = Program("ferretdb", None)
 
 RELEASE = "sid"
 """Of Debian: the one that has DocumentDB, which its stable releases have not."""
@@ -68,7 +70,7 @@ def find_programs() -> Programs:
                 hint=f"name another folder in {BASE_FOLDER.name}, or leave it out",
             )
         return found
-    ferretdb = shutil.which("ferretdb")
+    ferretdb = FERRETDB.find_in_path()
     behind = next(_with_documentdb(postgresql.PACKAGED), None)
     if ferretdb is not None and behind is not None:
         return Programs(Path(ferretdb), behind)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
+from assay.program import Program
 from assay.systems.mysql_protocol.product import Programs
 
 BASE_FOLDER = EnvVar(
@@ -16,6 +17,11 @@ BASE_FOLDER = EnvVar(
     "without it the programs are looked for in $PATH and in the usual places.",
 )
 
+MARIADBD = Program("mariadbd", "mariadb-server-core")
+INSTALL_DB = Program("mariadb-install-db", "mariadb-server-core")
+CLIENT = Program("mariadb", "mariadb-client-core")
+DUMP = Program("mariadb-dump", "mariadb-client")
+
 _USUAL = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
 """A server's program is often where the $PATH of ordinary users does not lead."""
 
@@ -23,14 +29,14 @@ _USUAL = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
 def find_programs() -> Programs:
     """The server that the environment names, or this machine's. Raises `SystemMissing`."""
     base = _base()
-    server = _find(base, "mariadbd")
-    installer = _find(base, "mariadb-install-db")
+    server = _find(base, MARIADBD.name)
+    installer = _find(base, INSTALL_DB.name)
     if server is None or installer is None:
-        missing = "mariadbd" if server is None else "mariadb-install-db"
+        missing = MARIADBD if server is None else INSTALL_DB
         raise SystemMissing(
-            f"MariaDB's program {missing} is not {_where(base)}",
-            hint="install it: apt-get install mariadb-server (Debian, Ubuntu), or name the folder "
-            f"of another in {BASE_FOLDER.name}",
+            f"MariaDB's program {missing.name} is not {_where(base)}",
+            hint=f"install it: {missing.hint} (Debian, Ubuntu), or name the folder of another in "
+            f"{BASE_FOLDER.name}",
         )
     own = () if base is None else (f"--basedir={base}",)
     return Programs(server, own, installer)
@@ -38,21 +44,21 @@ def find_programs() -> Programs:
 
 def find_client() -> Path:
     """The program mariadb, or mysql of older versions. Raises `SystemMissing`."""
-    return _of_clients("mariadb", "mysql")
+    return _of_clients(CLIENT, "mysql")
 
 
 def find_dump() -> Path:
     """The program mariadb-dump, or mysqldump of older versions. Raises `SystemMissing`."""
-    return _of_clients("mariadb-dump", "mysqldump")
+    return _of_clients(DUMP, "mysqldump")
 
 
-def _of_clients(name: str, older: str) -> Path:
+def _of_clients(client: Program, older: str) -> Path:
     base = _base()
-    found = _find(base, name) or _find(base, older)
+    found = _find(base, client.name) or _find(base, older)
     if found is None:
         raise SystemMissing(
-            f"MariaDB's program {name} is not {_where(base)}",
-            hint="install it: apt-get install mariadb-client (Debian, Ubuntu)",
+            f"MariaDB's program {client.name} is not {_where(base)}",
+            hint=f"install it: {client.hint} (Debian, Ubuntu)",
         )
     return found
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
+from assay.program import Program
 
 PROGRAMS_FOLDER = EnvVar(
     "ASSAY_MONGODB_BIN",
@@ -15,6 +16,7 @@ PROGRAMS_FOLDER = EnvVar(
 )
 
 _UNPACKED = "/opt/mongodb*/bin"
+MONGOD = Program("mongod", None, (_UNPACKED,))
 
 
 def find_server() -> Path:
@@ -22,11 +24,11 @@ def find_server() -> Path:
     chosen = PROGRAMS_FOLDER.get()
     places = [None, *sorted(Path("/").glob(_UNPACKED.lstrip("/")), reverse=True)]
     for place in [Path(chosen)] if chosen else places:
-        found = shutil.which("mongod", path=None if place is None else str(place))
+        found = shutil.which(MONGOD.name, path=None if place is None else str(place))
         if found is not None:
             return Path(found)
     raise SystemMissing(
-        f"the program mongod is not in {chosen or f'$PATH or in {_UNPACKED}'}",
+        f"the program {MONGOD.name} is not in {chosen or f'$PATH or in {_UNPACKED}'}",
         hint="no package client brings it: unpack MongoDB's own archive and name its folder in "
         f"{PROGRAMS_FOLDER.name}, or name a server: --on mongodb://USER@HOST:PORT/DATABASE",
     )

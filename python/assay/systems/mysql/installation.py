@@ -14,6 +14,7 @@ from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
 from assay.install import cache, debian_prefix
 from assay.install.prefix import Prefix, Report
+from assay.program import Program
 from assay.systems.mysql_protocol.product import Programs
 from assay.systems.program_version import said_version
 
@@ -31,13 +32,17 @@ _NOT_NEEDED = ("perl", "debconf")
 """Packages that only unused scripts need."""
 PROGRAMS = ("sbin/mysqld", "bin/mysql", "bin/mysqladmin", "bin/mysqldump")
 
+MYSQLD = Program("mysqld", None)
+CLIENT = Program("mysql", None)
+DUMP = Program("mysqldump", None)
+
 _USUAL = ("/usr/local/mysql/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin")
 _OTHER = "MariaDB"
 
 
 def find_programs() -> Programs:
     """Raises `SystemMissing`."""
-    server = _find("mysqld")
+    server = _find(MYSQLD)
     base = _base_of(server)
     share = base / "share"
     # Debian keeps them in a folder of their own, MySQL's archives beside others.
@@ -57,12 +62,12 @@ def find_programs() -> Programs:
 
 def find_client() -> Path:
     """Raises `SystemMissing`."""
-    return _find("mysql")
+    return _find(CLIENT)
 
 
 def find_dump() -> Path:
     """Raises `SystemMissing`."""
-    return _find("mysqldump")
+    return _find(DUMP)
 
 
 def install(version: str, prefix: Prefix, report: Report) -> None:
@@ -82,7 +87,7 @@ def server_in(folder: Path) -> Path:
     return folder / "usr" / PROGRAMS[0]
 
 
-def _find(program: str) -> Path:
+def _find(program: Program) -> Path:
     chosen = BASE_FOLDER.get()
     base = None if chosen is None else Path(chosen).absolute()
     if base is not None:
@@ -92,12 +97,12 @@ def _find(program: str) -> Path:
         if (installed := cache.newest("mysql")) is not None:
             folders += [installed / "usr" / "sbin", installed / "usr" / "bin"]
     for folder in dict.fromkeys(folders):
-        found = shutil.which(program, path=str(folder))
+        found = shutil.which(program.name, path=str(folder))
         if found is not None and _OTHER not in said_version(Path(found)):
             return Path(found)
     where = f"in bin or sbin of {base}" if base is not None else "on this machine"
     raise SystemMissing(
-        f"MySQL's program {program} is not {where}",
+        f"MySQL's program {program.name} is not {where}",
         hint="bring it without root: assay install mysql; or name the folder of another in "
         f"{BASE_FOLDER.name}",
     )

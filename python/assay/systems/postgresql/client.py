@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from assay.provision.deployment import Address
-from assay.systems.postgresql.installation import find_client
+from assay.systems.postgresql.installation import PG_DUMP, find_client
 
 _SSLMODE_OF_TLS = {
     "off": "disable",
@@ -30,7 +30,7 @@ def command(address: Address) -> tuple[list[str], Mapping[str, str]]:
 
 def dump_command(address: Address) -> tuple[list[str], Mapping[str, str]]:
     """pg_dump, which writes SQL for `command` to standard output. Raises `SystemMissing`."""
-    return [str(find_client("pg_dump")), *_connection(address)], _environment(address)
+    return [str(find_client(PG_DUMP)), *_connection(address)], _environment(address)
 
 
 def _connection(address: Address) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from assay.env_vars import EnvVar
 from assay.errors import SystemMissing
+from assay.program import Program, packages
 
 PROGRAMS_FOLDER = EnvVar(
     "ASSAY_POSTGRESQL_BIN",
@@ -20,6 +20,12 @@ PROGRAMS_FOLDER = EnvVar(
 
 PACKAGED = Path("/usr/lib/postgresql")
 """Where Debian and its descendants keep each version's programs, outside $PATH."""
+
+_PLACES = (f"{PACKAGED}/*/bin",)
+INITDB = Program("initdb", "postgresql", _PLACES)
+POSTGRES = Program("postgres", "postgresql", _PLACES)
+PSQL = Program("psql", "postgresql-client", _PLACES)
+PG_DUMP = Program("pg_dump", "postgresql-client", _PLACES)
 
 
 @dataclass(frozen=True)
@@ -40,31 +46,31 @@ def find_server() -> Installation:
     """
     chosen = PROGRAMS_FOLDER.get()
     for folder in [Path(chosen)] if chosen else _folders():
-        if all(os.access(folder / name, os.X_OK) for name in ("initdb", "postgres")):
-            return Installation(folder, _major_version(folder / "postgres"))
+        if all(os.access(folder / one.name, os.X_OK) for one in (INITDB, POSTGRES)):
+            return Installation(folder, _major_version(folder / POSTGRES.name))
     where = f"in {chosen}" if chosen else f"in $PATH or in {PACKAGED}/*/bin"
     raise SystemMissing(
         f"PostgreSQL's programs initdb and postgres are not {where}",
-        hint="install them: apt-get install postgresql postgresql-client (Debian, Ubuntu), or name "
-        f"their folder in {PROGRAMS_FOLDER.name}",
+        hint=f"install them: {packages(INITDB, POSTGRES, PSQL)} (Debian, Ubuntu), or name their "
+        f"folder in {PROGRAMS_FOLDER.name}",
     )
 
 
-def find_client(name: str = "psql") -> Path:
-    """The program of that name. Raises `SystemMissing`."""
+def find_client(client: Program = PSQL) -> Path:
+    """One of its client programs. Raises `SystemMissing`."""
     chosen = PROGRAMS_FOLDER.get()
     for folder in [*([Path(chosen)] if chosen else []), *_folders()]:
-        if os.access(folder / name, os.X_OK):
-            return folder / name
+        if os.access(folder / client.name, os.X_OK):
+            return folder / client.name
     raise SystemMissing(
-        f"PostgreSQL's program {name} is not in $PATH or in {PACKAGED}/*/bin",
-        hint="install it: apt-get install postgresql-client (Debian, Ubuntu)",
+        f"PostgreSQL's program {client.name} is not in $PATH or in {PACKAGED}/*/bin",
+        hint=f"install it: {client.hint} (Debian, Ubuntu)",
     )
 
 
 def _folders() -> list[Path]:
     """Where programs may be: the one of $PATH if any, then each packaged version's."""
-    in_path = [Path(found).parent for name in ("postgres", "psql") if (found := shutil.which(name))]
+    in_path = [Path(found).parent for one in (POSTGRES, PSQL) if (found := one.find_in_path())]
     versions = [path for path in PACKAGED.glob("*/bin") if path.parent.name.isdigit()]
     newest_first = sorted(versions, key=lambda path: int(path.parent.name), reverse=True)
     return [*in_path, *newest_first]

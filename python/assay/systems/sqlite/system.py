@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from assay.dialects.protocol import Dialect
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.errors import Bug, SystemMissing
 from assay.experiment.values import SystemChoice
+from assay.program import Program
 from assay.provision import sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
@@ -29,6 +29,7 @@ from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
 from assay.systems.sqlite import settings, url
 from assay.text.quantities import Real
 
+SHELL = Program("sqlite3", "sqlite3")
 _LONGEST_WAIT_S = 86_400
 BUSY_TIMEOUT = OptionSpec(
     name="busy_timeout_s",
@@ -178,12 +179,9 @@ class _Found:
 
 def _shell() -> list[str]:
     """Raises `SystemMissing`."""
-    program = shutil.which("sqlite3")
+    program = SHELL.find_in_path()
     if program is None:
-        raise SystemMissing(
-            "there is no program 'sqlite3' on this machine",
-            hint="install your system's package sqlite3",
-        )
+        raise SystemMissing(f"there is no program {SHELL.name!r} on this machine", hint=SHELL.hint)
     return [program, "-batch", "-init", os.devnull]
 
 

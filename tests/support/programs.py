@@ -1,0 +1,83 @@
+"""The programs that only tests start, each with its Debian package, and how a test asks for one.
+
+What the product starts is declared in the product, where it starts it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from assay import program
+from assay.install import cache
+from assay.program import Program
+from assay.systems.postgresql.installation import PACKAGED
+from audit import sitecustomize
+from tools import servers
+
+ROOT = Path(__file__).parents[2]
+
+PGBENCH = Program("pgbench", "postgresql", (f"{PACKAGED}/*/bin",))
+CHROMIUM = Program("chromium", "chromium")
+OPENSSL = Program("openssl", "openssl")
+SYSTEMD_ANALYZE = Program("systemd-analyze", "systemd")
+GROFF = Program("groff", "groff-base")
+BASH = Program("bash", "bash")
+ZSH = Program("zsh", "zsh")
+FISH = Program("fish", "fish")
+UNSHARE = Program("unshare", "util-linux")
+MKSWAP = Program("mkswap", "util-linux")
+PARTX = Program("partx", "util-linux")
+PS = Program("ps", "procps")
+SLEEP = Program("sleep", "coreutils")
+CAT = Program("cat", "coreutils")
+CP = Program("cp", "coreutils")
+
+
+def need_program(*needed: Program) -> str:
+    """The path of the (last) program; skips the test where one is not on this machine."""
+    path = ""
+    for one in needed:
+        found = one.find_anywhere()
+        if found is None:
+            pytest.skip(f"{one.name} is not on this machine: {one.hint}")
+        path = found
+    return path
+
+
+def undeclared(started: str) -> str | None:
+    """What to do about a program that a test has started and that is declared nowhere; None: it is
+    declared, or one of our own: of this environment, this repository, or a test's folder."""
+    path = Path(started)
+    own = (sys.prefix, ROOT, tempfile.gettempdir(), "/var/tmp", "/dev/shm")
+    if path.is_absolute() and any(path.is_relative_to(one) for one in (*own, cache.folder())):
+        return None
+    if path.name.startswith("python"):
+        return None
+    for known in (program.declared, servers.declared):
+        if any(path.name == one.name for one in known()):
+            return None
+    return (
+        f'{started} is declared nowhere: add Program("{path.name}", ITS_DEBIAN_PACKAGE) where it '
+        "is started, in the product (see assay/program.py) or in tests/support/programs.py, so "
+        "that `make test` brings it"
+    )
+
+
+class StartedPrograms:
+    """What this process, and every Python below it, starts from now on (`audit.sitecustomize`)."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.NamedTemporaryFile(prefix="assay-test-started-")  # noqa: SIM115
+        os.environ[sitecustomize.VARIABLE] = self._file.name
+        audit = str(Path(sitecustomize.__file__).parent)
+        others = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+        path = [audit, *(other for other in others if other not in ("", audit))]
+        os.environ["PYTHONPATH"] = os.pathsep.join(path)
+
+    def since_last_time(self) -> set[str]:
+        return {line.decode().rstrip("\n") for line in self._file}
