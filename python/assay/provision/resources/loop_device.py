@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import struct
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +17,40 @@ from assay.provision.resources.resource import NOTHING, CannotUndo, Resource, Un
 LOSETUP = Program("losetup", "mount")
 
 _BLOCK_DEVICES = Path("/sys/block")
+_NODES = Path("/dev")
+_GET_STATUS = 0x4C05
+"""LOOP_GET_STATUS64 of linux/loop.h."""
+_STATUS = struct.Struct("=QQ36xI64s112x")
+_DIRECT_IO = 16
+"""LO_FLAGS_DIRECT_IO."""
 _DELETED = " (deleted)"
 _TIMEOUT_S = 10.0
+
+
+@dataclass(frozen=True)
+class LoopStatus:
+    """What a loop device says of itself, also where there is no /sys."""
+
+    device: int
+    """Of the file, as the kernel writes it; so is the inode."""
+    inode: int
+    file: bytes
+    """Its path, of which the kernel keeps 63 bytes."""
+    has_direct_io: bool
+
+    @classmethod
+    def of(cls, node: Path) -> LoopStatus | None:
+        """None: the device has no file, or cannot be asked."""
+        try:
+            descriptor = os.open(node, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                answer = fcntl.ioctl(descriptor, _GET_STATUS, bytes(_STATUS.size))
+            finally:
+                os.close(descriptor)
+        except OSError:
+            return None
+        device, inode, flags, name = _STATUS.unpack(answer)
+        return cls(device, inode, name.rstrip(b"\0"), bool(flags & _DIRECT_IO))
 
 
 @dataclass(frozen=True)
@@ -61,6 +96,35 @@ class LoopDevice(Resource):
 
 
 def _devices_of(file: str) -> list[str]:
+    if _BLOCK_DEVICES.is_dir():
+        return _listed_devices_of(file)
+    return _asked_devices_of(file)  # in a chroot, and in some containers
+
+
+def _asked_devices_of(file: str) -> list[str]:
+    """Of a file that has been removed they know only a short path."""
+    try:
+        facts = Path(file).stat()
+        wanted = (_encoded(facts.st_dev), facts.st_ino)
+    except OSError:
+        wanted = None
+    devices = []
+    for node in sorted(_NODES.glob("loop[0-9]*")):
+        status = LoopStatus.of(node)
+        # On some file systems the kernel knows the file by another device than `stat` gives.
+        if status and (wanted == (status.device, status.inode) or status.file == os.fsencode(file)):
+            devices.append(str(node))
+    return devices
+
+
+def _encoded(device: int) -> int:
+    """The number of a device as the kernel writes it (``huge_encode_dev``)."""
+    major, minor = os.major(device), os.minor(device)
+    return (minor & 0xFF) | (major << 8) | ((minor & ~0xFF) << 12)
+
+
+def _listed_devices_of(file: str) -> list[str]:
+    """Also of a file that has been removed."""
     found = []
     for entry in sorted(_BLOCK_DEVICES.glob("loop*/loop/backing_file")):
         try:

@@ -12,9 +12,7 @@ from pathlib import Path
 
 from assay.provision.ledger import HeldEntry
 from assay.provision.resources import LoopDevice
-from assay.provision.resources.loop_device import LOSETUP
-
-_SYS_BLOCK = Path("/sys/block")
+from assay.provision.resources.loop_device import LOSETUP, LoopStatus
 
 
 @dataclass(frozen=True)
@@ -33,11 +31,5 @@ def attach(entry: HeldEntry, file: Path) -> AttachedLoop:
     subprocess.run(
         [LOSETUP.path, "--direct-io=on", str(node)], capture_output=True, check=False
     )  # what came of it is read from the kernel
-    return AttachedLoop(node, _has_direct_io(node))
-
-
-def _has_direct_io(node: Path) -> bool:
-    try:
-        return (_SYS_BLOCK / node.name / "loop" / "dio").read_text().strip() == "1"
-    except OSError:
-        return False
+    status = LoopStatus.of(node)
+    return AttachedLoop(node, status is not None and status.has_direct_io)
