@@ -23,7 +23,7 @@ def cut_within(text: str, width: int) -> str:
     shown = visible(text)
     if display_width.width(shown) <= width:
         return shown
-    end = max(0, min(_END_OF_A_NAME, width - 2))
+    end = min(_END_OF_A_NAME, max(0, width - 1) // 2)
     tail = shown[len(shown) - end :]
     place = tail.find(", ")  # whole parts
     tail = tail[place:] if place > 0 else tail
