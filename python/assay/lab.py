@@ -20,6 +20,7 @@ from assay.errors import (
     SystemUnderTestError,
 )
 from assay.experiment import Experiment
+from assay.forecast import Forecast, TimeNeeded
 from assay.install.in_use import in_use
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
@@ -200,6 +201,9 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     """Stages 4 to 7 of all runs that are needed; adds how each ended to ``begun.ended``. Returns a
     warning where the budget was too short, else nothing."""
     ended, runs = begun.ended, prepared.plan.runs
+    refusals = prepared.found.refusals
+    cells = {run.cell.fingerprint for run in runs}
+    forecast = Forecast(runs, context.store.times(cells))
     _keep_disputes(context, ended)
     earlier = [one for one in runs if one.position in ended]
     repeating = Repeating(
@@ -210,8 +214,17 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     )
     try:
         for planned_run in repeating.needed(begun.runs, earlier):
-            refusal = prepared.found.refusals.get(planned_run.position)
-            ended[planned_run.position] = _run(context, planned_run, runs, refusal)
+            left = [
+                run
+                for run in begun.runs
+                if run.position > planned_run.position and run.position not in refusals
+            ]
+            certain, are_all = repeating.certain(left)
+            after = forecast.runs(certain) + TimeNeeded(is_known=are_all)
+            needed = (forecast.run(planned_run), after)
+            refusal = refusals.get(planned_run.position)
+            ended[planned_run.position] = _run(context, planned_run, runs, refusal, needed)
+            forecast.learn(context.store.times([planned_run.cell.fingerprint]))
             _keep_disputes(context, ended)
     except AssayError as error:
         if ended:
@@ -254,12 +267,17 @@ def _is_alone(planned: PlannedRun, runs: tuple[PlannedRun, ...]) -> bool:
 
 
 def _run(
-    context: Context, planned: PlannedRun, runs: tuple[PlannedRun, ...], refusal: str | None
+    context: Context,
+    planned: PlannedRun,
+    runs: tuple[PlannedRun, ...],
+    refusal: str | None,
+    needed: tuple[TimeNeeded, TimeNeeded],
 ) -> RunEnd:
-    """Stages 4 to 7 of one run; returns how it ended. ``refusal``: why it is refused."""
+    """Stages 4 to 7 of one run; returns how it ended. ``refusal``: why it is refused. ``needed``:
+    the time of this run, and of those after it."""
     store, pool = context.store, context.pool
     store.begin_run(planned)
-    context.progress.run(planned, len(runs))
+    context.progress.run(planned, len(runs), *needed)
     if refusal is not None:
         store.end_run(REFUSED, reason=refusal, exit_status=0)
         context.progress.refused(planned, refusal)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+from assay.forecast import NOT_KNOWN, TimeNeeded
 from assay.plan import PlannedRun
 
 
@@ -11,8 +12,15 @@ class Progress(Protocol):
     def stage(self, name: str) -> None:
         """A stage begins: ``load``."""
 
-    def run(self, planned: PlannedRun, of: int) -> None:
-        """A run begins; ``of`` is the number of all runs."""
+    def run(
+        self,
+        planned: PlannedRun,
+        of: int,
+        own: TimeNeeded = NOT_KNOWN,
+        after: TimeNeeded = NOT_KNOWN,
+    ) -> None:
+        """A run begins; ``of`` is the number of all runs. ``own``: how long it is expected to take;
+        ``after``: all that are still to be done after it."""
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         """A run ended; ``reason`` says why it failed."""
@@ -35,7 +43,13 @@ class Silent:
 
     def stage(self, name: str) -> None: ...
 
-    def run(self, planned: PlannedRun, of: int) -> None: ...
+    def run(
+        self,
+        planned: PlannedRun,
+        of: int,
+        own: TimeNeeded = NOT_KNOWN,
+        after: TimeNeeded = NOT_KNOWN,
+    ) -> None: ...
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None: ...
 

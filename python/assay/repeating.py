@@ -80,6 +80,13 @@ class Repeating:
             self._ended(run)
             self._spare(self._enough(), last)
 
+    def certain(self, runs: Sequence[PlannedRun]) -> tuple[list[PlannedRun], bool]:
+        """Those of ``runs``, which have not ended, that take place in any case; and whether these
+        are all that may take place."""
+        left = [run for run in runs if run.position not in self._spared]
+        found = [run for run in left if run.repetition <= self._cells[run.cell.fingerprint].least]
+        return found, len(found) == len(left)
+
     def _ended(self, run: PlannedRun) -> None:
         found = self._read(run.position)
         cell = self._cells[run.cell.fingerprint]

@@ -13,6 +13,7 @@ from assay.cli.live import Live
 from assay.cli.program import run_program
 from assay.cli.progress import progress
 from assay.experiment import Driving, StorageChoice, SystemChoice
+from assay.forecast import NOT_KNOWN, TimeNeeded
 from assay.plan import Cell, PlannedRun
 
 RUN = PlannedRun(
@@ -77,18 +78,18 @@ def test_a_terminal_keeps_warnings_and_failures_and_gets_its_cursor_back(
 
 def test_a_run_that_ends_by_time_says_how_long_it_takes_and_what_it_is_doing() -> None:
     driving = Driving(duration_s=30.0, warm_up_s=5.0, arrival="poisson", offered_rate_per_s=100.0)
-    timed = replace(RUN, cell=replace(RUN.cell, driving=driving))
+    timed = replace(RUN, cell=replace(RUN.cell, driving=driving), drives_s=(35.0,))
     lines, terminal = io.StringIO(), Terminal()
     for stream in (lines, terminal):
         with progress(stream) as shown:
-            shown.run(timed, 12)
+            shown.run(timed, 12, after=TimeNeeded(230.0, is_known=True))
             shown.stage("drive parallel")
             shown.driving({**DRIVEN, "scheduled": None, "elapsed_s": 3.0})
             shown.driving({**DRIVEN, "scheduled": None, "elapsed_s": 20.0})
     assert "8 clients, 100 offered/s, repetition 2\n  drive parallel, about 35 s\n" in (
         lines.getvalue()
     )
-    assert "measuring: 0 TPS, 8 clients, 1 failed; about 4 min left" in terminal.getvalue()
+    assert re.search("measuring: 0 TPS.* about 4 min left", terminal.getvalue())
 
 
 def test_a_server_by_url_has_no_storage() -> None:
@@ -98,26 +99,75 @@ def test_a_server_by_url_has_no_storage() -> None:
     assert "postgresql at h, 8 clients" in stream.getvalue()
 
 
-def test_throughput_p99_and_the_time_left_of_the_whole_experiment_are_shown() -> None:
-    driving = Driving(duration_s=30.0)
-    timed = replace(RUN, position=0, cell=replace(RUN.cell, driving=driving))
-    seconds = iter([0.0, 0.0, 100.0, 142.0])
-    live = Live(lambda: next(seconds))
-    live.run(timed, 3)
+class Clock:
+    now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_throughput_and_p99_of_the_last_second_are_shown() -> None:
     report = {**DRIVEN, "elapsed_s": 10.0, "last_second": {"ok": 26_091, "p99_ns": 1_040_000}}
-    assert live.numbers(report) == "26091 TPS, p99 1.04 ms, 8 clients, 1 failed"
-    # 20 s of this run, and two more runs of 30 s.
-    assert live.left(report) == "about 80 s left"
-    live.run(replace(timed, position=1), 4)
-    live.numbers(report)
-    live.run(replace(timed, position=2), 4)
-    # 20 s of this run, and one more, which takes the median of 100 and 42 s.
-    assert live.left(report) == "about 91 s left"
+    assert Live().numbers(report) == "26091 TPS, p99 1.04 ms, 8 clients, 1 failed"
+
+
+def test_the_time_left_is_that_of_this_run_and_of_those_after_it() -> None:
+    clock = Clock()
+    live = Live(clock)
+    timed = replace(RUN, drives_s=(30.0,))
+    report = {**DRIVEN, "elapsed_s": 10.0, "scheduled": None}
+    after = TimeNeeded(60.0, is_known=True)
+
+    def left(own: TimeNeeded, after: TimeNeeded, run: PlannedRun = timed) -> str:
+        live.run(run, own, after)
+        live.stage("drive parallel")
+        clock.now_s += 15.0  # 5 of them passed before the clients began
+        return live.left(report)
+
+    assert left(NOT_KNOWN, after) == "about 80 s left"
+    assert left(NOT_KNOWN, TimeNeeded(60.0)) == "at least 80 s left"
+    # The run took 45 s before: it goes on behind its clients.
+    assert left(TimeNeeded(45.0, is_known=True), after) == "about 90 s left"
+    # And where it takes longer than before, its clients tell.
+    assert left(TimeNeeded(12.0, is_known=True), after) == "about 80 s left"
+    # Another step follows, whose time is not known.
+    two_steps = replace(RUN, drives_s=(30.0, None))
+    assert left(NOT_KNOWN, after, two_steps) == "at least 80 s left"
+
+
+def test_the_time_left_of_clients_that_end_by_counts_is_that_of_their_transactions() -> None:
+    live = Live(Clock())
+    live.run(replace(RUN, drives_s=(None,)), NOT_KNOWN, TimeNeeded(is_known=True))
+    live.stage("drive parallel")
+    report = {**DRIVEN, "done": 100, "scheduled": 400}
+    assert live.left({**report, "elapsed_s": 0.2}) == "time left not known yet"
+    assert live.left({**report, "elapsed_s": 20.0}) == "about 60 s left"
+    assert live.left({**report, "elapsed_s": 20.0, "scheduled": None}) == "time left not known yet"
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
+def test_names_and_numbers_are_shortened_and_the_time_left_is_whole(
+    monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    stream = Terminal()
+    name = "drive parallel-look-ups-of-persons-by-name with two-clients-and-a-writer"
+    with progress(stream) as shown:
+        shown.run(replace(RUN, drives_s=(30.0,)), 12, after=TimeNeeded(3600.0))
+        shown.stage(name)
+        shown.driving({**DRIVEN, "scheduled": None, "elapsed_s": 20.0})
+    lines = re.findall(r"[^\r\n]*at least 60 min left[^\r\n]*", stream.getvalue())
+    assert lines, stream.getvalue()
+    shown_line = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", lines[-1]).rstrip()
+    assert len(shown_line) <= columns
+    assert ("dri" in shown_line) and ((name in shown_line) == (columns == 200))
+    assert ("…" in shown_line) == (columns < 200)
 
 
 def test_throughput_of_the_last_second_is_computed_where_it_is_not_reported() -> None:
     live = Live()
-    live.run(RUN, 1)
+    live.run(RUN, NOT_KNOWN, NOT_KNOWN)
     reports = [
         {**DRIVEN, "elapsed_s": at, "ok": ok} for at, ok in ((1.0, 100), (1.5, 150), (2.0, 400))
     ]

@@ -23,6 +23,7 @@ from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice, quick
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.files import paths
+from assay.forecast import Forecast
 from assay.load.loading import Loading
 from assay.plan import Plan, PlannedRun, plan
 from assay.preflight import Preflight, preflight
@@ -248,14 +249,15 @@ def _continues(one: Unfinished, runs: int) -> str:
 class _Before:
     """What the record file says of the plan's cells."""
 
-    elapsed_s: Mapping[str, float] = field(default_factory=dict)
+    forecast: Forecast
     sizes: Mapping[int, int] = field(default_factory=dict)
     unfinished: Unfinished | None = None
 
     def about_s(self, run: PlannedRun) -> float | None:
         """How long the run takes, as far as it is known."""
-        known_s = self.elapsed_s.get(run.cell.fingerprint)
-        return run.cell.driving.planned_s if known_s is None else round(known_s, 1)
+        needed = self.forecast.run(run)
+        is_of_use = needed.is_known or run.ends_by_time
+        return round(needed.seconds, 1) if is_of_use else None
 
 
 def _before(records: Path, command: Mapping[str, Any] | None, whole: Plan) -> _Before:
@@ -265,27 +267,34 @@ def _before(records: Path, command: Mapping[str, Any] | None, whole: Plan) -> _B
             raise error
         if is_typed("records"):
             say(f"{records} does not exist yet: what earlier runs took is not known")
-        return _Before()
+        return _Before(Forecast(whole.runs))
     with Store(records, must_exist=True) as store:
         return _Before(
-            store.elapsed_s(run.cell.fingerprint for run in whole.runs),
+            Forecast(whole.runs, store.times(run.cell.fingerprint for run in whole.runs)),
             store.sizes_on_disk(whole.runs),
             store.unfinished(command, whole) if command else None,
         )
 
 
 def _time(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
-    known_s = [one for run in left if (one := before.about_s(run)) is not None]
-    if not known_s:
+    """How many runs there are, how long they take, and where that is known from."""
+    if not left:
         return
-    measured = sum(run.cell.fingerprint in before.elapsed_s for run in left)
-    said = f"{counted(len(left), 'run')}, about {duration(sum(known_s))}"
+    needed = before.forecast.runs(left)
+    measured = sum(before.forecast.has_run(run) for run in left)
+    by_counts = sum(not before.forecast.has_run(run) and not run.ends_by_time for run in left)
+    said = counted(len(left), "run")
+    if needed.seconds:
+        bound = "about" if needed.is_known else "at least"
+        said += f", {bound} {duration(needed.seconds)}"
     if not measured:
-        said += " of ramp-up and measurement"
+        said += " of ramp-up and measurement" if needed.seconds else ""
     elif measured < len(left):
-        said += f": {measured} as earlier runs took, the others without provision and load"
-    if len(known_s) < len(left):
-        said += f"; how long {len(left) - len(known_s)} of them take is not known"
+        said += f": {measured} as earlier runs took"
+        said += "" if by_counts == len(left) - measured else ", others without provision and load"
+    if by_counts:
+        how_many = "they" if by_counts == len(left) else f"{by_counts} of them"
+        said += f"; how long {how_many} take is not known before their first run"
     yield said
 
 

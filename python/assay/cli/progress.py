@@ -13,7 +13,9 @@ from rich.console import Console
 from rich.text import Text
 
 from assay.cli.live import LINE_EVERY_S, Live
+from assay.cli.stage_bar import StageBar
 from assay.experiment import AS_IS, ENGINE, Driving
+from assay.forecast import NOT_KNOWN, TimeNeeded
 from assay.plan import PlannedRun
 from assay.progress import Progress
 from assay.text.reasons import log_lines, sentence
@@ -35,16 +37,7 @@ def progress(stream: TextIO | None = None, every_s: float = LINE_EVERY_S) -> Ite
     if not console.is_terminal:
         yield Lines(console, every_s)
         return
-    bars = rich.progress.Progress(
-        rich.progress.SpinnerColumn(),
-        rich.progress.TextColumn("{task.description}", markup=False),
-        rich.progress.BarColumn(bar_width=24),
-        rich.progress.TextColumn("{task.fields[detail]}", markup=False),
-        rich.progress.TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        redirect_stdout=False,
-    )
+    bars = StageBar(console=console, transient=True, redirect_stdout=False)
     with bars:
         yield Bars(console, bars)
 
@@ -56,21 +49,24 @@ class Lines:
         self._console = console
         self._every_s = every_s
         self._live = Live()
-        self._driving = Driving()
         self._drained = False
         self._said_s = 0.0
         """When the last line was written, on the clock of the stage."""
         self._once = _Once()
 
-    def run(self, planned: PlannedRun, of: int) -> None:
-        self._driving = planned.cell.driving
-        self._live.run(planned, of)
+    def run(
+        self,
+        planned: PlannedRun,
+        of: int,
+        own: TimeNeeded = NOT_KNOWN,
+        after: TimeNeeded = NOT_KNOWN,
+    ) -> None:
+        self._live.run(planned, own, after)
         self._say(_name(planned, of))
 
     def stage(self, name: str) -> None:
         self._drained, self._said_s = False, 0.0
-        self._live.stage()
-        planned_s = self._driving.planned_s if name.startswith("drive ") else None
+        planned_s = self._live.stage(name)
         self._say(f"  {name}" + (f", about {duration(planned_s)}" if planned_s else ""))
 
     def loading(self, report: dict[str, Any]) -> None:
@@ -81,8 +77,7 @@ class Lines:
         numbers, elapsed_s = self._live.numbers(report), report["elapsed_s"]
         if self._every_s and elapsed_s - self._said_s >= self._every_s:
             self._said_s = elapsed_s
-            left = self._live.left(report)
-            self._say(f"  {elapsed_s:.0f} s: {numbers}" + (f"; {left}" if left else ""))
+            self._say(f"  {elapsed_s:.0f} s: {numbers}; {self._live.left(report)}")
         if not self._drained and (line := _still_open(report)):
             self._drained = True
             self._say(f"  {line}")
@@ -129,18 +124,24 @@ class Bars:
         self._drained = False
         self._once = _Once()
 
-    def run(self, planned: PlannedRun, of: int) -> None:
+    def run(
+        self,
+        planned: PlannedRun,
+        of: int,
+        own: TimeNeeded = NOT_KNOWN,
+        after: TimeNeeded = NOT_KNOWN,
+    ) -> None:
         self._driving = planned.cell.driving
-        self._live.run(planned, of)
+        self._live.run(planned, own, after)
         self._console.print(_line(_name(planned, of)))
 
     def stage(self, name: str) -> None:
         """Starts a new bar, so that its time is that of this stage."""
         self._drained = False
-        self._live.stage()
+        self._live.stage(name)
         if self._task is not None:
             self._bars.remove_task(self._task)
-        self._task = self._bars.add_task(visible(name), total=None, detail="")
+        self._task = self._bars.add_task(visible(name), total=None, detail="", left="")
 
     def loading(self, report: dict[str, Any]) -> None:
         if "bytes_copied" in report:
@@ -156,15 +157,14 @@ class Bars:
         if not self._drained and (line := _still_open(report)):
             self._drained = True
             self._console.print(Text(f"  {line}"))
-        left = self._live.left(report)
-        detail = self._live.numbers(report) + (f"; {left}" if left else "")
-        planned_s = self._driving.planned_s
+        numbers, left = self._live.numbers(report), self._live.left(report)
+        planned_s = self._live.step_s
         if planned_s is None or report.get("scheduled"):
-            self._show(report["done"], report.get("scheduled"), detail)
+            self._show(report["done"], report.get("scheduled"), numbers, left)
         else:
             elapsed_s = report["elapsed_s"]
             phase = _phase(self._driving, elapsed_s)
-            self._show(min(elapsed_s, planned_s), planned_s, f"{phase}: {detail}")
+            self._show(min(elapsed_s, planned_s), planned_s, f"{phase}: {numbers}", left)
 
     def ended(self, planned: PlannedRun, reason: str | None) -> None:
         if reason is not None:
@@ -176,10 +176,10 @@ class Bars:
     def warning(self, message: str) -> None:
         self._console.print(_line(f"warning: {message}"))
 
-    def _show(self, done: float, total: float | None, detail: str) -> None:
+    def _show(self, done: float, total: float | None, detail: str, left: str = "") -> None:
         if self._task is not None:
             self._bars.update(
-                self._task, completed=done, total=total or None, detail=visible(detail)
+                self._task, completed=done, total=total or None, detail=visible(detail), left=left
             )
 
 

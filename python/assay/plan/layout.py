@@ -6,7 +6,7 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from assay.experiment import ENGINE, Driving, Experiment, Scalar, StorageChoice,
 from assay.experiment.machines import systems_on_machines
 from assay.plan import client_counts, fingerprint
 from assay.plan.client_counts import ClientCount
-from assay.plan.drives import drives
+from assay.plan.drives import PlannedDrive, drives
 from assay.plan.driving import driving, on_cache
 from assay.plan.values import Cell, Plan, PlannedRun
 from assay.workload.values import Test, Workload
@@ -56,18 +56,20 @@ def plan(experiment: Experiment, workload: Workload) -> Plan:
         PlannedRun(cell, repetition, _seed(experiment.seed, cell, repetition), position)
         for position, (cell, repetition) in enumerate(lay_out(experiment, workload))
     ]
-    most_clients = {  # contradictions are reported here, before anything is started
-        run.cell.fingerprint: _most_clients(workload, run) for run in runs if run.repetition == 1
+    of_cells = {  # contradictions are reported here, before anything is started
+        run.cell.fingerprint: drives(workload, run) for run in runs if run.repetition == 1
     }
-    return Plan(
-        experiment,
-        tuple(replace(run, most_clients=most_clients[run.cell.fingerprint]) for run in runs),
+    return Plan(experiment, tuple(_with_steps(run, of_cells[run.cell.fingerprint]) for run in runs))
+
+
+def _with_steps(run: PlannedRun, planned_drives: Sequence[PlannedDrive]) -> PlannedRun:
+    """The run with what is known of its drive steps."""
+    cells = [planned.run.cell for planned in planned_drives]
+    return replace(
+        run,
+        most_clients=max((cell.clients for cell in cells), default=0),
+        drives_s=tuple(cell.driving.planned_s for cell in cells),
     )
-
-
-def _most_clients(workload: Workload, run: PlannedRun) -> int:
-    """The most clients at once in any step of the run; raises where a step contradicts its run."""
-    return max((planned.run.cell.clients for planned in drives(workload, run)), default=0)
 
 
 def _refuse_too_many(experiment: Experiment, workload: Workload) -> None:

@@ -71,8 +71,20 @@ class PlannedRun:
     """0-based place in the order of execution."""
     most_clients: int = 0
     """The most clients at once in any of its steps; at least those of its cell."""
+    drives_s: tuple[float | None, ...] = ()
+    """How long each of its drive steps works by the clock; None: counts end the step."""
     content: str = ""
     """Fingerprint of all that determines its result (`assay.plan.content`); empty: not known."""
+
+    @property
+    def timed_s(self) -> float:
+        """Seconds of all drive steps that end by the clock."""
+        return sum(step_s or 0.0 for step_s in self.drives_s)
+
+    @property
+    def ends_by_time(self) -> bool:
+        """Whether it has drive steps, and all of them end by the clock."""
+        return bool(self.drives_s) and None not in self.drives_s
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 from typing import Any, NamedTuple
 
+from assay.forecast import CellTimes
 from assay.plan import Plan, PlannedRun
 from assay.record import continuing
 from assay.record.document import json_text, storable
 from assay.text.secrets import without_secrets
 
 _LATEST = 5
-"""So many earlier runs count."""
+"""So many earlier runs count for the size of data."""
 
 
 class Unfinished(NamedTuple):
@@ -27,19 +29,37 @@ class Unfinished(NamedTuple):
     """The process that is at work on it, in which case `assay run` refuses; None: there is none."""
 
 
-def elapsed_s(connection: sqlite3.Connection, cells: Iterable[str]) -> dict[str, float]:
-    """How long the runs of a cell took on average, with provision and load; by the fingerprint of
-    the cell. Those that were never done are left out."""
+_TIMES = """
+WITH done AS (
+  SELECT id, experiment_id, repetition = 1 AS is_first, begun_unix_ns, ended_unix_ns
+  FROM runs WHERE cell_fingerprint = ? AND state = 'done' AND superseded = 0)
+SELECT is_first, ended_unix_ns - begun_unix_ns,
+       ended_unix_ns - coalesce(
+         (SELECT min(begun_unix_ns) FROM stages WHERE run_id = one.id AND state = 'driving'),
+         begun_unix_ns)
+FROM done AS one
+WHERE experiment_id = (SELECT max(experiment_id) FROM done WHERE is_first = one.is_first)
+"""
+
+
+def times(connection: sqlite3.Connection, cells: Iterable[str]) -> dict[str, CellTimes]:
+    """How long the runs of a cell took, by its fingerprint: first repetitions and later ones, each
+    in the last experiment that has done one. Cells that were never done are left out."""
     found = {}
     for cell in dict.fromkeys(cells):
-        runs = connection.execute(
-            "SELECT ended_unix_ns - begun_unix_ns FROM runs "
-            "WHERE cell_fingerprint = ? AND state = 'done' ORDER BY id DESC LIMIT ?",
-            (cell, _LATEST),
-        ).fetchall()
+        runs = connection.execute(_TIMES, (cell,)).fetchall()
         if runs:
-            found[cell] = sum(elapsed_ns for (elapsed_ns,) in runs) / len(runs) / 1e9
+            first_s = [elapsed_ns / 1e9 for is_first, elapsed_ns, _ in runs if is_first]
+            later_s = [elapsed_ns / 1e9 for is_first, elapsed_ns, _ in runs if not is_first]
+            driven_s = [
+                driven_ns / 1e9 for is_first, _, driven_ns in runs if is_first or not first_s
+            ]
+            found[cell] = CellTimes(_mean(first_s), _mean(later_s), fmean(driven_s))
     return found
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return fmean(values) if values else None
 
 
 _SIZES = """

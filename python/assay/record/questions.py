@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from assay.forecast import CellTimes
 from assay.plan import Plan, PlannedRun
 from assay.record import estimates, faults, reading
 from assay.record.estimates import Unfinished
@@ -51,10 +52,10 @@ class Questions(ABC):
         """``latest``, ``3``, ``experiment 3``: that experiment; ``run:17``: with that run only."""
         return self._read(lambda connection: reading.find(connection, self.path, reference))
 
-    def elapsed_s(self, cells: Iterable[str]) -> dict[str, float]:
+    def times(self, cells: Iterable[str]) -> dict[str, CellTimes]:
         """How long earlier runs of these cells took, by fingerprint."""
         asked = tuple(cells)
-        return self._read(lambda connection: estimates.elapsed_s(connection, asked))
+        return self._read(lambda connection: estimates.times(connection, asked))
 
     def sizes_on_disk(self, runs: Iterable[PlannedRun]) -> dict[int, int]:
         """How many bytes of data earlier runs of the same test had in the same system, by the
