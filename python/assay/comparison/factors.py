@@ -20,7 +20,7 @@ from assay.text.nearest import did_you_mean
 _OF_SERVER = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s"}
 """Factor, by the name of its option → its column, which has the unit."""
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
-_OF_DRIVING = tuple(field.name for field in fields(Driving))
+OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
 
 
@@ -95,7 +95,7 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
     elif between in run.parameters:
         given = {name: one for name, one in run.parameters.items() if name != between}
         cell["parameters"] = given
-    elif between in _OF_DRIVING:
+    elif between in OF_DRIVING:
         cell["driving"] = {**(cell.get("driving") or {}), between: None}
     else:
         cell[between] = None
@@ -136,7 +136,7 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
     runs = list(runs)
     known = dict.fromkeys((*cell_names.ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
     known |= dict.fromkeys(name for run in runs for name in run.parameters)
-    known |= dict.fromkeys(name for run in runs for name in levels(run) if name in _OF_DRIVING)
+    known |= dict.fromkeys(name for run in runs for name in levels(run) if name in OF_DRIVING)
     known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
     return list(known)
 
@@ -157,14 +157,14 @@ def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
     for run in runs:
         of_tests.setdefault(run.full_test_name, []).append(run)
     found = {
-        test: iter(cell_names.names(_named_by(several, between)))
+        test: iter(cell_names.names(named_by(several, between)))
         for test, several in of_tests.items()
     }
     shown = ((run.full_test_name, next(found[run.full_test_name])) for run in runs)
     return [", ".join(filter(None, one if len(of_tests) > 1 else one[1:])) for one in shown]
 
 
-def _named_by(runs: Sequence[RunRecord], between: str) -> list[dict[str, Scalar]]:
+def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Scalar]]:
     """The levels by which their cells are named: those of a server's machine are factors where they
     vary, else a part of the system's name."""
     varying = server_machines.varying(run.server_machine for run in runs)

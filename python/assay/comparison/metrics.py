@@ -46,6 +46,19 @@ class Metric:
     relative_resolution: float = 0.0
     """Relative width of a bucket of the histogram: values closer than this are equal."""
 
+    @property
+    def label(self) -> str:
+        """In a sentence: ``throughput``, ``p99 latency``, ``elapsed time``, ``size on disk``."""
+        if self.name.startswith("latency_"):
+            return self.meaning
+        noun = self.name.removesuffix(f"_{self.unit}").replace("_", " ")
+        return f"{noun} time" if self.unit == "ns" else noun
+
+    @property
+    def is_speed(self) -> bool:
+        """Whether it says how fast the work was done, and not how long a part of it waited."""
+        return self.words is _SPEED and not self.name.startswith("latency_")
+
     def least_deviation(self, value: float) -> float:
         """The standard deviation that the logarithm of a value has at least: of a count that of
         rare events (Poisson), else the resolution, since rounding is the same in all

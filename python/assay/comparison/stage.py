@@ -5,7 +5,7 @@ and verdicts, and what differs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from assay.comparison import differences, factors, metrics, pairs, sides
@@ -22,14 +22,14 @@ from assay.text import units
 
 
 @dataclass(frozen=True)
-class _Asked:
+class Asked:
     """How cells are compared."""
 
     between: str
     """The factor whose levels are; empty: equal cells are."""
-    metric: Metric | None
+    metric: Metric | None = None
     """The primary one; None: that of each test."""
-    despite: Sequence[str]
+    despite: Sequence[str] = ()
     """Differences that are passed over."""
 
 
@@ -51,12 +51,12 @@ def compare(
         a, b, factor = sides.at_levels(a, b, between)
     assert b is not None
     sides.insist_on_other_runs(a, b)
-    asked = _Asked(factor, None if metric is None else metrics.metric(metric), despite)
+    asked = Asked(factor, None if metric is None else metrics.metric(metric), despite)
     of_a, of_b = side_cells(a, factor), side_cells(b, factor)
     shared = [identity for identity in of_a if identity in of_b]
     named = factors.names([of_a[identity].first for identity in shared], factor)
     cells = [
-        _cell(name, of_a[identity], of_b[identity], asked)
+        compared_cell(name, of_a[identity], of_b[identity], asked, METRICS.values())
         for name, identity in zip(named, shared, strict=True)
     ]
     machines = differences.of_machines(a, b)
@@ -73,11 +73,14 @@ def compare(
     )
 
 
-def _cell(name: str, a: SideCell, b: SideCell, asked: _Asked) -> ComparedCell:
+def compared_cell(
+    name: str, a: SideCell, b: SideCell, asked: Asked, beside: Iterable[Metric] = ()
+) -> ComparedCell:
+    """Without verdicts on its metrics. ``beside``: those to compare, with the primary one."""
     both = [*a.measured, *b.measured]
     chosen = asked.metric or metrics.primary(both)
     matched = pairs.interleaved(a.placed_measured, b.placed_measured)
-    others = [one for one in METRICS.values() if one is not chosen]
+    others = [one for one in beside if one is not chosen]
     first, *rest = (
         compared(one, a.measured, b.measured, matched, is_primary=one is chosen)
         for one in (chosen, *others)

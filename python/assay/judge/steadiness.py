@@ -3,15 +3,26 @@ clients at work, so that it is neither divided nor ranked."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from assay.judge.kinds import Kind
 from assay.judge.warnings import RunWarning
 
 _UNSTEADY = {kind.id for kind in Kind if kind.value.is_unsteady}
+_OF_ANOTHER_RATE = {Kind.OFFERED_RATE_NOT_REACHED.id, Kind.SKIPPED_BY_LATENCY_LIMIT.id}
 
 
 def why_not_steady(warnings: Iterable[RunWarning]) -> str:
     """``starved clients, unaccounted time``; empty where nothing is known against it."""
-    names = dict.fromkeys(warning.name for warning in warnings)
-    return ", ".join(name.replace("-", " ") for name in names if name in _UNSTEADY)
+    return _those(_UNSTEADY, warnings)
+
+
+def why_not_ranked(warnings: Iterable[RunWarning]) -> str:
+    """Also where latencies belong to another rate than was offered; empty where nothing is known
+    against a comparison."""
+    return _those(_UNSTEADY | _OF_ANOTHER_RATE, warnings)
+
+
+def _those(kinds: Collection[str], warnings: Iterable[RunWarning]) -> str:
+    names = dict.fromkeys(warning.name for warning in warnings if warning.name in kinds)
+    return ", ".join(name.replace("-", " ") for name in names)

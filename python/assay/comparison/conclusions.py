@@ -1,0 +1,301 @@
+"""Takes an experiment; gives its questions, one for each factor that varies in a test, with their
+conclusions: ratios of its levels with their intervals, or why nothing is decided.
+
+The levels of a named factor (systems, storages, settings) are compared with the best one, those of
+a numeric factor (clients) the largest with the smallest, in each combination of the other factors.
+Ratios and intervals are those of `assay compare`. The verdicts allow 2 % of false differences over
+a question; since the best level is chosen by its numbers, all pairs of levels count.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assay.comparison import factors, metrics
+from assay.comparison.metrics import Metric
+from assay.comparison.side_cells import SideCell
+from assay.comparison.stage import Asked, compared_cell
+from assay.comparison.values import ComparedCell, Direction, Side
+from assay.comparison.verdicts import with_verdicts
+from assay.durability.values import MEANINGS
+from assay.experiment import Scalar
+from assay.judge import durability
+from assay.judge.estimate import Design
+from assay.judge.steadiness import why_not_ranked
+from assay.judge.verdict import RunVerdict
+from assay.plan import cell_names
+from assay.plan.cell_names import CACHE
+from assay.record import ExperimentRecord, RunRecord
+from assay.text import units
+
+Levels = Mapping[str, Scalar]
+"""Factor → level."""
+IN_MEMORY = "none"
+"""In place of a durability class: the storage is memory."""
+_WITHOUT_CLASS = ("", IN_MEMORY, durability.NOT_MEASURED)
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What is known of two levels of a factor."""
+
+    at: Levels
+    """The levels of the other factors that vary in the test."""
+    level: Scalar
+    """The best one; of a numeric factor the largest."""
+    compared_with: Scalar
+    metric: Metric
+    ratio: float | None
+    """The metric at ``level``, divided by that at ``compared_with``; None: they are not ranked."""
+    low: float | None
+    high: float | None
+    """Bounds of its 98 % confidence interval; None: there is none."""
+    direction: Direction
+    reason: str = ""
+    """Why nothing is decided; empty where something is, or no difference was seen."""
+    durability: tuple[str, str] = ("", "")
+    """Of commits at both levels: the class that was measured, ``not measured``, or `IN_MEMORY`;
+    empty where nothing is committed."""
+    runs_verdict: RunVerdict | None = None
+    """The worst of the runs that were measured."""
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether one of them is better."""
+        return self.direction in (Direction.BETTER, Direction.WORSE)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a factor changes in a test."""
+
+    test: str
+    """With its workload."""
+    factor: str
+    is_numeric: bool
+    """Whether its levels have an order of their own."""
+    conclusions: tuple[Conclusion, ...]
+    """In the order of the cells."""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    levels: Levels
+    runs: tuple[RunRecord, ...]
+
+    @property
+    def measured(self) -> list[RunRecord]:
+        return [run for run in self.runs if run.evidence.is_measured]
+
+
+def questions(experiment: ExperimentRecord) -> tuple[Question, ...]:
+    """Of each test, in the order of its factors; none where nothing varies."""
+    by_test: dict[str, list[RunRecord]] = {}
+    for run in experiment.runs:
+        by_test.setdefault(run.full_test_name, []).append(run)
+    return tuple(
+        question
+        for test, runs in by_test.items()
+        for question in _of_test(experiment, test, _cells(runs))
+    )
+
+
+def _cells(runs: Sequence[RunRecord]) -> list[_Cell]:
+    """Each with its levels of the factors that vary."""
+    levels_of_runs = factors.named_by(runs)
+    names = dict.fromkeys(name for levels in levels_of_runs for name in levels)
+    varying = [
+        name
+        for name in names
+        if len({levels.get(name) for levels in levels_of_runs}) > 1
+        and not _is_of_cache(name, levels_of_runs)
+    ]
+    by_levels: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
+    for run, levels in zip(runs, levels_of_runs, strict=True):
+        own = tuple((name, levels[name]) for name in varying if name in levels)
+        by_levels.setdefault(own, []).append(run)
+    return [
+        _Cell(dict(own), tuple(sorted(runs_of_cell, key=lambda run: run.repetition)))
+        for own, runs_of_cell in by_levels.items()
+    ]
+
+
+def _is_of_cache(name: str, levels_of_runs: Sequence[Levels]) -> bool:
+    """Whether it only belongs to cold or warm caches, as a warm-up does."""
+    caches = {levels.get(CACHE) for levels in levels_of_runs}
+    both = {(levels.get(CACHE), levels.get(name)) for levels in levels_of_runs}
+    return name in factors.OF_DRIVING and len(caches) > 1 and len(both) == len(caches)
+
+
+def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[_Cell]) -> Iterator[Question]:
+    for factor in dict.fromkeys(name for cell in cells for name in cell.levels):
+        is_numeric = all(
+            isinstance(cell.levels[factor], int | float)
+            and not isinstance(cell.levels[factor], bool)
+            for cell in cells
+            if factor in cell.levels
+        )
+        by_place: dict[tuple[tuple[str, Scalar], ...], list[_Cell]] = {}
+        for cell in cells:
+            others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
+            if factor in cell.levels:
+                by_place.setdefault(others, []).append(cell)
+        conclusions = _conclusions(experiment, factor, by_place, is_numeric=is_numeric)
+        if conclusions:
+            yield Question(test, factor, is_numeric, conclusions)
+
+
+def _conclusions(
+    experiment: ExperimentRecord,
+    factor: str,
+    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[_Cell]],
+    *,
+    is_numeric: bool,
+) -> tuple[Conclusion, ...]:
+    pairs = [
+        (place, first, second, is_told)
+        for place, cells in by_place.items()
+        for first, second, is_told in _pairs(cells, factor, is_numeric=is_numeric)
+    ]
+    judged = with_verdicts(
+        [_compared(experiment, factor, first, second) for _, first, second, _ in pairs]
+    )
+    return tuple(
+        _conclusion(factor, dict(place), first, second, compared)
+        for (place, first, second, is_told), compared in zip(pairs, judged, strict=True)
+        if is_told
+    )
+
+
+def _pairs(
+    cells: Sequence[_Cell], factor: str, *, is_numeric: bool
+) -> Iterator[tuple[_Cell, _Cell, bool]]:
+    """(what is compared, with what, whether it is a conclusion), each with a number if there are
+    two that have one."""
+    if len(cells) < 2:
+        return
+    if is_numeric:
+        in_order = sorted(cells, key=lambda cell: float(cell.levels[factor]))
+        measured = [cell for cell in in_order if cell.measured]
+        ends = measured if len(measured) > 1 else in_order
+        yield ends[-1], ends[0], True
+        return
+    best = _best(cells)
+    others = [cell for cell in cells if cell is not best]
+    yield from ((best, cell, True) for cell in others)
+    yield from ((first, second, False) for first, second in itertools.combinations(others, 2))
+
+
+def _best(cells: Sequence[_Cell]) -> _Cell:
+    """Among those whose numbers are ranked, without those of a lower durability class than others;
+    the first where none is ranked."""
+    ranked = [cell for cell in cells if not _why_not_ranked(cell)] or [
+        cell for cell in cells if cell.measured
+    ]
+    if not ranked:
+        return cells[0]
+    metric = metrics.primary([run for cell in ranked for run in cell.measured])
+    classes = [name for name in map(_durability, ranked) if name not in _WITHOUT_CLASS]
+    lower = {name for name in classes if name != min(classes, key=_rank)}
+    medians = {
+        place: statistics.median(values)
+        for place, cell in enumerate(ranked)
+        if _durability(cell) not in lower
+        and (values := [known for run in cell.measured if (known := metric.value(run)) is not None])
+    }
+    if not medians:
+        return ranked[0]
+    choose = max if metric.is_more_better else min
+    return ranked[choose(medians, key=medians.__getitem__)]
+
+
+def _why_not_ranked(cell: _Cell) -> str:
+    """Why its number is compared with no other; empty: it is."""
+    if not cell.measured:
+        return "not measured"
+    for run in cell.measured:
+        if run.verdict == "invalid":
+            return run.verdict_reason or "invalid"
+    return why_not_ranked(warning for run in cell.measured for warning in run.warnings)
+
+
+def _compared(
+    experiment: ExperimentRecord, factor: str, first: _Cell, second: _Cell
+) -> ComparedCell:
+    """B: what is compared; A: with what."""
+    a, b = (
+        SideCell(Side(str(cell.levels[factor]), "", (experiment,), placed), placed)
+        for cell in (second, first)
+        if (placed := tuple((0, run) for run in cell.runs))
+    )
+    compared = compared_cell("", a, b, Asked(factor))
+    return replace(
+        compared,
+        not_comparable=_why_not_ranked(first) or _why_not_ranked(second) or compared.not_comparable,
+    )
+
+
+def _conclusion(
+    factor: str, at: Levels, first: _Cell, second: _Cell, compared: ComparedCell
+) -> Conclusion:
+    names = [cell_names.level_name(factor, cell.levels[factor]) for cell in (first, second)]
+    reason = _why_apart((first, second), names, compared)
+    estimate = compared.primary.estimate if not reason else None
+    interval = estimate.interval() if estimate else None
+    return Conclusion(
+        at=at,
+        level=first.levels[factor],
+        compared_with=second.levels[factor],
+        metric=compared.primary.metric,
+        ratio=estimate.ratio if estimate else None,
+        low=interval[0] if interval else None,
+        high=interval[1] if interval else None,
+        direction=Direction.UNKNOWN if reason else compared.primary.direction,
+        reason=reason or _why_undecided(compared),
+        durability=(_durability(first), _durability(second)),
+        runs_verdict=compared.runs_verdict,
+    )
+
+
+def _why_apart(cells: Sequence[_Cell], names: Sequence[str], compared: ComparedCell) -> str:
+    """Why one is not divided by the other; empty: it is."""
+    for cell, name in zip(cells, names, strict=True):
+        if why := _why_not_ranked(cell):
+            return f"{name}: {why}"
+    if not compared.not_comparable:
+        return ""
+    blocking = [one for one in compared.differences if one.what in compared.blocked_by]
+    return "; ".join(
+        f"{one.name}: {names[0]} {one.b or 'none'}, {names[1]} {one.a or 'none'}"
+        for one in blocking
+    )
+
+
+def _why_undecided(compared: ComparedCell) -> str:
+    primary = compared.primary
+    if primary.direction is not Direction.UNKNOWN:
+        _, is_open, reason = primary.verdict.partition("not decided: ")
+        return reason if is_open else ""
+    if primary.estimate is None:
+        return f"no {primary.metric.label}"
+    if primary.estimate.design is Design.SINGLE:
+        return units.counted(primary.repetitions, "repetition")
+    return primary.verdict
+
+
+def _durability(cell: _Cell) -> str:
+    for run in cell.measured:
+        if run.may_commit and run.deployment:
+            if durability.is_in_memory(run.deployment):
+                return IN_MEMORY
+            return durability.comparable_durability(run.deployment) or durability.NOT_MEASURED
+    return ""
+
+
+def _rank(durability_class: str) -> tuple[str, int]:
+    """D3 before D3 that is lowered by settings, before D2."""
+    name = durability_class[:2]
+    return (str([*MEANINGS].index(name)) if name in MEANINGS else name, len(durability_class))
