@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
+from assay.comparison import conclusions
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord
@@ -98,6 +99,7 @@ def build(experiment: ExperimentRecord) -> Report:
         tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
         histograms=partial(timed_histograms, experiment),
         summary=summary.section(experiment, every),
+        questions=conclusions.questions(experiment),
         runs=tuple(
             run_details.of_run(run, cell.runs[0].id, cell.name)
             for cell in every

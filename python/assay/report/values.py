@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assay.comparison.conclusions import Question
 from assay.experiment import Scalar
 from assay.judge.verdict import NONE, Verdict
 from assay.report.figure import Figure
@@ -182,6 +183,8 @@ class Report:
     """Those of latency, second by second, for formats that write them."""
     summary: Section = Section("Summary")
     """The question, the main number of each cell and its verdict; for forms that begin with it."""
+    questions: tuple[Question, ...] = ()
+    """What each factor changes, with its conclusions; for forms that begin with them."""
     runs: tuple[RunDetail, ...] = ()
     """What is known of each run, for forms in which a number leads to its run."""
 

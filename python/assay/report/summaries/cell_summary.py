@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from assay.comparison import metrics
+from assay.experiment import Scalar
 from assay.judge import Verdict
 from assay.judge.spread import spread
 from assay.observation import Latency, Resolution
@@ -55,6 +57,10 @@ class CellSummary:
     to the shortest, which has fewer percentiles."""
     columns: tuple[str, ...]
     """The values of `COLUMNS`."""
+    levels: Mapping[str, Scalar]
+    """Its factors."""
+    bar: tuple[str, float] | None
+    """The title of the column by which cells are compared, and its value as it was measured."""
     unknown: str
     """How many transactions have an unknown outcome."""
     durability: str
@@ -97,6 +103,8 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         numbers=_numbers(experiment, cell, measured),
         groups=_groups(measured),
         columns=(*_columns(cell, measured), verdict.word or ABSENT),
+        levels=cell.factors,
+        bar=_bar(cell),
         unknown=counted(cell, UNKNOWN),
         durability=durability.shown(cell),
         device=device.summary(measured),
@@ -106,6 +114,20 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         has_elapsed_alone=elapsed is not None and not measured and not has_fields,
         runs=cell.runs,
     )
+
+
+_COLUMN_OF = {metrics.THROUGHPUT: "TPS", metrics.P99: "p99", metrics.ELAPSED: ELAPSED}
+
+
+def _bar(cell: CellRuns) -> tuple[str, float] | None:
+    """Of the metric by which comparisons judge the cell."""
+    runs = list(cell.measured)
+    title = _COLUMN_OF.get(metrics.primary(runs)) if runs else None
+    if title is None:
+        return None
+    metric = metrics.primary(runs)
+    known = [value for run in runs if (value := metric.value(run)) is not None]
+    return (title, statistics.median(known)) if known else None
 
 
 def signs(found: Sequence[CellSummary]) -> tuple[str, str]:

@@ -1,13 +1,17 @@
-"""Takes the summaries of several cells; returns a table with a line for each.
+"""Takes the summaries of several cells; returns a table with a line for each, and a bar beside the
+number by which they are compared.
 
-On a terminal that is too narrow for their names, what the names share stands once above them, and
-columns with the same value for all cells are left out: the lines below the table have it.
+What all cells share stands once above them. What varies has a column each; where these are too
+wide, a cell has its name instead. Columns with the same value for all cells are left out: the lines
+around the table have it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from assay.plan import cell_names
 from assay.report.cells import durability
 from assay.report.summaries import cell_summary
 from assay.report.summaries.cell_summary import CellSummary
@@ -16,29 +20,40 @@ from assay.text.cut import cut, cut_within
 from assay.text.visible import visible
 
 _BETWEEN = "  "
-_SAID_BELOW = ("failed", "verdict", cell_summary.DURABILITY, cell_summary.DEVICE_READS)
-"""Columns that may be left out, in this order."""
+_SAID_AROUND = ("failed", "verdict")
+"""Columns that are left out where all cells have the same."""
+_SAID_BELOW = (cell_summary.DURABILITY, cell_summary.DEVICE_READS)
+"""Further ones that may be, where there is little room."""
+_TITLES = {cell_names.OFFERED_RATE: "offered/s", cell_names.CLIENT_PROGRAM: "program"}
+_LEAST_BAR, _MOST_BAR = 8, 24
+"""Characters."""
+_BAR = "bar"
+_EIGHTHS = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 
 
 def lines(found: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
     """``is_narrow``: none is wider than ``width``; else the names stay whole in longer lines."""
     tests = {cell.test for cell in found}
+    has_one_test = len(tests) == 1
     repetitions = cell_summary.repetitions(found)
-    head = (found[0].test if len(tests) == 1 else "cell") + repetitions
-    names = [cell.name if len(tests) == 1 else f"{cell.test}: {cell.name}" for cell in found]
+    head = (found[0].test if has_one_test else "cells") + repetitions
+    names = [cell.name if has_one_test else f"{cell.test}: {cell.name}" for cell in found]
     columns = _columns(found)
-    if not is_narrow or _width([head, *names], columns) <= width:
-        return _aligned([head, *names], columns, None)
     shared, own = _apart(names)
-    if shared:
-        title, names = f"{head if len(tests) == 1 else f'cells{repetitions}'}: {shared}", own
-    else:
-        title = head
-    for name in _SAID_BELOW:
-        values = columns.get(name, [])
-        if _width(names, columns) > width and len(set(values)) == 1:
-            del columns[name]
-    shown = _aligned(["", *names], columns, width)
+    labels = _by_factor(found) if has_one_test else None
+    if labels is None or _of_columns(labels) - len(_BETWEEN) + _of_columns(columns) > width:
+        labels = {"": own if shared else names}
+    if is_narrow:
+        for name in _SAID_BELOW:
+            values = columns.get(name, [])
+            too_wide = _of_columns(labels) - len(_BETWEEN) + _of_columns(columns) > width
+            if too_wide and len(set(values)) == 1:
+                del columns[name]
+    title = f"{head}: {shared}" if shared else head
+    room = width - (_of_columns(labels) - len(_BETWEEN) + _of_columns(columns) + len(_BETWEEN))
+    shown = _aligned(labels, _with_bars(found, columns, room), width if is_narrow else None)
+    if not is_narrow:
+        return [visible(title), *shown]
     return [cut(title, width), *(cut(line, width) for line in shown)]
 
 
@@ -55,7 +70,53 @@ def _columns(found: Sequence[CellSummary]) -> dict[str, list[str]]:
     if any(cell.durability not in ("-", durability.NONE) for cell in found):
         columns[cell_summary.DURABILITY] = [cell.durability for cell in found]
     columns[last] = [cell.columns[-1] for cell in found]
+    for name in _SAID_AROUND:
+        if len(set(columns[name])) == 1 and columns[name][0] in _NOTHING_TO_ADD.get(name, ()):
+            del columns[name]
     return columns
+
+
+_NOTHING_TO_ADD = {"failed": ("0",), "verdict": ("valid", "indicative", "invalid")}
+"""Values that are said of all cells together."""
+
+
+def _by_factor(found: Sequence[CellSummary]) -> dict[str, list[str]] | None:
+    """A column for each factor that varies; None where they do not tell all cells apart."""
+    every = dict.fromkeys(name for cell in found for name in cell.levels)
+    columns = {}
+    for name in every:
+        levels = [cell.levels.get(name) for cell in found]
+        if len(set(levels)) > 1:
+            texts = ["" if one is None else cell_names.level_text(one) for one in levels]
+            columns[_TITLES.get(name, name)] = texts
+    rows = list(zip(*columns.values(), strict=True))
+    return columns if len(set(rows)) == len(found) else None
+
+
+def _with_bars(
+    found: Sequence[CellSummary], columns: dict[str, list[str]], room: int
+) -> dict[str, list[str]]:
+    """With a bar from 0 behind the column by which the cells are compared, if all are compared by
+    the same one and there is room."""
+    size = min(_MOST_BAR, room)
+    titles = {cell.bar[0] for cell in found if cell.bar}
+    title = titles.pop() if len(titles) == 1 else ""
+    values = [cell.bar[1] if cell.bar else 0.0 for cell in found]
+    if title not in columns or size < _LEAST_BAR or not max(values, default=0) > 0:
+        return columns
+    shown = [_bar(value / max(values), size) for value in values]
+    made = {}
+    for name, texts in columns.items():
+        made[name] = texts
+        if name == title:
+            made[_BAR] = shown
+    return made
+
+
+def _bar(share: float, size: int) -> str:
+    """Of so many characters at most; what is not nothing has an eighth of one."""
+    eighths = math.ceil(share * size * 8 - 1e-9)
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8]
 
 
 def _apart(names: Sequence[str]) -> tuple[str, list[str]]:
@@ -72,28 +133,38 @@ def _apart(names: Sequence[str]) -> tuple[str, list[str]]:
     return ", ".join(shared), own
 
 
-def _width(names: Sequence[str], columns: dict[str, list[str]]) -> int:
-    return max(display_width.width(visible(name)) for name in names) + _of_columns(columns)
-
-
 def _of_columns(columns: dict[str, list[str]]) -> int:
-    widest = (max(map(display_width.width, (title, *values))) for title, values in columns.items())
-    return sum(len(_BETWEEN) + one for one in widest)
+    return sum(
+        len(_BETWEEN) + max(display_width.width(visible(cell)) for cell in (title, *values))
+        for title, values in columns.items()
+    )
 
 
-def _aligned(names: Sequence[str], columns: dict[str, list[str]], width: int | None) -> list[str]:
-    """The first name heads the others; the last column is the only one of text."""
-    shown = [visible(name) for name in names]
-    size = max(map(display_width.width, shown))
-    if width is not None:
-        size = min(size, max(len("cell"), width - _of_columns(columns)))
-    found = [display_width.left(cut_within(name, size), size) for name in shown]
-    for title, values in columns.items():
+def _aligned(
+    labels: dict[str, list[str]], columns: dict[str, list[str]], width: int | None
+) -> list[str]:
+    """Numbers to the right, texts to the left; a single column of names is cut where a ``width`` is
+    given."""
+    given = {**{f"{title}\0": values for title, values in labels.items()}, **columns}
+    rows: list[str] = []
+    for place, (key, values) in enumerate(given.items()):
+        is_label = key.endswith("\0")
+        title = "" if key == _BAR else key.removesuffix("\0")
         cells = list(map(visible, (title, *values)))
-        widest = max(map(display_width.width, cells))
-        filled = display_width.left if title == cell_summary.COLUMNS[-1] else display_width.right
-        found = [
-            f"{line}{_BETWEEN}{filled(cell, widest)}"
-            for line, cell in zip(found, cells, strict=True)
-        ]
-    return [line.rstrip() for line in found]
+        size = max(map(display_width.width, cells))
+        if is_label and len(labels) == 1 and width is not None:
+            size = min(size, max(len("cell"), width - _of_columns(columns)))
+            cells = [cut_within(cell, size) for cell in cells]
+        is_text = key in (cell_summary.COLUMNS[-1], _BAR) or (is_label and not _are_numbers(values))
+        filled = display_width.left if is_text else display_width.right
+        shown = [filled(cell, size) for cell in cells]
+        rows = (
+            shown
+            if not place
+            else [f"{row}{_BETWEEN}{cell}" for row, cell in zip(rows, shown, strict=True)]
+        )
+    return [row.rstrip() for row in rows]
+
+
+def _are_numbers(values: Sequence[str]) -> bool:
+    return all(value.replace(".", "", 1).isdecimal() for value in values if value)

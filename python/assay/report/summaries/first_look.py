@@ -1,8 +1,9 @@
 """Takes an experiment's record and its `Report`; writes the summary at the end of a run: verdict,
 numbers, warnings, and where the details are.
 
-It takes at most `MOST_LINES`: cells for which there is no room are counted, and are in the report,
-whose command is named.
+Of several cells it begins with a sentence for each factor (`assay.comparison.conclusions`). It
+takes at most `MOST_LINES`, with these sentences `MOST_WITH_ANSWERS`: cells for which there is no
+room are counted, and are in the report, whose command is named.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TextIO
 
+from assay.comparison import sentences
+from assay.comparison.conclusions import Question
 from assay.judge import Verdict
 from assay.judge.kinds import LIMITING, Kind
 from assay.judge.verdict import WORDS
@@ -30,6 +33,8 @@ from assay.text.line_width import line_width
 from assay.text.visible import visible
 
 MOST_LINES = 15
+MOST_WITH_ANSWERS = 16
+_MOST_OF_ANSWERS = 5
 _HEAD = 13
 """Width of the names before the text of a line."""
 _MOST_OF_A_CELL = ((4, 6), (4, 2), (4, 1), (2, 1))
@@ -94,18 +99,49 @@ def lines(
     last = [*_line("claims", judged, width, most=2), *last]
     last = [*_line("precision", precision.line(experiment), width), *last]
     spare = min(1, len(report.warnings))
+    answered: list[str] = []
     if len(found) == 1:
         room = most_lines - len(last)
         shown = _one_cell(found[0], width, room - spare, is_narrow)
     else:
-        room = MOST_LINES - len(last)
+        answered = [] if judged else _answers(report.questions, width)
+        room = (MOST_WITH_ANSWERS if answered else MOST_LINES) - len(answered) - len(last)
         shown = _several(found, width, room - spare, is_narrow)
     left = room - len(shown)
     parameters = _line("parameters", conditions.parameters(experiment), width, most=2)
     if len(parameters) > left - spare:  # numbers come first
         parameters = []
     warnings = _warnings(report.warnings, left - len(parameters), width)
-    return [*shown, *warnings, *parameters, *last]
+    return [*answered, *shown, *warnings, *parameters, *last]
+
+
+def _answers(questions: Sequence[Question], width: int) -> list[str]:
+    """A sentence for each, with fewer combinations where there is little room; the questions for
+    which there is none are counted."""
+    for most_places in (3, 2, 1):
+        told = [_line(head, said, width) for head, said in _told(questions, most_places)]
+        if sum(map(len, told)) <= _MOST_OF_ANSWERS:
+            return [line for lines in told for line in lines]
+    shown: list[str] = []
+    for place, lines in enumerate(told):
+        if len(shown) + len(lines) >= _MOST_OF_ANSWERS:
+            left_out = units.counted(len(told) - place, "more question")
+            return [*shown, *_line("and", f"{left_out}, in the details", width)]
+        shown += lines
+    return shown
+
+
+def _told(questions: Sequence[Question], most_places: int) -> list[tuple[str, str]]:
+    """(factor, sentence), of several tests with the test; a sentence that answers all questions
+    once."""
+    answers = sentences.answers(questions, most_places)
+    if len(answers) > 1 and len({answer.sentence for answer in answers}) == 1:
+        return [("answer", answers[0].sentence)]
+    has_tests = len({answer.test for answer in answers}) > 1
+    return [
+        (answer.factor, f"{answer.test}: {answer.sentence}" if has_tests else answer.sentence)
+        for answer in answers
+    ]
 
 
 def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:
@@ -144,7 +180,7 @@ def _several(found: Sequence[CellSummary], width: int, room: int, is_narrow: boo
         left = room - len(table) - len(others)
         if left >= (1 if _is_usable(found) else _LEAST_OF_A_VERDICT):
             break
-    return [*table, *_verdicts(found, width, max(1, min(_MOST_OF_A_VERDICT, left))), *others]
+    return [*_verdicts(found, width, max(1, min(_MOST_OF_A_VERDICT, left))), *table, *others]
 
 
 def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
