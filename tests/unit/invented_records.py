@@ -13,6 +13,7 @@ import msgspec
 
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
+from assay.judge import judge_run
 from assay.observation import Observed, read_observed
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
@@ -59,8 +60,9 @@ def plan(
     repetitions: int = 1,
     parameters: Mapping[str, Any] | None = None,
     driving: Iterable[Driving] = (Driving(passes=1),),
+    is_sequential: bool = False,
 ) -> Plan:
-    """Every combination, repetitions outermost."""
+    """Every combination, repetitions outermost; ``is_sequential``: innermost."""
     systems, storages, clients = tuple(systems), tuple(storages), tuple(clients)
     cells = [
         Cell(
@@ -82,6 +84,8 @@ def plan(
     cells = [replace(cell, fingerprint=fingerprint.of_cell(cell)) for cell in cells]
     experiment = Experiment("bibsql", (test,), systems, storages, clients, repetitions=repetitions)
     runs = [(cell, repetition) for repetition in range(1, repetitions + 1) for cell in cells]
+    if is_sequential:
+        runs.sort(key=lambda run: cells.index(run[0]))
     return Plan(
         experiment,
         tuple(
@@ -321,6 +325,20 @@ def changed(run: RunRecord, part: str, **values: Any) -> RunRecord:
         return replace(run, observation=observed({**run.driven.document, **values}))
     facts = msgspec.structs.replace(getattr(run.facts, part), **values)
     return replace(run, facts=replace(run.facts, **{part: facts}))
+
+
+def disturbed(run: RunRecord, share: float) -> RunRecord:
+    """The run while other programs used this share of the machine's processors."""
+    assert run.driven is not None
+    states = dict.fromkeys(("user_ns", "system_ns", "idle_ns", "iowait_ns", "steal_ns"), 0)
+    peaks = {"load_1min_peak": 0.0, "cached_peak_bytes": 0, "dirty_peak_bytes": 0}
+    others_ns = round(share * run.driven.elapsed_ns * MACHINE["processors"])
+    cost = {**states, **peaks, "other_programs_ns": others_ns}
+    found = changed(run, "observation", machine_cost=cost)
+    verdict, warnings = judge_run(found.evidence)
+    return replace(
+        found, warnings=tuple(warnings), verdict=verdict.word, verdict_reason=verdict.reason
+    )
 
 
 def checks(found: Mapping[str, int] | None = None) -> list[dict[str, Any]]:

@@ -55,6 +55,21 @@ def fields(parent: int, own: int, ended: int, faults: int) -> list[str]:
     return found
 
 
+def test_programs_of_the_experiment_are_not_counted_as_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parents = {1: 0, 2: 0, 3: 2, 10: 1, 11: 10, 12: 11, 20: 1, 21: 20, 30: 1, 31: 30}
+    ticks = {pid: 2**place for place, pid in enumerate(parents)}
+    table = {pid: fields(parent, ticks[pid], 0, 0) for pid, parent in parents.items()}
+    table[20] = fields(1, ticks[20], ended=5000, faults=0)  # the compilers that a make has run
+    monkeypatch.setattr(family, "stat_fields", table.get)
+    monkeypatch.setattr(family, "_process_numbers", lambda: list(table))
+    client, server_by_url = 10, 30
+    others = ticks[1] + ticks[20] + ticks[21] + 5000
+    assert family.ticks_of_others([client, server_by_url]) == others
+    assert family.ticks_of_others([client]) == others + ticks[30] + ticks[31]
+
+
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
 @pytest.mark.parametrize("ends_after", [1, 2, 3, 99])
 def test_a_child_that_ends_between_two_readings_is_counted_once(

@@ -180,6 +180,17 @@ def test_a_client_that_waits_for_a_processor_has_a_warning(
     assert verdict.word == ("indicative" if is_warned else "valid")
 
 
+@pytest.mark.parametrize(("share", "is_warned"), [(0.04, False), (0.06, True)])
+def test_other_programs_on_the_machine_have_a_warning(
+    run: RunRecord, share: float, is_warned: bool
+) -> None:
+    found = invented.disturbed(run, share)
+    said = [one.detail for one in found.warnings if one.name == "other-programs"]
+    assert bool(said) == is_warned
+    assert all(one.endswith("other programs used 6 % of the processors") for one in said)
+    assert found.verdict == ("indicative" if is_warned else "valid")
+
+
 def test_counted_conflicts_make_the_run_indicative(run: RunRecord) -> None:
     outcomes = {"scheduled": 16, "ok": 8, "failed": 8, "unknown": 0}
     of_class = {

@@ -8,11 +8,13 @@ last sample are taken while no client works, so that there are always two.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import dataclass
 from types import TracebackType
 
+from assay.provision import family
 from assay.provision.deployment import Deployment
 from assay.provision.machine_sampling import MachineSample, sample_machine
 from assay.storages.device_counters import DeviceCounts, devices_of
@@ -21,6 +23,7 @@ from assay.systems.protocol import ProcessSample, System
 
 _LEAST_INTERVAL_S = 1.0
 _SHARE = 50
+_TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,9 @@ class TimedSample:
     device: DeviceCounts | None = None
     """Of the whole device under the data directory; None: there is none, or it is not known."""
     machine: MachineSample | None = None
+    other_programs_ns: int | None = None
+    """CPU time of the programs of this machine that are neither the client's nor the server's, with
+    what serves its storage; None: the processes of the server are not known."""
 
 
 class Sampler:
@@ -68,8 +74,15 @@ class Sampler:
         sample = system.sample(self._deployment) if isinstance(system, Sampled) else None
         device = self.devices.counts() if self.devices is not None else None
         if sample is not None:
-            self.samples.append(TimedSample(at_s, sample, device, sample_machine()))
+            others_ns = self._other_programs_ns(sample)
+            self.samples.append(TimedSample(at_s, sample, device, sample_machine(), others_ns))
         return sample is not None
+
+    def _other_programs_ns(self, sample: ProcessSample) -> int | None:
+        """All that this process started is the experiment's: clients, servers, modelled disks."""
+        if not sample.pids and not self._deployment.is_private:
+            return None
+        return family.ticks_of_others([os.getpid(), *sample.pids]) * _TICK_NS
 
     def _work(self) -> None:
         # The first after a quarter of the interval: a run of half a second has one in its middle.

@@ -93,6 +93,9 @@ def machine_cost(
         load_1min_peak=max(machine.load_1min for machine in machines),
         cached_peak_bytes=max(machine.cached_bytes for machine in machines),
         dirty_peak_bytes=max(machine.dirty_bytes for machine in machines),
+        other_programs_ns=_grown(
+            samples, lambda timed: timed.other_programs_ns, began_unix_ns, observation
+        ),
     )
 
 

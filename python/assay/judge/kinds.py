@@ -35,6 +35,10 @@ DRAIN_LIMIT = 0.10
 WAIT_LIMIT = 0.10
 """Share of their time that the client's threads may wait for a CPU, and share of the machine's CPUs
 that other programs may use meanwhile."""
+OTHERS_LIMIT = 0.05
+"""Share of the machine's CPUs beyond which other programs leave nothing decided."""
+LEAST_OTHERS_NS = 30_000_000
+"""Less CPU time of other programs may come from the kernel's counting in ticks of 1-10 ms alone."""
 RTT_LIMIT = 0.20
 """Share of the asked round-trip time by which the measured one may differ: what repetitions may
 differ by. Farther off, a level is not what its name says."""
@@ -61,6 +65,9 @@ class WarningText:
     """Whether it makes the verdict of its run indicative."""
     is_unsteady: bool = False
     """Whether its throughput is not the rate of clients at work: nothing is derived from it."""
+    forbids_deciding: bool = False
+    """Whether no verdict, claim or rank is decided from its run: it measured something else as
+    well. What is said in their place is the last part of the detail."""
 
     def fix_of(self, limits: Iterable[str]) -> str:
         """The fix for runs that end by these limits (fields of `Driving`)."""
@@ -159,6 +166,13 @@ class Kind(Enum):
         "{longer}; the timeline shows the throughput while all clients worked",
         limits=True,
         is_unsteady=True,
+    )
+    OTHER_PROGRAMS = WarningText(
+        f"programs other than client and server used more than {units.share(OTHERS_LIMIT)} of the "
+        "machine's CPUs during the measurement: no verdict, claim or rank is decided from this run",
+        "stop other programs on this machine (top shows them) and measure again",
+        limits=True,
+        forbids_deciding=True,
     )
     CLIENT_WAITED_FOR_PROCESSOR = WarningText(
         "the client's threads had to wait for a CPU while other programs kept the machine busy",
@@ -274,3 +288,5 @@ class Kind(Enum):
 
 LIMITING = frozenset(kind.id for kind in Kind if kind.value.limits)
 """Names of those that make a number indicative."""
+UNDECIDING = frozenset(kind.id for kind in Kind if kind.value.forbids_deciding)
+"""Names of those after which nothing is decided."""

@@ -1,9 +1,14 @@
-"""Takes the evidence of a run; returns the CPU shares of the client and of other programs."""
+"""Takes the evidence of a run; returns the CPU shares of the client and of other programs.
+
+Two numbers are of "other programs". `processor_wait` has what the machine did beside client and
+server, with the kernel's own work (interrupts, writing to devices): it says why a client waited.
+`other_programs` has programs alone, so that it says whether something else used the machine.
+"""
 
 from __future__ import annotations
 
 from assay.judge.evidence import Evidence, MachineFacts
-from assay.judge.kinds import LEAST_COST_NS
+from assay.judge.kinds import LEAST_COST_NS, LEAST_OTHERS_NS
 
 
 def client_shares(run: Evidence) -> tuple[float, float] | None:
@@ -42,6 +47,18 @@ def processor_wait(run: Evidence) -> tuple[float, float] | None:
         min(1.0, cost.waited_for_processor_ns / elapsed_ns / threads),
         min(1.0, others_ns / elapsed_ns / processors),
     )
+
+
+def other_programs(run: Evidence) -> float | None:
+    """Share of the machine's CPUs that programs other than client and server used in the
+    measurement, as far as they are more than the kernel's counting in ticks; None: not known."""
+    driven = run.driven
+    cost = driven.machine_cost if driven else None
+    if driven is None or cost is None or cost.other_programs_ns is None or not driven.elapsed_ns:
+        return None
+    counted_ns = cost.other_programs_ns if cost.other_programs_ns > LEAST_OTHERS_NS else 0
+    processors = run.machine.processors or _processors(run.machine)
+    return min(1.0, counted_ns / driven.elapsed_ns / processors)
 
 
 def _processors(machine: MachineFacts) -> int:

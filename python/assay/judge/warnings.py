@@ -11,7 +11,12 @@ from typing import NamedTuple
 from assay.judge import cache, durability, headroom, kinds, seconds, service, standstills
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
-from assay.judge.machine_load import client_shares, memory_of, processor_wait
+from assay.judge.machine_load import (
+    client_shares,
+    memory_of,
+    other_programs,
+    processor_wait,
+)
 from assay.judge.settings import mean_the_same
 from assay.observation import Observation
 from assay.text import units
@@ -48,6 +53,10 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
             f"{units.share(waits[0])} of the time, other programs used {units.share(waits[1])} of "
             "the CPUs",
         )
+    others = other_programs(run)
+    if others and others > kinds.OTHERS_LIMIT:
+        words = f"other programs used {units.share(others)} of the processors"
+        yield Kind.OTHER_PROGRAMS, f"{run.named_run}: {words}"
     room = headroom.of_run(run)
     if room and room.share > headroom.CEILING_LIMIT:
         yield (

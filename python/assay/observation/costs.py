@@ -52,7 +52,7 @@ class DeviceCost(Shape, frozen=True):
 
 class MachineCost(Shape, frozen=True):
     """Processor states of the whole machine in the measurement, summed over its processors; its
-    load and its page cache at their largest."""
+    load and its page cache at their largest. None: not counted, and in records of before it was."""
 
     user_ns: int
     system_ns: int
@@ -62,6 +62,8 @@ class MachineCost(Shape, frozen=True):
     load_1min_peak: float
     cached_peak_bytes: int
     dirty_peak_bytes: int
+    other_programs_ns: int | None = None
+    """CPU time of programs other than client and server, with what serves its storage."""
 
     @property
     def capacity_ns(self) -> int:

@@ -1,5 +1,6 @@
 """Takes a process; returns it and all its descendants, as a consistent snapshot; or takes a session
-of the operating system, and returns the processes in it.
+of the operating system, and returns the processes in it; or takes several processes, and returns
+the CPU time of all programs that are not of their families.
 
 The kernel reports one process at a time. When a child ends and its parent reaps it, its CPU times
 move to the parent: a parent read before and a child read after would miss them. So every member is
@@ -8,6 +9,7 @@ read again, and if any has reaped a child meanwhile or has ended, all are read a
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from assay.provision.identity import stat_fields
@@ -22,6 +24,10 @@ _START_TICKS = 19
 _OF_ENDED_CHILDREN = (8, 10, ENDED_USER_TICKS, ENDED_SYSTEM_TICKS)
 """The fields that change when a child is reaped; page faults (8, 10) do even for short-lived
 ones."""
+
+_KERNEL_THREADS = 2
+"""The process from which all threads of the kernel descend (kthreadd). In a container this number
+may be another process's, whose programs are then not counted."""
 
 _TRIES = 20
 """With constantly starting and ending processes no two readings agree; then only the times of those
@@ -54,20 +60,38 @@ def ticks_of(fields: Fields) -> int:
     return sum(int(fields[time]) for time in times)
 
 
+def ticks_of_others(roots: Collection[int]) -> int:
+    """CPU time of all programs that this process sees, of those that ended as well, without the
+    processes ``roots``, what descends from them, and the kernel's own threads."""
+    table = _table()
+    own = {*_with_descendants(table, [*roots, _KERNEL_THREADS])}
+    return sum(ticks_of(fields) for number, fields in table.items() if number not in own)
+
+
 def _read(pid: int) -> dict[int, Fields]:
     """By one pass over the process table."""
-    table: dict[int, Fields] = {}
+    table = _table()
+    return {member: table[member] for member in _with_descendants(table, [pid])}
+
+
+def _table() -> dict[int, Fields]:
+    found = {number: stat_fields(number) for number in _process_numbers()}
+    # In state X its times are its parent's already.
+    return {number: fields for number, fields in found.items() if fields and fields[STATE] != "X"}
+
+
+def _with_descendants(table: Mapping[int, Fields], roots: Iterable[int]) -> list[int]:
+    """Each once; the roots first."""
     children: dict[int, list[int]] = {}
-    for number in _process_numbers():
-        fields = stat_fields(number)
-        # In state X its times are its parent's already.
-        if fields is not None and fields[STATE] != "X":
-            table[number] = fields
-            children.setdefault(int(fields[PARENT]), []).append(number)
-    members = [pid] if pid in table else []
+    for number, fields in table.items():
+        children.setdefault(int(fields[PARENT]), []).append(number)
+    members = [root for root in dict.fromkeys(roots) if root in table]
+    seen = set(members)
     for member in members:  # grows while we walk it
-        members.extend(children.get(member, ()))
-    return {member: table[member] for member in members}
+        found = [child for child in children.get(member, ()) if child not in seen]
+        seen.update(found)
+        members.extend(found)
+    return members
 
 
 def _process_numbers() -> list[int]:

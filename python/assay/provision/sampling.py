@@ -57,6 +57,7 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
         read_bytes=None if None in read else sum(filter(None, read)),
         files=len(handles),
         handles=handles,
+        pids=tuple(family),
     )
 
 
@@ -88,6 +89,7 @@ def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
         read_bytes=None if None in read else sum(filter(None, read)),
         files=len(handles),
         handles=handles,
+        pids=tuple(pid for one in found for pid in one.pids),
     )
 
 

@@ -21,7 +21,8 @@ from assay.systems.protocol import ProcessSample
 
 MOST_FILES = 100
 """Of a step; those with the most handles."""
-_PROCESSES = [one.name for one in fields(ProcessSample) if one.name != "handles"]
+_NO_COLUMNS = ("handles", "pids")
+_PROCESSES = [one.name for one in fields(ProcessSample) if one.name not in _NO_COLUMNS]
 _DEVICE = [one.name for one in fields(DeviceCounts)]
 _MACHINE = [one.name for one in fields(MachineSample)]
 _COLUMNS = ", ".join(

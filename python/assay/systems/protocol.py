@@ -61,6 +61,9 @@ class ProcessSample:
     """How many different files these handles are of; None: not counted."""
     handles: Mapping[str, int] = field(default_factory=dict)
     """Handles of each of these files, by its path inside the data directory."""
+    pids: tuple[int, ...] = ()
+    """The numbers of these processes; empty: not known, so that other programs' CPU time is not
+    known either."""
 
 
 class System(Protocol):
