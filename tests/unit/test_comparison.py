@@ -93,7 +93,7 @@ def test_a_slower_side_is_called_slower(folder: Path) -> None:
     assert cell.primary.verdict == "slower" and cell.primary.direction is Direction.WORSE
     assert cell.primary.estimate and cell.primary.estimate.design is Design.INDEPENDENT
     assert cell.primary.estimate.ratio == pytest.approx(1 / 1.195, rel=0.01)
-    assert "not interleaved" in shown(made)
+    assert "not interleaved, so indicative" in shown(made)
 
 
 def test_noise_is_no_difference(folder: Path) -> None:
@@ -388,6 +388,34 @@ def test_what_limits_the_runs_is_said(folder: Path) -> None:
     assert "[1] indicative: short measurement; B: client busy" in shown(compared(short, busy))
 
 
+def test_nothing_is_decided_while_other_programs_use_the_machine(folder: Path) -> None:
+    fast, slow = measured(folder / "a"), measured(folder / "b", SLOW)
+    one_run = (invented.disturbed(slow.runs[0], 0.23), *slow.runs[1:])
+    made = compared(fast, replace(slow, runs=one_run))
+    found = {one.metric.name: one.verdict for one in made.cells[0].metrics}
+    why = "not decided: other programs used 23 % of the processors"
+    assert found["throughput_per_s"] == found["latency_p50_ns"] == why
+    assert "not decided" not in found["size_on_disk_bytes"], "it has nothing to do with them"
+    assert answers(made, "throughput_per_s < 0.95x", "throughput_per_s < 0.5x") == (
+        [Answer.UNKNOWN] * 2
+    )
+
+
+def test_one_cell_after_the_other_in_one_experiment_decides_nothing(folder: Path) -> None:
+    storages = [invented.HERE, invented.SSD]
+    elapsed = {("postgresql", "here", 8): FAST, ("postgresql", "ssd", 8): SLOW}
+    verdicts = []
+    for is_sequential in (True, False):
+        planned = invented.plan(
+            [invented.POSTGRESQL], storages, repetitions=5, is_sequential=is_sequential
+        )
+        record = invented.experiment(folder / str(is_sequential), planned, elapsed)
+        side = comparison.side("A", "", [record])
+        made = comparison.compare(side, None, between="storage")
+        verdicts.append(made.cells[0].primary.verdict.partition(",")[0])
+    assert verdicts == ["not decided: measured one after the other", "slower"]
+
+
 def test_one_of_many_cells_is_not_called_for_what_is_chance(folder: Path) -> None:
     """The same two sides alone differ by p = 0.01."""
     clients = tuple(range(1, 11))
@@ -568,7 +596,9 @@ def test_verdicts_of_many_cells_stand_first_in_the_order_of_the_report(folder: P
     assert verdicts.rows[0].cells[2].shown == "0.818 to 0.856"
     assert all(table.is_detail for table in rest)
     text = " ".join(shown(made).split())
-    assert "3 cells not interleaved" in text and "1 cell with one run on a side" in text
+    assert (
+        "3 cells not interleaved, so indicative" in text and "1 cell with one run on a side" in text
+    )
 
 
 def test_what_a_and_b_are_is_said(folder: Path) -> None:

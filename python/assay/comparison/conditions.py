@@ -43,6 +43,7 @@ class Answer(Enum):
     NOT_DECIDED = "not decided"
     """The ratio is beyond the limit, its whole interval is not: there are too few repetitions."""
     UNKNOWN = "not known"
+    """There is no ratio, or the runs forbid a verdict (`assay.comparison.undecided`)."""
 
 
 @dataclass(frozen=True)
@@ -182,6 +183,8 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> Condit
         return answer(Answer.UNKNOWN, f"{shown}; {why}", ratio)
     bounds = " to ".join(map(units.digits, interval))
     shown += " (interval unbounded)" if one.estimate.is_unbounded() else f" ({bounds})"
+    if cell.not_decided and one.metric.depends_on_machine:
+        return answer(Answer.UNKNOWN, f"{shown}; {cell.not_decided}", ratio)
     if not condition.is_met_by(ratio):
         return answer(Answer.NOT_MET, shown, ratio)
     if all(map(condition.is_met_by, interval)):

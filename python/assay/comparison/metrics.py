@@ -65,6 +65,11 @@ class Metric:
         repetitions."""
         return 1 / math.sqrt(value) if self.unit == "count" else self.relative_resolution
 
+    @property
+    def depends_on_machine(self) -> bool:
+        """Whether it changes with what else the machine does in the run: its times and rates."""
+        return self.unit in ("ns", "per_s") and self.measured_once is None
+
     def word(self, ratio: float) -> str:
         """What B is, compared with A."""
         return self.words.better if (ratio > 1) == self.is_more_better else self.words.worse

@@ -34,6 +34,13 @@ class SideCell:
     def measured(self) -> list[RunRecord]:
         return [run for _, run in self.placed_measured]
 
+    def experiments_are_those_of(self, other: SideCell) -> bool:
+        """Whether all runs of both are of one experiment."""
+        of_both = [
+            one.side.experiments[place] for one in (self, other) for place, _ in one.placed_measured
+        ]
+        return all(experiment is of_both[0] for experiment in of_both)
+
     @property
     def why_no_number(self) -> str:
         """Why it has no number to compare; empty: it has."""

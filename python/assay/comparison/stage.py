@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.comparison import differences, factors, metrics, pairs, sides
+from assay.comparison import differences, factors, metrics, pairs, sides, undecided
 from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import METRICS, Metric
 from assay.comparison.ratios import compared
@@ -88,6 +88,9 @@ def compared_cell(
     differing = differences.of_cell(a.side, b.side, a.runs, b.runs, asked.between)
     blocking = tuple(_blocking(differing, asked.despite))
     fault = a.why_no_number or b.why_no_number
+    is_apart = undecided.one_after_the_other(a.measured, b.measured)
+    # Two experiments are never interleaved; the report then says that the verdict is indicative.
+    is_sequential = is_apart and a.experiments_are_those_of(b)
     return ComparedCell(
         name=name,
         fingerprint=a.first.cell_fingerprint,
@@ -102,6 +105,8 @@ def compared_cell(
         not_comparable=fault or "; ".join(one.sentence for one in blocking),
         blocked_by=() if fault else tuple(one.what for one in blocking),
         b_does_not_count=b.why_no_number,
+        not_decided=undecided.why_disturbed(both)
+        or (undecided.SEQUENTIAL if is_sequential else ""),
         runs_verdict=worst_word(run.verdict for run in both) if both else None,
         runs_reasons=tuple(_reasons(a, b)),
         not_measured={one.side.name: count for one in (a, b) if (count := _not_measured(one))},

@@ -110,6 +110,8 @@ class ComparedCell:
     """Beside those of the machines, which all cells share."""
     not_comparable: str
     """Why there is no verdict; empty: there is one."""
+    not_decided: str = ""
+    """Why no number that depends on time is decided; empty: they may be."""
     blocked_by: tuple[str, ...] = ()
     """The kinds of differences (``data``) that alone leave no verdict."""
     b_does_not_count: str = ""

@@ -22,8 +22,8 @@ NOT_DECIDED = "not decided"
 
 def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     """With p-values adjusted for their number, and verdicts."""
-    main = [cell.primary for cell in cells if not cell.not_comparable]
-    rest = [one for cell in cells if not cell.not_comparable for one in cell.metrics[1:]]
+    main = [cell.primary for cell in cells if _is_decided(cell, cell.primary)]
+    rest = [one for cell in cells for one in cell.metrics[1:] if _is_decided(cell, one)]
     adjusted: dict[int, tuple[float, int]] = {}
     for family, adjust in ((main, holm), (rest, benjamini_hochberg)):
         known = [one for one in family if one.estimate and one.estimate.p_value is not None]
@@ -38,6 +38,10 @@ def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     )
 
 
+def _is_decided(cell: ComparedCell, one: Compared) -> bool:
+    return not cell.not_comparable and not (cell.not_decided and one.metric.depends_on_machine)
+
+
 def _with_verdict(
     cell: ComparedCell, one: Compared, adjusted: tuple[float, int] | None
 ) -> Compared:
@@ -48,6 +52,8 @@ def _with_verdict(
         return replace(one, direction=Direction.NONE, verdict=NO_DIFFERENCE)
     if one.estimate is None:
         return replace(one, verdict=f"not comparable: {_without_ratio(one)}")
+    if not _is_decided(cell, one):
+        return replace(one, direction=Direction.NONE, verdict=f"{NOT_DECIDED}: {cell.not_decided}")
     if adjusted is None:
         return replace(one, verdict=_without_interval(one))
     adjusted_p, count = adjusted

@@ -19,7 +19,7 @@ _MOST_UNEQUAL = 3
 """Of the cells of one side, how many are listed where no cell is on both."""
 _DESIGNS = {
     Design.PAIRED: "interleaved: each repetition of A and B is a pair",
-    Design.INDEPENDENT: "not interleaved: changes of the machine count in the ratio",
+    Design.INDEPENDENT: "not interleaved, so indicative: changes of the machine count",
     Design.SINGLE: "one run on a side: no interval, so that a difference may be noise; "
     "repeat with --repetitions 5",
 }

@@ -1,0 +1,50 @@
+"""Takes the runs of two cells; gives why no verdict may be decided from them: other programs used
+the machine meanwhile, or one cell was measured after the other, so that their difference includes
+what changed on the machine between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from assay.judge import kinds
+from assay.record import RunRecord
+from assay.text import units
+
+SEQUENTIAL = 'measured one after the other, not interleaved (order = "interleaved")'
+
+
+def why_disturbed(runs: Iterable[RunRecord]) -> str:
+    """``other programs used 23 % of the processors``; empty where no warning forbids deciding."""
+    said = [
+        warning.detail.rpartition(": ")[2]
+        for run in runs
+        for warning in run.warnings
+        if warning.name in kinds.UNDECIDING
+    ]
+    if not said:
+        return ""
+    return (
+        said[0]
+        if len(said) == 1
+        else f"{said[0]}, and in {units.counted(len(said) - 1, 'more run')}"
+    )
+
+
+def one_after_the_other(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bool:
+    """Whether all runs of one cell ended before the first of the other began. Of a cell that was
+    run once, nothing is decided anyway."""
+    spans = [_span(runs) for runs in (a, b)]
+    if min(len(a), len(b)) < 2 or None in spans:
+        return False
+    (first_begun, first_ended), (other_begun, other_ended) = filter(None, spans)
+    return first_ended <= other_begun or other_ended <= first_begun
+
+
+def _span(runs: Sequence[RunRecord]) -> tuple[int, int] | None:
+    """From the first begin to the last end; None where one of them is not known."""
+    times = [(run.begun_unix_ns, run.ended_unix_ns) for run in runs]
+    begun = [one for one, _ in times if one is not None]
+    ended = [one for _, one in times if one is not None]
+    if not times or len(begun) < len(times) or len(ended) < len(times):
+        return None
+    return min(begun), max(ended)
