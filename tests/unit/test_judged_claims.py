@@ -11,6 +11,7 @@ import invented_records as invented
 import pytest
 
 from assay.judge import order
+from assay.record import ExperimentRecord
 from assay.report.papers import judgement
 from assay.report.papers.claim_case import JudgedClaim
 from assay.report.papers.judged_claims import judged
@@ -51,6 +52,46 @@ def test_an_order_is_judged_where_the_repetitions_separate_the_cells(
     assert (one.word, one.why) == (word, "")
     assert one.number is not None and one.number.is_known
     assert one.published == "ssd < here (x 2.00)"
+
+
+def _judged_of(record: ExperimentRecord) -> tuple[str, str]:
+    (one,) = judged(record)
+    return one.word, one.why
+
+
+def test_runs_that_are_not_interleaved_decide_no_claim(tmp_path: Path) -> None:
+    both = (invented.HERE, invented.SSD)
+    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
+    (one,) = found(tmp_path, DISK_IS_SLOWER, elapsed, both, is_sequential=True)
+    assert one.word == "not decided" and one.why.startswith("measured one after the other")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        DISK_IS_SLOWER,
+        {**DISK_IS_SLOWER, "order": None, "equal": DISK_IS_SLOWER["order"], "ratio": None},
+        {**DISK_IS_SLOWER, "order": None, "ratio": None, "at_most": 9, "key": "elapsed_ns"},
+    ],
+)
+def test_runs_beside_other_programs_decide_no_claim(tmp_path: Path, claim: dict[str, Any]) -> None:
+    planned = invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=3)
+    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
+    said = {key: value for key, value in claim.items() if value is not None}
+    record = invented.experiment(
+        tmp_path / "records.sqlite", planned, elapsed, workload={"claims": [said]}
+    )
+    assert _judged_of(record)[0] != "not decided"
+    first, *others = record.runs
+    beside = replace(record, runs=(invented.disturbed(first, 0.23), *others))
+    assert _judged_of(beside) == ("not decided", "other programs used 23 % of the processors")
+
+
+def test_what_changes_from_block_to_block_is_in_no_ratio(tmp_path: Path) -> None:
+    """The machine becomes slower with each repetition, which holds a run of each cell."""
+    elapsed = {HERE: (1.2, 2.41, 4.79), SSD: (1.0, 2.0, 4.0)}
+    (one,) = found(tmp_path, DISK_IS_SLOWER, elapsed, (invented.HERE, invented.SSD))
+    assert one.word == "same order"
 
 
 def test_ends_in_the_opposite_order_are_seen_where_neighbours_are_not_apart(

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.judge.estimate import LeastDeviation, exact, independent, t_quantile
+from assay.judge.estimate import LeastDeviation, exact, independent, paired, t_quantile
 
 CONFIDENCE = 0.95
 
@@ -26,6 +26,8 @@ class ConfidenceInterval:
     low: float | None = None
     high: float | None = None
     """None: too few repetitions to know."""
+    why_undecided: str = ""
+    """Why nothing is decided by it, however narrow it is; empty: it may be."""
 
     @property
     def is_known(self) -> bool:
@@ -42,11 +44,17 @@ def ratio(
     values: Sequence[float],
     divided_by: Sequence[float],
     least_deviation: LeastDeviation = exact,
+    *,
+    is_paired: bool = False,
+    why_undecided: str = "",
 ) -> ConfidenceInterval:
     """Of the geometric means, which the interval is of as well; all values are above 0. With less
-    than two of either, no interval."""
-    found = independent(divided_by, values, least_deviation)
-    return ConfidenceInterval(found.ratio, *(found.interval(CONFIDENCE) or ()))
+    than two of either, no interval. ``is_paired``: the k-th values of both are of one block of
+    runs."""
+    estimate = paired if is_paired else independent
+    found = estimate(divided_by, values, least_deviation)
+    low, high = found.interval(CONFIDENCE) or (None, None)
+    return ConfidenceInterval(found.ratio, low, high, why_undecided)
 
 
 def growth(sizes: Sequence[float], values: Sequence[float]) -> ConfidenceInterval:

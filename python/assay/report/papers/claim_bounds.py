@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from assay.comparison import undecided
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, field_path
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.papers import comparability
+from assay.report.papers import cell_ratio, comparability
 from assay.report.papers.claim_case import ClaimCase, JudgedClaim
 from assay.report.papers.claims import Claim, Kind
 from assay.report.papers.judgement import ClaimVerdict
@@ -43,6 +44,9 @@ def bounds(
         if len(values) > _MOST_VALUES:
             measured = f"{len(known)} runs: {next(iter(values))} to {next(reversed(values))}"
         word, why = ClaimVerdict.HOLDS, ""
+        if cell_ratio.depends_on_machine(key) and (why := undecided.why_disturbed(runs)):
+            yield case.judged(ClaimVerdict.NOT_DECIDED, why, measured=measured)
+            continue
         if beyond:
             word = ClaimVerdict.DOES_NOT_HOLD
             limits = {limit for _, limit in known}

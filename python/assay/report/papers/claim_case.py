@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from assay.judge import order
-from assay.judge.estimate import LeastDeviation
 from assay.judge.order import ConfidenceInterval
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates, client_process
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.papers import comparability
+from assay.report.papers.cell_ratio import measured_ratio
 from assay.report.papers.claims import BOUNDS, Claim, Kind
 from assay.report.papers.judgement import ClaimVerdict, Judgement
 from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
@@ -93,13 +92,17 @@ class ClaimCase:
         last, first = ((self.cells[place], self.keys[place]) for place in (-1, 0))
         return ratio_identity(last, first)
 
-    def ratio(self, after: Sequence[float], before: Sequence[float]) -> ConfidenceInterval:
-        return order.ratio(after, before, least_deviation(self.keys))
+    def ratio(self, after: int, before: int) -> ConfidenceInterval:
+        """Of the cells in these places."""
+        numerator, denominator = (
+            (self.cells[place], self.keys[place]) for place in (after, before)
+        )
+        return measured_ratio(numerator, denominator)
 
-
-def least_deviation(keys: Sequence[Key]) -> LeastDeviation:
-    """Of the coarsest."""
-    return lambda value: max(key.least_deviation(value) for key in keys)
+    @property
+    def whole_ratio(self) -> ConfidenceInterval:
+        """The last value divided by the first."""
+        return self.ratio(len(self.cells) - 1, 0)
 
 
 def _published(claim: Claim) -> str:

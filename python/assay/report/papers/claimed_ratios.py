@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from assay.judge import order
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.selection import Quantity
 from assay.report.papers import comparability, judgement
-from assay.report.papers.claim_case import JudgedClaim, least_deviation
+from assay.report.papers.cell_ratio import measured_ratio
+from assay.report.papers.claim_case import JudgedClaim
 from assay.report.papers.judgement import Judgement
 from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
 
@@ -53,5 +53,7 @@ def judged_speed_up(
     )
     if (claim := of_claims.get((identity, published))) is not None:
         return claim
-    measured = order.ratio(of_both[numerator], of_both[denominator], least_deviation(keys))
+    measured = measured_ratio(
+        (cells[numerator], keys[numerator]), (cells[denominator], keys[denominator])
+    )
     return judgement.of_speed_up(measured, published, comparability.modelled(cells, keys[0].unit))

@@ -16,8 +16,8 @@ MODELLED = "on a modelled storage"
 """Beside a judgement: the storage is a model of one."""
 _NOT_SIZES = ("repetitions",)
 """What may be scaled down and leaves each number as it is."""
-_OF_STORAGE = ("ns", "per_s", "bytes_per_s", "ratio")
-"""Units of what depends on how fast a storage is; sizes and counts do not."""
+OF_SPEED = ("ns", "per_s", "bytes_per_s", "ratio")
+"""Units of what depends on how fast storage and machine are; sizes and counts do not."""
 NO_VALUE = "this system has no such value"
 
 
@@ -82,7 +82,7 @@ def scaled(experiment: ExperimentRecord) -> dict[str, dict[str, str]]:
 def modelled(cells: Sequence[CellRuns], unit: str) -> str:
     """`MODELLED`, where a storage of the cells is and values of this unit depend on it; else
     empty."""
-    is_modelled = unit in _OF_STORAGE and any(
+    is_modelled = unit in OF_SPEED and any(
         run.deployment and run.deployment.storage and run.deployment.storage.kind == "modelled"
         for cell in cells
         for run in cell.runs

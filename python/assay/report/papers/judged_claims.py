@@ -12,7 +12,7 @@ from assay.judge.order import ConfidenceInterval
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates, cell_runs, selection
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.papers import claim_bounds, claims, comparability, judgement
+from assay.report.papers import cell_ratio, claim_bounds, claims, comparability, judgement
 from assay.report.papers.claim_case import ClaimCase, JudgedClaim
 from assay.report.papers.claims import BOUNDS, Claim, Kind, Term
 from assay.report.papers.judgement import ONE_REPETITION, ClaimVerdict
@@ -117,11 +117,14 @@ def _order(case: ClaimCase) -> JudgedClaim:
     of_cells = case.values()
     if why := comparability.why_no_ratio(of_cells):
         return case.not_comparable(why)
-    steps = [case.ratio(after, before) for before, after in itertools.pairwise(of_cells)]
-    whole = case.ratio(of_cells[-1], of_cells[0])
+    places = range(len(of_cells))
+    steps = [case.ratio(after, before) for before, after in itertools.pairwise(places)]
+    whole = case.whole_ratio
     word, why = ClaimVerdict.SAME_ORDER, ""
-    pairs = itertools.combinations(of_cells, 2)  # the ends may be apart where neighbours are not
-    if any(case.ratio(after, before).is_below(1) for before, after in pairs):
+    pairs = itertools.combinations(places, 2)  # the ends may be apart where neighbours are not
+    if why_undecided := cell_ratio.why_undecided(case.cells, case.keys):
+        word, why = ClaimVerdict.NOT_DECIDED, why_undecided
+    elif any(case.ratio(after, before).is_below(1) for before, after in pairs):
         is_whole = all(step.is_below(1) for step in steps)
         word = ClaimVerdict.REVERSED if is_whole else ClaimVerdict.PARTLY_REVERSED
     elif not all(step.is_above(1) for step in steps):
@@ -140,7 +143,7 @@ def _equal(case: ClaimCase) -> JudgedClaim:
     of_cells, within = case.values(), case.claim.within
     if why := comparability.why_no_ratio(of_cells):
         return case.not_comparable(why)
-    found = case.ratio(of_cells[-1], of_cells[0])
+    found = case.whole_ratio
     made = judgement.of_equal(found, within, case.modelled)
     return case.judged(
         made.word,
@@ -166,6 +169,10 @@ def _growth(case: ClaimCase) -> JudgedClaim:
         measured = units.counted(different, "size")
         return case.not_comparable(f"{measured} measured, expected {_LEAST_SIZES} at least")
     found = order.growth(sizes, values)
+    levels = f"{claim.growth} {min(sizes):g} to {max(sizes):g}"
+    measured = f"{_shown(found, 'exponent ')}, {levels}"
+    if why := cell_ratio.why_undecided(case.cells, case.keys):
+        return case.judged(ClaimVerdict.NOT_DECIDED, why, measured=measured, number=found)
     expected = claim.published or 0.0
     most, least = expected + claim.tolerance, expected - claim.tolerance
     word = ClaimVerdict.NOT_DECIDED
@@ -175,11 +182,10 @@ def _growth(case: ClaimCase) -> JudgedClaim:
         word = ClaimVerdict.GROWS_SLOWER
     elif found.is_above(least) and found.is_below(most):
         word = ClaimVerdict.SAME_GROWTH
-    levels = f"{claim.growth} {min(sizes):g} to {max(sizes):g}"
     return case.judged(
         word,
         remark=case.modelled,
-        measured=f"{_shown(found, 'exponent ')}, {levels}",
+        measured=measured,
         number=found,
     )
 

@@ -27,7 +27,7 @@ class ClaimVerdict(StrEnum):
     HOLDS = "holds"
     DOES_NOT_HOLD = "does not hold"
     NOT_DECIDED = "not decided"
-    """The interval reaches over the limit."""
+    """The interval reaches over the limit, or nothing may be decided from these runs."""
     NOT_COMPARABLE = "not comparable"
     """Something was not measured, is invalid, or is of another durability."""
 
@@ -53,8 +53,16 @@ def not_comparable(why: str) -> Judgement:
     return Judgement(word=ClaimVerdict.NOT_COMPARABLE, why=why)
 
 
+def undecided(measured: ConfidenceInterval, remark: str = "") -> Judgement:
+    """By what its runs forbid."""
+    why = measured.why_undecided
+    return Judgement(word=ClaimVerdict.NOT_DECIDED, why=why, remark=remark, number=measured)
+
+
 def of_equal(measured: ConfidenceInterval, within: float = WITHIN, remark: str = "") -> Judgement:
     """Whether the ratio is nearer to 1 than this factor."""
+    if measured.why_undecided:
+        return undecided(measured, remark)
     word = ClaimVerdict.NOT_DECIDED
     if measured.is_above(within) or measured.is_below(1 / within):
         word = ClaimVerdict.DIFFERENT
@@ -69,6 +77,8 @@ def of_speed_up(measured: ConfidenceInterval, published: float, remark: str = ""
     they are about equal."""
     if published == 1:
         return of_equal(measured, remark=remark)
+    if measured.why_undecided:
+        return undecided(measured, remark)
     if not measured.is_known:
         why = ONE_REPETITION
         return Judgement(word=ClaimVerdict.NO_ORDER, why=why, remark=remark, number=measured)

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from assay.experiment import Scalar
-from assay.judge import order
 from assay.judge.order import ConfidenceInterval
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE_ROLE, CellRuns
 from assay.report.cells.pivot import Aggregate
 from assay.report.cells.published import HARDWARE, Published
+from assay.report.papers.cell_ratio import measured_ratio
 from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
 from assay.report.values import Cell, Number, absent, judged
 from assay.text import units
@@ -174,7 +174,7 @@ def _between(
         return None
     return MeasuredRatio(
         ratio_identity((numerator, key), (denominator, key)),
-        order.ratio(values, divided_by, key.least_deviation),
+        measured_ratio((numerator, key), (denominator, key)),
     )
 
 

@@ -3,9 +3,11 @@ the probe."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from assay.comparison import undecided
 from assay.judge.rank_correlation import LEAST_PAIRS, kendall_tau
 from assay.judge.ranks import ranks
 from assay.judge.spread import Spread, spread
@@ -117,10 +119,14 @@ def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
         commit_efficiency.commits_per_s(run.driven) for _, run in cell_runs.middle_runs(cells)
     )
     ranked, left_out = [], []
+    apart = any(
+        undecided.one_after_the_other(one.measured, other.measured)
+        for one, other in itertools.combinations(cells, 2)
+    )
     for cell in cells:
         made = aggregates.number(cell, aggregates.THROUGHPUT)
         probed = _probed(cell, commits)
-        if why := _why_not(cell, commits):
+        if why := _why_not(cell, commits) or (undecided.SEQUENTIAL if apart else ""):
             left_out.append((cell.runs[0].storage, why))
         elif made is not None and probed is not None:
             low, high = (made.value if one is None else one for one in (made.low, made.high))
@@ -133,6 +139,7 @@ def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
 def _why_not(cell: CellRuns, commits: bool) -> str:
     """Why its throughput is not compared with its probe; empty: it is."""
     why = probed_flushes.why_none(cell.runs[0]) if commits else ""
+    why = why or undecided.why_disturbed(cell.measured)
     return why or why_not_steady(warning for run in cell.measured for warning in run.warnings)
 
 
