@@ -33,6 +33,8 @@ UNSHARE = Program("unshare", "util-linux")
 MKSWAP = Program("mkswap", "util-linux")
 PARTX = Program("partx", "util-linux")
 PS = Program("ps", "procps")
+UNAME = Program("uname", "coreutils")
+"""Started by Python itself: its module `platform`, which libraries ask."""
 SLEEP = Program("sleep", "coreutils")
 CAT = Program("cat", "coreutils")
 CP = Program("cp", "coreutils")

@@ -19,7 +19,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "cubrid"
     for name in ("bin", "lib", "conf", "msg"):
         (folder / name).mkdir(parents=True)
-    for name in installation.PROGRAMS:
+    for name in (one.name for one in installation.PROGRAMS):
         program = folder / "bin" / name
         program.write_text("#!/bin/sh\n")
         program.chmod(0o755)

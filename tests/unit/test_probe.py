@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from assay import registry
+from assay import program, registry
 from assay.experiment.storage_words import storage_choices
 from assay.experiment.values import StorageChoice
 from assay.observation import shape
 from assay.probe import DEPTHS, Probe, fio, probe, stage
-from assay.provision import ledger, programs, tools
+from assay.provision import ledger, programs
 from assay.provision.directory import server_directory
 from assay.provision.leftovers import clear_leftovers
 from assay.provision.running import directory_on
@@ -75,7 +75,7 @@ def test_reads_writes_and_flushes_are_measured_and_the_file_is_removed(folder: P
 def test_without_fio_it_is_said_and_nothing_is_made(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tools, "SEARCH_PATH", str(tmp_path))
+    monkeypatch.setattr(program, "SEARCH_PATH", str(tmp_path))
     found = probed(folder)
     assert found.reason == "fio is not installed: apt-get install fio"
     assert (found.random_reads, found.flushes) == ((), None)
@@ -86,7 +86,7 @@ def programs_of_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Where servers' programs are found first; pytest closes its own folders to their user."""
     with tempfile.TemporaryDirectory(prefix="assay-test-", dir="/var/tmp") as made:
         Path(made).chmod(0o755)
-        monkeypatch.setattr(tools, "SEARCH_PATH", f"{made}:{tools.SEARCH_PATH}")
+        monkeypatch.setattr(program, "SEARCH_PATH", f"{made}:{program.SEARCH_PATH}")
         monkeypatch.setattr(programs, "SEARCH_PATH", f"{made}:{programs.SEARCH_PATH}")
         yield Path(made)
 
@@ -102,9 +102,9 @@ def programs_of_the_test(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def test_what_fio_says_when_it_fails_is_the_reason(
     folder: Path, programs_of_the_test: Path, text: str, reason: str
 ) -> None:
-    program = programs_of_the_test / "fio"
-    program.write_text(f"#!/bin/sh\n{text}\n")
-    program.chmod(0o755)
+    script = programs_of_the_test / "fio"
+    script.write_text(f"#!/bin/sh\n{text}\n")
+    script.chmod(0o755)
     assert probed(folder).reason.startswith(reason)
 
 
