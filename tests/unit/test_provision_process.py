@@ -20,7 +20,7 @@ from assay.provision import process, process_tags, programs, sampling
 from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.identity import ProcessIdentity
-from assay.provision.ports import free_port
+from assay.provision.ports import free_port, free_ports
 from assay.provision.signals import Terminated, raise_on_termination
 from assay.systems.protocol import ServerDirectory
 
@@ -301,3 +301,7 @@ def test_a_storage_that_the_servers_user_cannot_reach_is_refused_with_the_fix(
 def test_a_free_port_can_be_listened_at() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", free_port()))
+
+
+def test_ports_that_are_asked_for_together_differ() -> None:
+    assert len(set(free_ports(500))) == 500

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.provision.ports import free_port
+from assay.provision.ports import free_ports
 from assay.provision.programs import owner
 from assay.systems.cubrid.installation import Installation
 from assay.systems.protocol import ServerDirectory
@@ -77,7 +77,7 @@ def make(
         target = installation.folder / name
         if target.is_dir() and not (folder / name).is_symlink():
             (folder / name).symlink_to(target)
-    home = Home(folder, directory.data, free_port(), free_port())
+    home = Home(folder, directory.data, *free_ports(2))
     server = {
         **_DEFAULTS,
         _java_setting(installation): "no",
