@@ -7,7 +7,7 @@ CARGO := cargo
 PROFILE := release
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-servers test-programs check bench prove docs site wheel image format lock clean
+.PHONY: help setup run quick test test-servers test-programs check bench prove docs site wheel image format lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
@@ -45,6 +45,9 @@ test: $(ENGINE) ## install the servers, then run all tests
 	-$(SYNC) --group site
 	$(BIN)/pytest -m "not alone" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest -m alone
+
+quick: $(ENGINE) ## run the tests that need only Python, in less than a minute
+	$(BIN)/pytest --quiet --quick --numprocesses 2 --dist loadfile tests/unit tests/order
 
 # Servers are downloaded while the tests of the engine are compiled: of the examples `make check` says whether they compile.
 RUST_TESTS := $(CARGO) test --workspace --tests --$(PROFILE)

@@ -16,7 +16,7 @@ from assay import env_vars, registry
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems import System
 from commands import BIN, Assay, Ended, need, why_missing
-from programs import StartedPrograms, undeclared
+from programs import StartedPrograms, brought, undeclared
 from servers import SERVERS, directory_for_servers, provisioned
 
 os.environ[env_vars.PROBE_SECONDS.name] = "0"
@@ -30,12 +30,37 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="leave out the tests marked slow or alone, and let none start a program of a package",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--quick"):
+        left_out = {"slow", "alone", "server"}
+        quick = [one for one in items if not left_out & {mark.name for mark in one.iter_markers()}]
+        config.hook.pytest_deselected(items=[one for one in items if one not in quick])
+        items[:] = quick
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _programs_of_the_collection() -> None:
+    """Modules ask the machine when they are imported: that is no test's doing."""
+    _STARTED.since_last_time()
+
+
 @pytest.fixture(autouse=True)
-def _only_declared_programs() -> Iterator[None]:
+def _only_declared_programs(
+    request: pytest.FixtureRequest, _programs_of_the_collection: None
+) -> Iterator[None]:
     """A test that starts a program which is declared nowhere fails: `make test` would not bring it
-    to another machine."""
+    to another machine. So does a quick one that starts more than Debian always has."""
     yield
-    wrong = [what for started in _STARTED.since_last_time() if (what := undeclared(started))]
+    refusal = brought if request.config.getoption("--quick") else undeclared
+    wrong = [why for started in _STARTED.since_last_time() if (why := refusal(started))]
     assert not wrong, "\n".join(wrong)
 
 

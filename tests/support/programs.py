@@ -21,6 +21,9 @@ from tools import servers
 
 ROOT = Path(__file__).parents[2]
 
+ALWAYS_THERE = {"bash", "coreutils", "dash", "dpkg", "tar", "util-linux"}
+"""Packages that Debian calls essential, those of them whose programs need no root."""
+
 PGBENCH = Program("pgbench", "postgresql", (f"{PACKAGED}/*/bin",))
 CHROMIUM = Program("chromium", "chromium")
 OPENSSL = Program("openssl", "openssl")
@@ -53,21 +56,41 @@ def need_program(*needed: Program) -> str:
 
 def undeclared(started: str) -> str | None:
     """What to do about a program that a test has started and that is declared nowhere; None: it is
-    declared, or one of our own: of this environment, this repository, or a test's folder."""
-    path = Path(started)
-    own = (sys.prefix, ROOT, tempfile.gettempdir(), "/var/tmp", "/dev/shm")
-    if path.is_absolute() and any(path.is_relative_to(one) for one in (*own, cache.folder())):
+    declared, or one of our own."""
+    if _is_own(started) or _declarations(started):
         return None
-    if path.name.startswith("python"):
-        return None
-    for known in (program.declared, servers.declared):
-        if any(path.name == one.name for one in known()):
-            return None
     return (
-        f'{started} is declared nowhere: add Program("{path.name}", ITS_DEBIAN_PACKAGE) where it '
-        "is started, in the product (see assay/program.py) or in tests/support/programs.py, so "
-        "that `make test` brings it"
+        f'{started} is declared nowhere: add Program("{Path(started).name}", ITS_DEBIAN_PACKAGE) '
+        "where it is started, in the product (see assay/program.py) or in "
+        "tests/support/programs.py, so that `make test` brings it"
     )
+
+
+def brought(started: str) -> str | None:
+    """What to do about a program that a quick test has started and that is not on every machine."""
+    declarations = _declarations(started)
+    if _is_own(started) or any(
+        one.package in ALWAYS_THERE or one.is_optional for one in declarations
+    ):
+        return None
+    return f"{started} is not on every machine: mark the test with pytest.mark.slow"
+
+
+def _is_own(started: str) -> bool:
+    """Of this environment, this repository, or a test's folder."""
+    path = Path(started)
+    own = (sys.prefix, ROOT, tempfile.gettempdir(), "/var/tmp", "/dev/shm", cache.folder())
+    is_in_own = path.is_absolute() and any(path.is_relative_to(one) for one in own)
+    return is_in_own or path.name.startswith("python")
+
+
+def _declarations(started: str) -> list[Program]:
+    """Of the modules that have been imported, or else of all."""
+    name = Path(started).name
+    for known in (program.declared, servers.declared):
+        if declarations := [one for one in known() if one.name == name]:
+            return declarations
+    return []
 
 
 class StartedPrograms:

@@ -14,6 +14,8 @@ import pytest
 import assay
 from assay.observation import Observation
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,8 @@ from assay.storages.mounts import device_number
 from block_devices import HAS_LOOP_DEVICES, done, files_of_loop_devices, loop_device, mounted_at
 from programs import need_program
 
+pytestmark = pytest.mark.slow
+
 needs_loop_devices = pytest.mark.skipif(not HAS_LOOP_DEVICES, reason="only root makes loop devices")
 
 

@@ -21,6 +21,8 @@ from assay.storages.mounts import mount_of
 from commands import Assay
 from step_workloads import HEAD, folder_of
 
+pytestmark = pytest.mark.slow
+
 BYTES = 3 * 1024 * 1024 + 17
 
 

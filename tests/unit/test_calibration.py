@@ -17,6 +17,8 @@ from assay.judge import judge_run
 from assay.record import CalibrationRecord, RunRecord, Store
 from assay.report.build import build
 
+pytestmark = pytest.mark.slow
+
 CEILING = CalibrationRecord(
     driver="postgresql",
     clients=8,

@@ -37,6 +37,8 @@ from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
 from programs import UNSHARE
 from tests.support.own_device import own_device
 
+pytestmark = pytest.mark.slow
+
 IS_ROOT = os.geteuid() == 0
 GROUPS = [path for path in map(Path, ("/sys/fs/cgroup/pids", "/sys/fs/cgroup")) if path.is_dir()]
 HAS_GROUPS = IS_ROOT and bool(GROUPS) and os.access(GROUPS[0], os.W_OK)

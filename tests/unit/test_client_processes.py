@@ -24,6 +24,8 @@ from assay.provision import python_calls
 from assay.provision.session import session
 from assay.provision.stage import provision
 
+pytestmark = pytest.mark.slow
+
 MODULE = """
 import ctypes, os, resource, signal, sys, time
 from assay.dbapi.null import *

@@ -22,6 +22,8 @@ from assay.report.comparisons import trend as report
 from assay.report.comparisons import trend_document
 from assay.report.forms import table
 
+pytestmark = pytest.mark.slow
+
 
 def measured(path: Path, seconds: float, **changes: object) -> list[tuple[str, RunRecord]]:
     planned = invented.plan([invented.SQLITE], repetitions=2)

@@ -11,7 +11,7 @@ import pytest
 
 import programs
 from assay.program import Program
-from programs import StartedPrograms, undeclared
+from programs import StartedPrograms, brought, undeclared
 from tools import servers
 
 START = "import subprocess; subprocess.run(['true'])"
@@ -33,6 +33,13 @@ def test_a_program_that_is_declared_nowhere_is_refused(started: StartedPrograms)
     assert refusal is not None and 'add Program("true", ITS_DEBIAN_PACKAGE)' in refusal
     assert undeclared("setpriv") is None and undeclared("/bin/sleep") is None
     assert undeclared(sys.executable) is None
+
+
+def test_a_quick_test_starts_only_what_every_debian_has() -> None:
+    for path in (sys.executable, "/usr/bin/setpriv", "cp"):
+        assert brought(path) is None
+    for path in ("/usr/bin/mount", "fio", "apt-get", "/usr/bin/true"):
+        assert "mark the test with pytest.mark.slow" in (brought(path) or "")
 
 
 def test_programs_that_a_started_python_starts_count_too(started: StartedPrograms) -> None:

@@ -22,6 +22,8 @@ from assay.storages.device_counters import (
 )
 from programs import need_program
 
+pytestmark = pytest.mark.slow
+
 MIB = 1 << 20
 
 

@@ -20,6 +20,8 @@ from assay.storages.mounts import mount_of
 from block_devices import skip_without_devices
 from own_device import own_device
 
+pytestmark = pytest.mark.slow
+
 PAGE = 4096
 QUIET = Idle(2.0, 0, 0)
 

@@ -22,6 +22,8 @@ from assay.report.build import build
 from assay.report.forms import github_summary, hdr_log, intervals_csv, openmetrics
 from commands import Assay
 
+pytestmark = pytest.mark.slow
+
 OLD_RECORD = Path(__file__).parents[1] / "data" / "records" / "step-6.sqlite.xz"
 
 

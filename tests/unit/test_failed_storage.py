@@ -11,6 +11,8 @@ import pytest
 from assay.provision import failed_storage
 from block_devices import MAY_MOUNT
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.skipif(not MAY_MOUNT, reason="only root can mount")
 def test_a_file_system_that_has_become_read_only_has_failed(tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def test_published_times_stand_beside_the_measured_ones(report: Report) -> None:
     assert set(at) == {point.x for point in measured.points}
 
 
+@pytest.mark.slow
 def test_a_chart_has_few_lines_and_a_report_few_charts_of_a_kind(tmp_path: Path) -> None:
     systems = [replace(invented.MARIADB, options={"engine": f"E{n}"}) for n in range(8)]
     record = invented_page.record(tmp_path / "records.sqlite", systems, range(1, 17), 1, 6)

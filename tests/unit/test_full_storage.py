@@ -7,6 +7,8 @@ import pytest
 from assay.errors import RESOURCES, AssayError, RunFailed, SystemDied, SystemRefused
 from assay.provision.full_storage import Space, name_full_storage
 
+pytestmark = pytest.mark.slow
+
 GB = 1 << 30
 
 

@@ -30,6 +30,8 @@ from assay.storages.abilities import (
 )
 from assay.storages.modelled import MODELLED
 
+pytestmark = pytest.mark.slow
+
 HANG_S = 60
 """Nothing here takes nearly so long; a hang does."""
 

@@ -24,6 +24,8 @@ from assay.provision.session import session
 from assay.provision.stage import provision
 from assay.systems.null import NULL
 
+pytestmark = pytest.mark.slow
+
 PROTOCOLS = _engine.null_protocols("sql")
 
 

@@ -18,6 +18,8 @@ from assay.record import Store, schema
 from assay.report.build import build
 from assay.report.values import Cell
 
+pytestmark = pytest.mark.slow
+
 DATA = Path(__file__).parents[1] / "data" / "records"
 EXPERIMENTS = range(1, 15)
 RENAMED = {

@@ -14,6 +14,8 @@ from assay.provision import page_cache
 from assay.storages.mounts import mount_of
 from commands import Assay
 
+pytestmark = pytest.mark.slow
+
 BYTES = 3 * 1024 * 1024 + 17
 
 

@@ -15,9 +15,12 @@ from assay.page.document import render
 from assay.report.build import build
 
 CHROMIUM = programs.CHROMIUM.find_anywhere()
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason=f"no chromium on this machine: {programs.CHROMIUM.hint}"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        CHROMIUM is None, reason=f"no chromium on this machine: {programs.CHROMIUM.hint}"
+    ),
+]
 
 
 @pytest.fixture(scope="module")

@@ -25,6 +25,8 @@ from assay.storages.here import HERE
 from assay.storages.tmpfs import TMPFS
 from commands import BIN
 
+pytestmark = pytest.mark.slow
+
 IS_ROOT = os.geteuid() == 0
 needs_fio = pytest.mark.skipif(not fio.is_installed(), reason="fio is not installed")
 

@@ -20,6 +20,8 @@ from assay.provision.leftovers import clear_leftovers
 from assay.provision.resources import Directory
 from assay.provision.signals import Terminated, raise_on_termination
 
+pytestmark = pytest.mark.slow
+
 # An Assay that holds a real server, which listens on a Unix socket and has a child in a session of
 # its own (as database servers do); it says the server's number and waits to be killed.
 _HOLDER = """

@@ -24,6 +24,8 @@ from assay.provision.ports import free_port, free_ports
 from assay.provision.signals import Terminated, raise_on_termination
 from assay.systems.protocol import ServerDirectory
 
+pytestmark = pytest.mark.slow
+
 IDLE = "import time\nprint('ready', flush=True)\ntime.sleep(1000)"
 
 

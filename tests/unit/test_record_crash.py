@@ -12,6 +12,8 @@ import pytest
 
 from assay.record import Store
 
+pytestmark = pytest.mark.slow
+
 VICTIM = """
 import sys, time
 from pathlib import Path

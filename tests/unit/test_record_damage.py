@@ -151,6 +151,7 @@ DOCUMENTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", DOCUMENTS)
 def test_valid_json_of_a_wrong_shape_is_reported(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -21,6 +21,8 @@ from assay.record.merging import merge
 from assay.record.schema import insist_on_no_record
 from assay.systems import file_url
 
+pytestmark = pytest.mark.slow
+
 RUN = """
 import sys, assay
 for _ in range(6):

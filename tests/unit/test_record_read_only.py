@@ -15,6 +15,8 @@ import pytest
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.record import Store, read_only, schema
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:

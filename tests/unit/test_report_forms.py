@@ -260,6 +260,7 @@ def test_a_large_table_leaves_out_details_with_a_note(report: Report) -> None:
     assert "left out" not in full
 
 
+@pytest.mark.slow
 def test_a_table_is_never_wider_than_80_columns_and_loses_nothing(tmp_path: Path) -> None:
     storages = [replace(invented.SSD, name=f"storage-{letter}") for letter in "abcdefg"]
     planned = invented.plan([invented.MARIADB], storages, repetitions=2)

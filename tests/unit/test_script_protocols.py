@@ -19,6 +19,8 @@ from assay.plan.drives import drives
 from assay.registry import system
 from tests.support import observations
 
+pytestmark = pytest.mark.slow
+
 QUOTED = "\\set c_last random(1, 9)\nSELECT ':c_last', :c_last;\n"
 
 

@@ -20,6 +20,8 @@ from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.leftovers import clear_leftovers
 
+pytestmark = pytest.mark.slow
+
 MB = 1 << 20
 LIMITED = ServerMachine(memory_bytes=64 * MB, cpus=0.5)
 

@@ -17,6 +17,8 @@ from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
 from assay.provision.resources import CannotUndo, SharedMemory
 
+pytestmark = pytest.mark.slow
+
 MAKE = """
 import ctypes, sys
 if ctypes.CDLL(None).shmget(int(sys.argv[1]), 4096, 0o1600) < 0:

@@ -112,6 +112,7 @@ def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: 
     assert speed_ups == ["refused", "first", "2.00"]
 
 
+@pytest.mark.slow
 def test_a_report_divides_the_speed_up_by_the_price(assay: Assay, tmp_path: Path) -> None:
     (tmp_path / "a.bib").write_text("@Misc{a, title = {A}}\n")
     ended = assay(

@@ -22,6 +22,8 @@ from assay.storages.mounts import Mount, mount_of
 from assay.storages.tmpfs import TMPFS
 from block_devices import MAY_MOUNT
 
+pytestmark = pytest.mark.slow
+
 IS_ROOT = os.geteuid() == 0
 
 

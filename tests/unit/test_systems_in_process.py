@@ -66,6 +66,7 @@ def test_a_private_database_has_the_requested_settings_and_is_removed_afterwards
     assert "is gone" in (SQLITE.why_it_died(deployment) or "")
 
 
+@pytest.mark.slow
 def test_the_defaults_are_those_of_the_library() -> None:
     with provision(SystemChoice("sqlite"), StorageChoice(), connections=None) as deployment:
         assert (

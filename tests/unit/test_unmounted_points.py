@@ -12,6 +12,8 @@ from assay.experiment.values import StorageChoice
 from assay.storages import here, mounts
 from assay.storages.block.file_systems import FS
 
+pytestmark = pytest.mark.slow
+
 FSTAB = """\
 # /dev/sda1 /commented ext4
 /dev/sda2 /        ext4 defaults 0 1
