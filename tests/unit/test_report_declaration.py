@@ -136,7 +136,7 @@ def test_sizes_are_decimal_and_durations_have_no_exponent() -> None:
 
 PUBLISHED = {
     "bibsql": ["sequential", "parallel", "processes", "sizes"],
-    "e831": ["table"],
+    "e831": ["table", "connect", "update"],
     "glidemon": ["table", "response", "tasks", "load", "count", "aggregate"],
     "ssd": ["insert", "select-narrow", "select-wide"],
     "tpcb": [],

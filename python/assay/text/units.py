@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping
 NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3}
 TIME_UNITS = tuple(NS_PER)
 BYTES_PER: Mapping[str, float] = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3}
-_PER = {"ns": NS_PER, "bytes": BYTES_PER}
+_SHARE_PER: Mapping[str, float] = {"ratio": 1, "%": 0.01}
+_PER = {"ns": NS_PER, "bytes": BYTES_PER, "ratio": _SHARE_PER}
 """By the unit of a record: those in which people read it."""
 SIGNIFICANT_DIGITS = 4
 PERCENTILE_DIGITS = 3
