@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from assay import registry
 from assay.errors import SystemUnderTestError
 from assay.report.build import build
@@ -52,8 +54,25 @@ def test_kreymer_1995(assay: Assay) -> None:
     assert all(cell.number for cell in rows[1].cells[3:])
     is_divided = [cell.number is not None for cell in rows[2].cells[3:]]
     assert is_divided == [True, False, True, False, False, False], "one record is one of any set"
+    connect = table(report, "published_and_measured_connect")
+    assert connect.rows[0].cells[2].shown == "12" and connect.rows[1].cells[2].number
+    cpu = table(report, "published_and_measured_update")
+    assert [cell.shown for cell in cpu.rows[0].cells] == [
+        "mSQL 1.0.7", "1000", "published", "80", "15",
+    ]  # fmt: skip
+    client = cpu.rows[1].cells[4].number
+    assert client is not None and 1 < client.value <= 200, "in percent of one processor"
     words = {one.claim.kind: one.word for one in judged_claims.judged(ended.experiment)}
     assert words["equals"] == "holds", "every dump is that of a single client"
+
+
+@pytest.mark.parametrize("name", ["bibsql.sizes", "e831.table"])
+def test_a_series_that_is_asked_for_ends_with_its_table(assay: Assay, name: str) -> None:
+    rows = ("--set", "records=20") if name == "e831.table" else ()
+    ended = assay("run", name, "--quick", "--on", "sqlite", *rows, *IN_MEMORY)
+    assert ended.status == 0, ended.err
+    heading = {"bibsql.sizes": "size on disk  files", "e831.table": "init load, min"}[name]
+    assert 0 < ended.out.index(heading) < ended.out.index("verdict ")
 
 
 def test_cubrid_2010_without_one_of_its_systems(assay: Assay) -> None:

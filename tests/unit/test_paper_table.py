@@ -13,7 +13,8 @@ import invented_records as invented
 import pytest
 
 from assay.report.build import build
-from assay.report.cells import storage_roles
+from assay.report.cells import cell_runs, client_process, storage_roles
+from assay.report.figures import of_series
 from assay.report.forms import github_summary
 from assay.report.forms.as_measured import as_measured
 from assay.report.papers import figure as published_figures
@@ -216,3 +217,60 @@ def test_at_the_end_of_a_run_what_was_not_run_is_named_once() -> None:
     ]
     assert found.notes == ("not run, refused [2]: MySQL", "not run: clients 8")
     assert as_measured(Table("t", "Times", (*heads, *columns), rows[2:], label_columns=2)) is None
+
+
+def test_a_series_has_the_published_line_unless_ours_is_of_another_size(tmp_path: Path) -> None:
+    planned = invented.plan([invented.SQLITE], clients=(8, 16))
+    column = {"test": "parallel", "key": "elapsed_ns"}
+    series = {
+        "title": "Growth",
+        "columns": [
+            {**column, "title": "time", "independent_of": ["copies"]},
+            {**column, "title": "scaled time"},
+            {"test": "parallel", "title": "TPS", "value": "throughput"},
+        ],
+    }
+    published = {
+        "source": "the paper",
+        "unit": "s, s, per s",
+        "columns": ["time", "scaled time", "TPS"],
+        "rows": [{"system": "old", "clients": at, "values": [at, at, 1]} for at in (8, 16)],
+    }
+    workload = {"series": {"growth": series}, "published": {"growth": published}}
+    record = invented.experiment(tmp_path / "records", planned, 1.5, workload=workload)
+    scaled = [{"test": "parallel", "name": "copies", "full": "100", "quick": "5"}]
+    asked = {**record.experiment, "scaled": scaled, "series": ["growth"]}
+    report = build(replace(record, experiment=asked))
+    section = next(one for one in report.sections if one.title == "Series growth")
+    assert [table.is_answer for table in section.tables] == [True]
+    lines = {one.title: [line.name for line in one.series] for one in section.figures}
+    assert lines == {
+        "time by clients": ["sqlite", "old, published"],
+        "scaled time (copies 5) by clients": ["sqlite"],
+        "TPS (copies 5) by clients": ["sqlite"],
+    }
+    later = build(replace(record, experiment={**asked, "series": []}))
+    shown = next(one for one in later.sections if one.title == "Series growth")
+    assert [table.is_answer for table in shown.tables] == [False]
+
+
+def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> None:
+    def row(storage: str, *rates: float) -> Row:
+        return Row((Cell(storage), *(Cell(f"{one:g}", Number(one, "per_s")) for one in rates)))
+
+    columns = (Column("storage"), Column("from the buffer"), Column("from the device"))
+    table = Table("select", "Selects", columns, (row("disk", 9, 1), row("ssd", 9, 5)))
+    (chart,) = of_series.figures(table)
+    assert {one.name: [point.y for point in one.points] for one in chart.series} == {
+        "from the buffer": [9, 9],
+        "from the device": [1, 5],
+    }
+
+
+def test_a_run_that_never_began_makes_no_server_a_part_of_the_client(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], repetitions=2)
+    record = invented.experiment(tmp_path / "records", planned, 1.5)
+    begun, other = record.runs
+    never = replace(other, site=None, state="planned", observation=None)
+    (cell,) = cell_runs.cells(replace(record, runs=(begun, never)), (begun, never))
+    assert not client_process.is_client(cell, ["samples.resident_bytes"])

@@ -42,6 +42,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     experiment = Experiment(
         workload=workload.name if is_ad_hoc else _workload_name(top),
         tests=_tests(top, workload),
+        series=workload.series_among(_named_tests(top, workload)[1]),
         systems=_systems(top, workload),
         storages=storages,
         prices=of_storages,
@@ -160,12 +161,18 @@ def _ad_hoc_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
 
 def _tests(top: Section, workload: Workload) -> tuple[str, ...]:
     """``tests = ["load", "select"]``, or one as ``test = "load"``; a series is all of its tests."""
+    key, named = _named_tests(top, workload)
+    with Placed(top, key):
+        return tuple(dict.fromkeys(test for name in named for test in workload.tests_of(name)))
+
+
+def _named_tests(top: Section, workload: Workload) -> tuple[str, tuple[str, ...]]:
+    """The key, and the tests and series that it names."""
     top.refuse_both("test", "tests")
     key = "tests" if "tests" in top else "test"
     default = (workload.default_test,)
-    named = default if key == "test" and top.is_table(key) else top.texts(key, default)
-    with Placed(top, key):
-        return tuple(dict.fromkeys(test for name in named for test in workload.tests_of(name)))
+    is_of_values = key == "test" and top.is_table(key)
+    return key, default if is_of_values else top.texts(key, default)
 
 
 def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:

@@ -304,6 +304,8 @@ class Experiment:
     tests: tuple[str, ...]
     systems: tuple[SystemChoice, ...]
     storages: tuple[StorageChoice, ...] = (StorageChoice(),)
+    series: tuple[str, ...] = ()
+    """The series of tests that were asked for by name, whose tables are what is wanted."""
     clients: tuple[int, ...] = ()
     """Levels of the client count; empty: each test's own default."""
     group_clients: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

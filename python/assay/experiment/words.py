@@ -140,7 +140,11 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
         )
     workload = reader.read(name)
     asked = Experiment(
-        workload=name, tests=_test_names(workload, test), systems=(), scripts=scripts
+        workload=name,
+        tests=_test_names(workload, test),
+        systems=(),
+        scripts=scripts,
+        series=workload.series_among(settings.split(test)),
     )
     return asked, ad_hoc_script.with_scripts(workload, scripts, asked.tests)
 

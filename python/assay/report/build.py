@@ -122,12 +122,18 @@ def _series(
     """The tables over several tests, which come first, but for those that are shown ``already``.
     ``printed``: those whose published numbers are shown."""
     for declared in series.of_record(experiment.workload):
-        if declared.paper_only or declared.name in already:
+        is_asked = declared.name in experiment.experiment.get("series", ())
+        if (declared.paper_only and not is_asked) or declared.name in already:
             continue
-        is_shown = declared.name in printed
-        beside = None if is_shown else published.of_record(experiment.workload, declared.name)
-        if (table := joined.table(experiment, declared, beside)) is not None:
-            yield Section(f"Series {declared.name}", (), (table,), of_series.figures(table))
+        beside = published.of_record(experiment.workload, declared.name)
+        if (whole := joined.table(experiment, declared, beside)) is None:
+            continue
+        shown = whole
+        if declared.name in printed:
+            shown = replace(whole, rows=tuple(row for row in whole.rows if not row.is_published))
+        scaled = joined.scaled_columns(experiment, declared)
+        figures = of_series.figures(whole, without_published=scaled)
+        yield Section(f"Series {declared.name}", (), (shown,), figures)
 
 
 def _results(

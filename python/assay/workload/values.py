@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -252,6 +252,10 @@ class Workload:
         if name not in self.tests:
             raise unknown(f"test of {self.name}", name, [*self.tests, *self.series])
         return (name,)
+
+    def series_among(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of the names that are of series."""
+        return tuple(dict.fromkeys(name for name in names if name in self.series))
 
     def full_name(self, test: str) -> str:
         """``tpcb.simple-update``; for an ad hoc script its file; with scripts in place of the

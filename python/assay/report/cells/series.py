@@ -13,12 +13,14 @@ tests, as in some papers: one column per task, one row per size.
         independent_of = ["updates"] },
       { title = "memory", test = "update", key = "samples.resident_bytes" },
       { title = "first", test = "select", cache = "cold", key = "elapsed_ns" },
+      { title = "TPS", test = "update", value = "throughput" },
     ]
 
 ``assay run WORKLOAD.NAME`` runs all of its tests. A ``key`` is a path
-(`assay.report.cells.field_path`). ``paper_only = true``: in the report of a paper's experiment
-alone. ``independent_of``: parameters on which the column does not depend, so that it is comparable
-where the test has less of them than its paper.
+(`assay.report.cells.field_path`), a ``value`` a name of `assay.report.cells.aggregates.KEYS`.
+``paper_only = true``: in the report of a paper's experiment and of one that was asked for by the
+name of the series. ``independent_of``: parameters on which the column does not depend, so that it
+is comparable where the test has less of them than its paper.
 """
 
 from __future__ import annotations
@@ -30,6 +32,8 @@ from typing import Any
 
 from assay.experiment import CACHES
 from assay.files.toml_file import Section
+from assay.report.cells import aggregates
+from assay.report.cells.aggregates import Key
 from assay.text.units import TIME_UNITS
 
 
@@ -37,13 +41,20 @@ from assay.text.units import TIME_UNITS
 class SeriesColumn:
     title: str
     test: str
-    key: str
+    key: str = ""
+    value: str = ""
+    """One of the two."""
     unit: str = "s"
     """The unit of a time."""
     cache: str | None = None
     """Only the runs with the caches in this state; None: all of them."""
     independent_of: tuple[str, ...] = ()
     """Parameters of the test on which it does not depend."""
+
+    @property
+    def read(self) -> Key:
+        """What is read of each run."""
+        return aggregates.KEYS[self.value] if self.value else aggregates.at(self.key)
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,8 @@ class Series:
     rows: str
     columns: tuple[SeriesColumn, ...]
     paper_only: bool = False
-    """Shown among the paper's tables alone, since other reports have its numbers elsewhere."""
+    """Shown among the paper's tables, or where it was asked for, since other reports have its
+    numbers elsewhere."""
 
     @property
     def heading(self) -> str:
@@ -89,10 +101,13 @@ def _column(section: Section) -> SeriesColumn:
     column = SeriesColumn(
         title=section.text("title"),
         test=section.text("test"),
-        key=section.text("key"),
+        key=section.text("key", ""),
+        value=section.choice("value", aggregates.KEYS) if "value" in section else "",
         unit=section.choice("unit", TIME_UNITS, "s"),
         cache=section.choice("cache", CACHES) if "cache" in section else None,
         independent_of=section.texts("independent_of", ()),
     )
     section.done()
+    if bool(column.key) == bool(column.value):
+        raise section.error("expected either key or value", "key" if column.key else None)
     return column

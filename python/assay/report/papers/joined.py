@@ -10,13 +10,14 @@ from dataclasses import replace
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, cell_runs, client_process, durability, field_path, notes
+from assay.report.cells import aggregates, cell_runs, client_process, durability, notes
 from assay.report.cells.cell_runs import DURABILITY, TEST, CellRuns
 from assay.report.cells.pivot import PivotColumn, pivot_rows, table_row, value_columns
 from assay.report.cells.published import HARDWARE, Published, printed_cell
 from assay.report.cells.series import Series, SeriesColumn
 from assay.report.papers import comparability
 from assay.report.values import Cell, Column, Row, Table
+from assay.text.units import BYTES_PER
 
 
 def table(
@@ -38,7 +39,12 @@ def table(
     apart = [DURABILITY] if len(durability.durabilities(every)) > 1 else []
     labels = [series.rows, *(factor for factor in shared if factor != series.rows), *apart]
     scaled = comparability.scaled(experiment)
-    columns = [_column(column, labels, scaled.get(column.test, {})) for column in series.columns]
+    less = [_less(column, labels, scaled.get(column.test, {})) for column in series.columns]
+    of_all = less[0] if less.count(less[0]) == len(less) > 1 else []
+    columns = [
+        _column(column, [] if of_all else own)
+        for column, own in zip(series.columns, less, strict=True)
+    ]
     measured = pivot_rows(every, labels, columns, [series.rows, *apart])
     rows: list[Row] = []
     for level in cell_runs.levels(every, series.rows):
@@ -48,6 +54,7 @@ def table(
     return Table(
         name=series.name,
         title=series.heading,
+        is_answer=series.name in experiment.experiment.get("series", ()),
         label_columns=len(labels),
         columns=(
             *(Column(name, is_number=name == series.rows) for name in labels),
@@ -55,10 +62,22 @@ def table(
         ),
         rows=tuple(rows),
         notes=(
+            *([f"less than in the paper: {', '.join(of_all)}"] if of_all else []),
             *durability.lines(every),
             *notes.failures(every),
             *(_source(published) if published else ()),
         ),
+    )
+
+
+def scaled_columns(experiment: ExperimentRecord, series: Series) -> frozenset[int]:
+    """Places of the series' columns whose tests have less of something, other than its rows, than
+    their paper: published numbers of these are of another size."""
+    scaled = comparability.scaled(experiment)
+    return frozenset(
+        place
+        for place, column in enumerate(series.columns)
+        if _less(column, [series.rows], scaled.get(column.test, {}))
     )
 
 
@@ -69,26 +88,29 @@ def _shared(by_test: Mapping[str, Sequence[CellRuns]], every: Sequence[CellRuns]
     return [name for name in dict.fromkeys(varying) if all(name in cell.factors for cell in every)]
 
 
-def _column(column: SeriesColumn, labels: Sequence[str], scaled: Mapping[str, str]) -> PivotColumn:
-    """``scaled``: what the test has less of than its paper, which the title says."""
-    less = [
-        f"{name} {level}"
-        for name, level in scaled.items()
-        if name not in (*labels, *column.independent_of)
-    ]
-    median = aggregates.median(aggregates.at(column.key), column.unit)
+def _column(column: SeriesColumn, less: Sequence[str]) -> PivotColumn:
+    """``less``: what the test has less of than its paper, which the title says."""
+    median = aggregates.median(column.read, column.unit)
 
     def shown(cell: CellRuns) -> Cell:
         made = median(cell)
-        notes = (client_process.note(cell, (column.key,)) if made.number else "", made.note)
+        notes = (client_process.note(cell, (column.read.path,)) if made.number else "", made.note)
         return replace(made, note="; ".join(filter(None, notes)))
 
     return PivotColumn(
         f"{column.title} ({', '.join(less)})" if less else column.title,
         shown,
         {TEST: column.test, **({CACHE: column.cache} if column.cache else {})},
-        column.unit if field_path.unit(column.key) == "ns" else "",
+        column.unit if column.read.unit == "ns" else "",
     )
+
+
+def _less(column: SeriesColumn, labels: Sequence[str], scaled: Mapping[str, str]) -> list[str]:
+    return [
+        f"{name} {level}"
+        for name, level in scaled.items()
+        if name not in (*labels, *column.independent_of)
+    ]
 
 
 def _published(
@@ -108,11 +130,17 @@ def _published(
             "system": Cell(", ".join(words), level=str(row["system"])),
         }
         values = row["values"] or [""] * len(published.columns)
-        cells = map(printed_cell, values, published.units)
+        cells = map(_printed, values, published.units)
         found.append(
             Row((*(named.get(one, Cell("")) for one in labels), *cells), is_published=True)
         )
     return found
+
+
+def _printed(value: float | str, unit: str) -> Cell:
+    """A size with its unit, as those measured in the same column have it."""
+    cell = printed_cell(value, unit)
+    return replace(cell, shown=f"{cell.shown} {unit}") if unit in BYTES_PER else cell
 
 
 def _source(published: Published) -> list[str]:

@@ -34,6 +34,7 @@ from assay.report.papers.paper_points import (
     ValueColumn,
 )
 from assay.report.papers.placed_points import Placed
+from assay.report.sections import conditions
 from assay.report.values import Column, Section, Table
 from assay.text.units import TIME_UNITS
 
@@ -53,6 +54,7 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
     tables = [*_of_series(experiment, of_claims), *_of_tests(experiment, of_claims)]
     printed = list(experiment.workload.get("published", {}))
     tables.sort(key=lambda one: printed.index(one.name.removesuffix(_SUFFIX)))  # as in the paper
+    tables = [_with_this_machine(experiment, one) for one in tables]
     if not tables:
         return None
     sources = {name: found["source"] for name, found in experiment.workload["published"].items()}
@@ -66,6 +68,22 @@ def section(experiment: ExperimentRecord, claims: Sequence[JudgedClaim] = ()) ->
         )
     )
     return Section(_TITLE, (), tuple(tables), figures)
+
+
+def _with_this_machine(experiment: ExperimentRecord, table: Table) -> Table:
+    """Where the paper says what its machines were, this one stands with them."""
+    published = publications.of_record(experiment.workload, table.name.removesuffix(_SUFFIX))
+    if published is None or not published.machines:
+        return table
+    place = next(
+        at for at, note in enumerate(table.notes) if note == list(_machines(published))[-1]
+    )
+    here = f"this machine: {conditions.machine(experiment)}"
+    return replace(table, notes=(*table.notes[: place + 1], here, *table.notes[place + 1 :]))
+
+
+def _machines(published: Published) -> Iterator[str]:
+    return (f"{machine}: {what}" for machine, what in published.machines.items())
 
 
 def _is_scaled(experiment: ExperimentRecord, name: str) -> bool:
@@ -111,7 +129,7 @@ def _of_clients(
     columns: Sequence[SeriesColumn], found: Sequence[CellRuns], names: Mapping[str, str]
 ) -> list[str]:
     """Systems whose processes are the client's own."""
-    keys = [column.key for column in columns]
+    keys = [column.read.path for column in columns]
     cells = [cell for cell in found if cell.measured and client_process.is_client(cell, keys)]
     labels = dict.fromkeys(names[str(cell.factors["system"])] for cell in cells)
     return [f"{name}: sampled of the client's process, in which it works" for name in labels]
@@ -127,7 +145,7 @@ def _value_column(column: SeriesColumn, time_unit: str) -> ValueColumn:
         is_cache = column.cache is None or cell.level(CACHE) == column.cache
         return cell.runs[0].test == column.test and is_cache
 
-    return ValueColumn(column.title, aggregates.mean(aggregates.at(column.key), time_unit), has)
+    return ValueColumn(column.title, aggregates.mean(column.read, time_unit), has)
 
 
 def _of_tests(experiment: ExperimentRecord, of_claims: ByRatio) -> Iterator[Table]:
@@ -198,8 +216,7 @@ def _notes(
     found: Sequence[CellRuns],
 ) -> Iterator[str]:
     yield f"published: {published.conditions}" if published.conditions else published.source
-    for machine, what in published.machines.items():
-        yield f"{machine}: {what}"
+    yield from _machines(published)
     layout = published.layout
     if published.column_factor == cell_runs.STORAGE_ROLE:
         roles = {

@@ -64,7 +64,7 @@ def _own(workload: Mapping[str, Any], name: str, published: Published) -> list[M
             return [
                 {
                     "test": one.test,
-                    "key": one.key,
+                    **({"value": one.value} if one.value else {"key": one.key}),
                     _INDEPENDENT_OF: one.independent_of,
                     **({"cache": one.cache} if one.cache else {}),
                 }

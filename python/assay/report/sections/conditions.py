@@ -23,7 +23,7 @@ _QUICK = "parameters have the quick values of the workload or of its file"
 
 def facts(experiment: ExperimentRecord) -> dict[str, str]:
     """What was run, when, on what: the head of a report."""
-    machine, build = experiment.machine, experiment.build
+    build = experiment.build
     begun = datetime.fromtimestamp(experiment.begun_unix_ns / 1e9, UTC)
     found = {
         "experiment": f"{experiment.id}, begun {begun:%Y-%m-%d %H:%M} UTC, seed {experiment.seed}"
@@ -33,10 +33,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
         "parameters": parameters(experiment),
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
-        "machine": f"{machine.get('cpu_model') or 'unknown processor'}, "
-        f"{machine.get('processors_usable')} processors, "
-        f"{units.size(machine.get('memory_bytes') or 0)} memory, "
-        f"{machine.get('operating_system')}, kernel {machine.get('kernel')}",
+        "machine": machine(experiment),
         "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
     }
     waiting = {run.position for run in experiment.runs if run.state == "planned"}
@@ -54,6 +51,17 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
     if experiment.reproduces:
         found["reproduces"] = experiment.reproduces
     return {name: value for name, value in found.items() if value}
+
+
+def machine(experiment: ExperimentRecord) -> str:
+    """``AMD EPYC, 2 processors, 25.3 GB memory, Debian GNU/Linux 12, kernel 6.1``."""
+    found = experiment.machine
+    return (
+        f"{found.get('cpu_model') or 'unknown processor'}, "
+        f"{found.get('processors_usable')} processors, "
+        f"{units.size(found.get('memory_bytes') or 0)} memory, "
+        f"{found.get('operating_system')}, kernel {found.get('kernel')}"
+    )
 
 
 def parameters(experiment: ExperimentRecord) -> str:
