@@ -8,7 +8,6 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
@@ -21,7 +20,7 @@ from assay.provision.session import session
 from assay.systems import System
 from assay.systems.abilities import SessionLimit
 from commands import BIN, Assay, need
-from servers import ask, provisioned
+from servers import ask, provisioned, url_of
 
 SYSTEMS = [
     name
@@ -51,14 +50,7 @@ def url(system: System, storage: StorageFacts, working_folder: Path) -> Iterator
         yield f"{system.url_schemes[0]}:///{file}"
         return
     with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
-        yield _url(system, deployment)
-
-
-def _url(system: System, deployment: Deployment) -> str:
-    to = deployment.address
-    password = quote(to.password or "", safe="")
-    place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
-    return f"{system.url_schemes[0]}://{place}"
+        yield url_of(system, deployment)
 
 
 def reached(system: System, url: str) -> Deployment:
@@ -129,7 +121,7 @@ def test_tables_that_cannot_all_be_dropped_are_all_kept(
 ) -> None:
     system = _postgresql()
     with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
-        url = _url(system, deployment)
+        url = url_of(system, deployment)
         kill_while_it_drives(url, working_folder)
         ask(deployment, "CREATE VIEW mine AS SELECT count(*) FROM pgbench_accounts")
         refused = assay(*RUN, "--on", url, "--transactions", "1")
@@ -175,7 +167,7 @@ def test_a_script_that_makes_its_own_tables_is_reported_with_the_protocol_to_use
     text = "BEGIN; CREATE TEMP TABLE t (a int) ON COMMIT DROP; INSERT INTO t VALUES (1); COMMIT;"
     (working_folder / "own.sql").write_text(text)
     with provisioned(system, storage, options={"transport": "tcp"}) as deployment:
-        run = ("run", "own.sql", "--on", _url(system, deployment), "--transactions", "1")
+        run = ("run", "own.sql", "--on", url_of(system, deployment), "--transactions", "1")
         failed = assay(*run, "--protocol", "prepared")
         assert (failed.status, "--protocol extended" in failed.err) == (1, True), failed.err
         assert assay(*run, "--protocol", "extended").status == 0

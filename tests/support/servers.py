@@ -11,7 +11,9 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 from assay import registry
 from assay.experiment.values import SystemChoice
@@ -96,6 +98,14 @@ def provisioned(
 def ask(deployment: Deployment, statement: str) -> list[tuple[str | None, ...]]:
     with session(deployment.address) as opened:
         return opened.execute(statement).rows
+
+
+def url_of(system: System, deployment: Deployment, **changes: str) -> str:
+    """Of a server at a port; ``changes``: another host or database."""
+    to = replace(deployment.address, **changes)
+    password = quote(to.password or "", safe="")
+    place = f"{to.user}:{password}@{to.host}:{to.port}/{to.database}"
+    return f"{system.url_schemes[0]}://{place}"
 
 
 def with_client(

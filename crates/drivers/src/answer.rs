@@ -1,6 +1,6 @@
 //! Takes the rows a driver reports for one request; counts them, and hashes or keeps them where requested.
 
-use assay_values::{CellType, ColumnType, RowHash, from_hex};
+use assay_values::{CellType, ColumnType, RowHash, RowsDigest, from_hex};
 
 use crate::{SystemError, TransactionStatus};
 
@@ -12,7 +12,9 @@ pub enum Keep {
     Count,
     /// Rows are counted and hashed, regardless of their order.
     Digest,
-    /// Rows are counted, hashed and stored.
+    /// Rows are counted, and hashed in the form common to all systems ([`Answer::compared`]).
+    Compare,
+    /// Rows are counted, hashed both ways and stored.
     Rows,
 }
 
@@ -30,6 +32,8 @@ pub struct Answer {
     pub affected: u64,
     /// Sum of the row hashes: equal for equal sets of rows in any order.
     pub digest: u64,
+    /// The rows in the form common to all systems, where they are compared or kept.
+    pub compared: RowsDigest,
     /// The statement's error. The connection can still be used.
     pub error: Option<SystemError>,
     /// State of the session's transaction after this answer; within a pipeline it is known only after the
@@ -74,6 +78,7 @@ impl Answer {
         self.rows = 0;
         self.affected = 0;
         self.digest = 0;
+        self.compared = RowsDigest::default();
         self.error = None;
         self.is_query = false;
         self.forget_columns();
@@ -89,7 +94,7 @@ impl Answer {
     /// Whether a driver must name the columns before the first row.
     #[must_use]
     pub fn wants_columns(&self) -> bool {
-        self.keep == Keep::Rows || !self.types.is_empty()
+        matches!(self.keep, Keep::Rows | Keep::Compare) || !self.types.is_empty()
     }
 
     /// Reports a column whose cells are numbers or text.
@@ -125,6 +130,7 @@ impl Answer {
     /// Begins a row; its cells follow in the order of the columns.
     pub fn begin_row(&mut self) {
         self.row_hash = RowHash::default();
+        self.compared.begin_row();
         self.place = 0;
         self.row.clear();
     }
@@ -132,6 +138,14 @@ impl Answer {
     /// Hands over the next cell of the row: its text, or none for NULL.
     pub fn cell(&mut self, text: Option<&[u8]>) {
         if self.keep == Keep::Count {
+            return;
+        }
+        if matches!(self.keep, Keep::Compare | Keep::Rows) {
+            let cell_type = self.cell_types.get(self.place).copied().unwrap_or_default();
+            self.compared.cell(text, cell_type);
+        }
+        if self.keep == Keep::Compare {
+            self.place += 1;
             return;
         }
         match (self.types.get(self.place), text) {
@@ -162,6 +176,7 @@ impl Answer {
         self.rows += 1;
         if self.keep != Keep::Count {
             self.digest = self.digest.wrapping_add(self.row_hash.sum());
+            self.compared.end_row();
         }
         if self.keep == Keep::Rows {
             self.kept.push(std::mem::take(&mut self.row));

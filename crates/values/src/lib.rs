@@ -13,6 +13,7 @@ mod number_text;
 mod piece;
 mod random;
 mod row;
+mod rows_digest;
 mod shapes;
 mod value;
 
@@ -26,4 +27,5 @@ pub use number_text::{write_double, write_int};
 pub use piece::Piece;
 pub use random::Random;
 pub use row::{Cell, Row, RowSource, SourceError};
+pub use rows_digest::RowsDigest;
 pub use value::{Value, write_json_string};

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from assay.comparison.values import Difference, Side
 from assay.experiment.profiles import PROFILE
-from assay.judge import durability
+from assay.judge import answers, durability
+from assay.judge.answers import Asked
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
 from assay.record import ExperimentRecord, RunRecord
@@ -20,7 +21,7 @@ from assay.text import units
 
 _R = TypeVar("_R", RunRecord, ExperimentRecord)
 
-BLOCKING = ("workload", "data", "durability")
+BLOCKING = ("workload", "data", "answers", "durability")
 """Differences that leave no verdict: the sides did other work, or kept less of it."""
 DESPITE = ("machine", *BLOCKING)
 """What a user may ask to be passed over; another machine leaves no verdict on a condition."""
@@ -121,7 +122,17 @@ def _of_runs(
     if between not in a_runs[0].parameters:
         found += _one("data", "input of the data", *_each(a_runs, b_runs, _input))
         found += _one("data", "rows", *_each(a_runs, b_runs, _rows))
+    if between != "clients" and between not in a_runs[0].parameters:
+        found += [
+            Difference("answers", f"answers to {one.statement}", one.a, one.b)
+            for one in answers.differing_statements(asked(a_runs), asked(b_runs))
+        ]
     return [*found, *_durability(a_runs, b_runs), *_kept(a_runs, b_runs)]
+
+
+def asked(runs: Iterable[RunRecord]) -> list[Asked]:
+    """The runs of which answers are known."""
+    return [Asked(run.seed, run.driven) for run in runs if run.driven and run.driven.answers]
 
 
 def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Difference, ...]:

@@ -16,6 +16,7 @@ from assay.comparison.side_cells import SideCell, side_cells
 from assay.comparison.unequal_cells import unequal_cells
 from assay.comparison.values import ComparedCell, Comparison, Difference, Side
 from assay.comparison.verdicts import with_verdicts
+from assay.judge import answers
 from assay.judge.durability import MEMORY
 from assay.judge.estimate import Design
 from assay.text import units
@@ -102,7 +103,8 @@ def compared_cell(
         b_runs=tuple(run.id for run in b.runs),
         metrics=(first, *(one for one in rest if one.a is not None or one.b is not None)),
         differences=differing,
-        not_comparable=fault or "; ".join(one.sentence for one in blocking),
+        not_comparable=fault or _why_blocked(blocking),
+        answers=_agreement(a, b, differing),
         blocked_by=() if fault else tuple(one.what for one in blocking),
         b_does_not_count=b.why_no_number,
         not_decided=undecided.why_disturbed(both)
@@ -112,6 +114,21 @@ def compared_cell(
         not_measured={one.side.name: count for one in (a, b) if (count := _not_measured(one))},
         notes=tuple(_notes(a, b, matched)),
     )
+
+
+def _why_blocked(blocking: Sequence[Difference]) -> str:
+    """Of many statements whose answers differ, the first; all are among the differences."""
+    of_answers = [one for one in blocking if one.what == "answers"]
+    shown = [one.sentence for one in blocking if one not in of_answers[1:]]
+    if left := len(of_answers[1:]):
+        shown.append(f"and the answers to {units.counted(left, 'further statement')}")
+    return "; ".join(shown)
+
+
+def _agreement(a: SideCell, b: SideCell, differing: Sequence[Difference]) -> str:
+    if any(one.what in ("workload", "answers") for one in differing):
+        return ""
+    return answers.agreement(differences.asked(a.measured), differences.asked(b.measured))
 
 
 def _blocking(found: Sequence[Difference], despite: Sequence[str]) -> Iterator[Difference]:

@@ -112,6 +112,9 @@ class ComparedCell:
     """Why there is no verdict; empty: there is one."""
     not_decided: str = ""
     """Why no number that depends on time is decided; empty: they may be."""
+    answers: str = ""
+    """How far the answers of both sides were compared and are the same; empty: they differ, or are
+    not known."""
     blocked_by: tuple[str, ...] = ()
     """The kinds of differences (``data``) that alone leave no verdict."""
     b_does_not_count: str = ""

@@ -77,6 +77,7 @@ def document_of(
         **_of_the_whole(cell.driving),
         **_filled(
             sum_answers=test.compare_results,
+            compare_answers=workload.is_ad_hoc,
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
             **lexing_of(dialect),

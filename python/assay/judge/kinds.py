@@ -258,6 +258,13 @@ class Kind(Enum):
         "more --threads if CPUs are idle, or clients on another machine",
         limits=True,
     )
+    ANSWERS_DIFFER = WarningText(
+        "the same statements had different answers: the systems did different work, so these "
+        "numbers are not ranked",
+        "load the same rows into each of them; what depends on the time or on the order of rows "
+        "belongs in no script that compares systems",
+        limits=True,
+    )
     SETTINGS_DIFFER = WarningText(
         "a setting has another value than was asked for",
         "see the allowed values of this setting in the system's manual",

@@ -26,7 +26,12 @@ from assay.observation.other_reports import (
     UpdateReport,
 )
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
-from assay.observation.results import AnswerSumReport, ResultReport
+from assay.observation.results import (
+    AnswerReport,
+    AnswerSumReport,
+    FirstAnswersReport,
+    ResultReport,
+)
 from assay.observation.service import LittlesLaw, Outage, Standstill, TransactionsPerClient
 from assay.observation.shape import ShapeError
 from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
@@ -35,6 +40,7 @@ from assay.observation.versions import Observed, newest, read_observation, read_
 __all__ = [
     "VERSION",
     "AllOk",
+    "AnswerReport",
     "AnswerSumReport",
     "Answered",
     "Arrival",
@@ -47,6 +53,7 @@ __all__ = [
     "EncodedHistogram",
     "EngineObservation",
     "ErrorReport",
+    "FirstAnswersReport",
     "GroupReport",
     "Interval",
     "Latency",

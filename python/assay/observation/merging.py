@@ -26,7 +26,12 @@ from assay.observation.latencies import merged_latency, merged_latency_or_none
 from assay.observation.merged_intervals import merged_intervals
 from assay.observation.observation import Observation
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
-from assay.observation.results import AnswerSumReport, ResultReport
+from assay.observation.results import (
+    AnswerReport,
+    AnswerSumReport,
+    FirstAnswersReport,
+    ResultReport,
+)
 from assay.observation.service import (
     CarriedOver,
     InFlight,
@@ -91,6 +96,7 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
         outages=spans.common([part.outages for part in parts], Outage),
         results=_by(parts, "results", _place, _result),
         answer_sums=_by(parts, "answer_sums", attrgetter("transaction"), _answer_sum),
+        answers=_by(parts, "answers", _place, _answer),
         client_cost=_client_cost(
             [part.client_cost for part in parts], outcomes.ended, on_one_machine
         ),
@@ -241,14 +247,42 @@ def _result(parts: Sequence[ResultReport]) -> ResultReport:
 
 
 def _answer_sum(parts: Sequence[AnswerSumReport]) -> AnswerSumReport:
-    """Digests of transactions are summed, and wrap around, in the engine too."""
-    digest = sum(int(one.digest, 16) for one in parts) % 2**64
     return replace(
         parts[0],
         transactions=_total(parts, "transactions"),
         rows=_total(parts, "rows"),
-        digest=f"{digest:016x}",
+        digest=_digest_of_all(parts),
     )
+
+
+def _answer(parts: Sequence[AnswerReport]) -> AnswerReport:
+    """The first transactions of all clients, as far as every machine has them."""
+    by_number = [{one.transactions: one for one in part.first} for part in parts]
+    whole = [number for number in by_number[0] if all(number in one for one in by_number)]
+    return replace(
+        parts[0],
+        answers=_total(parts, "answers"),
+        rows=_total(parts, "rows"),
+        rows_squared=_total(parts, "rows_squared"),
+        varies=any(part.varies for part in parts),
+        first=tuple(_first_answers([one[number] for one in by_number]) for number in whole),
+    )
+
+
+def _first_answers(parts: Sequence[FirstAnswersReport]) -> FirstAnswersReport:
+    return replace(
+        parts[0],
+        answers=_total(parts, "answers"),
+        rows=_total(parts, "rows"),
+        digest=_digest_of_all(parts),
+        fractions=_total(parts, "fractions"),
+        fraction_sum=_total(parts, "fraction_sum"),
+    )
+
+
+def _digest_of_all(parts: Sequence[AnswerSumReport] | Sequence[FirstAnswersReport]) -> str:
+    """Digests of transactions are summed, and wrap around, in the engine too."""
+    return f"{sum(int(one.digest, 16) for one in parts) % 2**64:016x}"
 
 
 def _two_results(first: ResultReport, other: ResultReport) -> ResultReport:

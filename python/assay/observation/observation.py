@@ -13,7 +13,7 @@ from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
 from assay.observation.latency import Resolution
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
-from assay.observation.results import AnswerSumReport, ResultReport
+from assay.observation.results import AnswerReport, AnswerSumReport, ResultReport
 from assay.observation.service import (
     CarriedOver,
     InFlight,
@@ -64,6 +64,7 @@ class EngineObservation(Shape, frozen=True):
     client_cost: ClientCost
     ended_by: EndedBy
     answer_sums: tuple[AnswerSumReport, ...] = ()
+    answers: tuple[AnswerReport, ...] = ()
     driver_counters: dict[str, int] = msgspec.field(default_factory=dict)
     unfinished: Unfinished | None = None
 

@@ -17,6 +17,32 @@ class ResultReport(Shape, frozen=True):
     first_difference: str | None
 
 
+class FirstAnswersReport(Shape, frozen=True):
+    """What the first transactions of each client, or of the list that they share, were answered by
+    one statement."""
+
+    transactions: int
+    answers: int
+    rows: int
+    digest: str
+    fractions: int
+    fraction_sum: float
+
+
+class AnswerReport(Shape, frozen=True):
+    """The answers to one statement, to be compared with those of other runs."""
+
+    transaction: str
+    statement: int
+    line: int
+    text: str
+    answers: int
+    rows: int
+    rows_squared: float
+    varies: bool
+    first: tuple[FirstAnswersReport, ...]
+
+
 class AnswerSumReport(Shape, frozen=True):
     """What all transactions of one type that ended ok were answered."""
 

@@ -12,7 +12,15 @@ from assay.judge import RunWarning
 from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord
 from assay.report import footnotes, run_details, warnings
-from assay.report.cells import cell_runs, declaration, durability, factor_order, published, series
+from assay.report.cells import (
+    cell_runs,
+    compared_answers,
+    declaration,
+    durability,
+    factor_order,
+    published,
+    series,
+)
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.figure import Figure
 from assay.report.figures import along_fields, bars, by_level, of_series
@@ -150,7 +158,12 @@ def _results(
         *along,
         *along_fields.figures(test, declared, found),
     )
-    return Section(_title(found[0]), durability.lines(found), tables, figures)
+    lines = (*durability.lines(found), *_answers(found))
+    return Section(_title(found[0]), lines, tables, figures)
+
+
+def _answers(found: Sequence[CellRuns]) -> Iterator[str]:
+    return compared_answers.lines([cell.runs for cell in found], [cell.judged for cell in found])
 
 
 def _test_sections(

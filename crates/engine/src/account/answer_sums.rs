@@ -45,7 +45,7 @@ impl AnswerSum {
 }
 
 /// The finalizer of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), behind its first step: 0 has an image too.
-fn mixed(word: u64) -> u64 {
+pub(super) fn mixed(word: u64) -> u64 {
     let word = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

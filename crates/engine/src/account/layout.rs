@@ -12,6 +12,8 @@ pub struct Layout {
     /// By number.
     pub groups: Arc<[GroupLayout]>,
     pub statements: usize,
+    /// Whether answers are kept to be compared with those of other runs.
+    pub compares_answers: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +47,7 @@ impl Layout {
             types: Arc::new([]),
             groups: groups.collect(),
             statements: 0,
+            compares_answers: false,
         }
     }
 }

@@ -24,6 +24,7 @@ mod results;
 mod sample;
 mod second;
 mod stalls;
+mod statement_answers;
 mod thread_recorder;
 mod worktime;
 
@@ -38,5 +39,8 @@ pub use outages::Outages;
 pub use results::{Agreement, ResultLog};
 pub use sample::{Sample, SampleBuffer, Unit};
 pub use stalls::Waits;
+pub use statement_answers::{
+    COMPARED_ROWS, COMPARED_TRANSACTIONS, Completed, StatementAnswers, rows_of, stages,
+};
 pub use thread_recorder::{End, EndState, ThreadRecorder};
 pub use worktime::Worktime;

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    Aggregator, AnswerSum, ErrorLog, Layout, ResultLog, Sample, SampleBuffer, Unit, Waits, Worktime,
+    Aggregator, AnswerSum, Completed, ErrorLog, Layout, ResultLog, Sample, SampleBuffer,
+    StatementAnswers, Unit, Waits, Worktime,
 };
 use crate::observation::Outcome;
 
@@ -23,6 +24,10 @@ pub struct ThreadRecorder {
     pub results: ResultLog,
     /// By transaction type, where answers are summed.
     pub answer_sums: Vec<AnswerSum>,
+    /// By statement, where answers are compared with those of other runs; otherwise empty.
+    pub answers: Vec<StatementAnswers>,
+    /// By group: the transactions whose answers are compared.
+    pub completed: Vec<Completed>,
     pub ends: Vec<End>,
     /// Long waits for answers, including the warm-up.
     pub waits: Waits,
@@ -77,6 +82,11 @@ impl ThreadRecorder {
             errors: ErrorLog::default(),
             results: ResultLog::new(layout.statements),
             answer_sums: vec![AnswerSum::default(); layout.types.len()],
+            answers: match layout.compares_answers {
+                true => vec![StatementAnswers::default(); layout.statements],
+                false => Vec::new(),
+            },
+            completed: vec![Completed::default(); layout.groups.len()],
             ends: Vec::new(),
             waits: Waits::new(layout.types.len()),
             abandoned: 0,

@@ -122,6 +122,10 @@ pub struct DriveDocument {
     /// runs that ask the same questions can be compared.
     #[serde(default, deserialize_with = "null_is_default")]
     pub sum_answers: bool,
+    /// Whether the rows of every answer are counted, and those of the first transactions of each client hashed, so
+    /// that runs of different lengths can be compared.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub compare_answers: bool,
     /// A statement that takes longer ends its client: `timeout`, with unknown effect.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub statement_timeout_s: Option<Duration>,

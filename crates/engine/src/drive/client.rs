@@ -228,7 +228,7 @@ impl<'a> Client<'a> {
                 transaction.sent_ns = now_ns;
                 Next::Request {
                     request,
-                    keep: how.keep,
+                    keep: transaction.keep(how.keep),
                 }
             }
             Step::Sync => {

@@ -15,7 +15,9 @@ use super::shared::Shared;
 use super::tally::Tally;
 use super::think_time::ThinkTime;
 use super::transaction::{Queued, Transaction, TransactionStep};
-use crate::account::{Answered, End, EndState, ThreadRecorder};
+use crate::account::{
+    Answered, COMPARED_ROWS, COMPARED_TRANSACTIONS, End, EndState, ThreadRecorder,
+};
 use crate::observation::Outcome;
 
 pub struct ClientState<'a> {
@@ -36,6 +38,10 @@ pub struct ClientState<'a> {
     pub pipeline: Vec<Queued>,
     pub(super) tally: Tally,
     pub(super) permanent_failures: PermanentFailures,
+    /// Transactions that it has begun, those of the warm-up included.
+    begun: u64,
+    /// Rows of answers that it has got to compare.
+    pub(super) compared_rows: u64,
     has_begun: bool,
     /// Has no session, and tries to open one.
     is_reconnecting: bool,
@@ -63,6 +69,8 @@ impl<'a> ClientState<'a> {
             pipeline: Vec::new(),
             tally: Tally::new(schedule.measure_ns, schedule.stop_ns),
             permanent_failures: PermanentFailures::default(),
+            begun: 0,
+            compared_rows: 0,
             has_begun: false,
             is_reconnecting: false,
             is_unserved: false,
@@ -212,6 +220,7 @@ impl<'a> ClientState<'a> {
             },
             has_executed: false,
             error: None,
+            compared_number: self.compared_number(number),
             answered: Answered::default(),
             sent_ns: 0,
             retries: 0,
@@ -221,10 +230,20 @@ impl<'a> ClientState<'a> {
             paused_ns: 0,
         };
         self.has_begun = true;
+        self.begun += 1;
         self.session.begin();
         self.tally.begun(&transaction);
         recorder.attempts[script.transaction_type as usize] += u64::from(is_measured);
         self.phase = Phase::InTransaction(transaction);
+    }
+
+    /// The number under which the answers of the next transaction are compared; `number` is that of a list.
+    fn compared_number(&self, number: Option<u64>) -> Option<u8> {
+        if !self.plan.compares_answers || self.compared_rows >= COMPARED_ROWS {
+            return None;
+        }
+        let number = u8::try_from(number.unwrap_or(self.begun)).ok()?;
+        (number < COMPARED_TRANSACTIONS).then_some(number)
     }
 
     /// A pause has ended.
@@ -280,6 +299,12 @@ impl<'a> ClientState<'a> {
             };
             let kind = transaction.script.transaction_type as usize;
             recorder.answer_sums[kind].add(&transaction.answered, number, client);
+        }
+        if let Some(number) = transaction.compared_number
+            && outcome == Outcome::Ok
+            && transaction.retries == 0
+        {
+            recorder.completed[self.group.number as usize].add(number);
         }
         self.tally
             .ended(&transaction, outcome, now_ns, self.group.number, recorder);

@@ -169,6 +169,17 @@ impl Group {
         rounds * u64::from(self.of_clients) + u64::from(self.first_client) + taken % clients
     }
 
+    /// How many of the first `count` transactions belong to this process: those of each client, or of the list
+    /// that all clients share.
+    #[must_use]
+    pub fn of_first(&self, count: u64) -> u64 {
+        if self.queue.is_none() && !self.is_open_loop() {
+            return count * u64::from(self.clients);
+        }
+        let ours = (0..count).filter(|number| self.client_of(*number).is_some());
+        ours.count() as u64
+    }
+
     /// The part of [`Group::to_prepare`] that one script needs.
     #[must_use]
     pub fn to_prepare_for(&self, program: &Program, script: u32) -> &[u32] {

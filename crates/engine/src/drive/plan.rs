@@ -32,6 +32,8 @@ pub struct Plan {
     pub times_statements: bool,
     /// Whether the answers of all transactions are summed.
     pub sums_answers: bool,
+    /// Whether the answers of the first transactions are kept to be compared with those of other runs.
+    pub compares_answers: bool,
     pub statement_timeout_ns: Option<u64>,
     /// Clients in this process.
     pub clients: u32,
@@ -54,6 +56,9 @@ pub struct StatementPlan {
     pub send_mode: SendMode,
     pub kind: StatementKind,
     pub keep: Keep,
+    /// Whether it returns or changes rows.
+    pub is_of_rows: bool,
+    pub has_parameters: bool,
     /// Whether its answers are compared: it has no parameters, so every client should get the same answer.
     pub is_compared: bool,
 }
@@ -109,6 +114,8 @@ impl Plan {
                         Need::Count if document.digest && !has_parameters => Keep::Digest,
                         Need::Count => Keep::Count,
                     },
+                    is_of_rows,
+                    has_parameters,
                     is_compared: !has_parameters && is_of_rows,
                 }
             })
@@ -142,6 +149,7 @@ impl Plan {
             connects_each: document.connect_each_transaction,
             times_statements: document.per_statement,
             sums_answers: document.sum_answers,
+            compares_answers: document.compare_answers,
             statement_timeout_ns: document.statement_timeout_s.map(nanoseconds),
             seed: document.seed,
             protocol: document.protocol,
@@ -202,6 +210,7 @@ impl Plan {
             types: types.collect(),
             groups: groups.collect(),
             statements: self.statements.len(),
+            compares_answers: self.compares_answers,
         }
     }
 

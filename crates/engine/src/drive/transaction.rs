@@ -1,6 +1,6 @@
 //! The state of one transaction of a client, from its start to its end.
 
-use assay_drivers::{Answer, SystemError};
+use assay_drivers::{Answer, Keep, SystemError};
 
 use super::script_selector::NextScript;
 use crate::account::Answered;
@@ -16,6 +16,8 @@ pub struct Transaction {
     pub has_executed: bool,
     /// The error of the last statement, if it failed.
     pub error: Option<SystemError>,
+    /// Its number among those whose answers are compared with other runs'; `None`: they are only counted.
+    pub compared_number: Option<u8>,
     /// What was answered to its statements, where answers are summed.
     pub answered: Answered,
     /// When the last request was sent.
@@ -79,6 +81,16 @@ pub struct Queued {
 }
 
 impl Transaction {
+    /// What is kept of an answer to a statement of which the script needs this much.
+    #[must_use]
+    #[inline]
+    pub fn keep(&self, needed: Keep) -> Keep {
+        match needed {
+            Keep::Count if self.compared_number.is_some() => Keep::Compare,
+            needed => needed,
+        }
+    }
+
     /// Whether the client waits for an answer.
     #[must_use]
     #[inline]

@@ -7,7 +7,7 @@ use super::client_state::ClientState;
 use super::phase::Phase;
 use super::session_transaction::SessionTransaction;
 use super::transaction::{AfterScript, Transaction, TransactionStep};
-use crate::account::ThreadRecorder;
+use crate::account::{ThreadRecorder, rows_of};
 use crate::observation::Outcome;
 
 impl ClientState<'_> {
@@ -51,6 +51,21 @@ impl ClientState<'_> {
         if self.plan.sums_answers && transaction.error.is_none() {
             transaction.answered.add(answer.rows, answer.digest);
         }
+        if self.plan.compares_answers && how.is_of_rows && transaction.error.is_none() {
+            let answers = &mut recorder.answers[statement as usize];
+            if transaction.is_measured {
+                answers.count(rows_of(answer));
+            }
+            if let Some(number) = transaction.compared_number {
+                self.compared_rows += answer.rows;
+                let client = if transaction.number.is_some() {
+                    0
+                } else {
+                    self.number
+                };
+                answers.compare(answer, number, client, how.has_parameters);
+            }
+        }
         if transaction.error.is_none() && how.is_compared && transaction.is_measured {
             let Answer { rows, digest, .. } = *answer;
             recorder
@@ -62,9 +77,12 @@ impl ClientState<'_> {
     /// What to keep of the answer to the statement at this place of the pipeline.
     #[must_use]
     pub fn keep_in_pipeline(&self, place: usize) -> Keep {
-        self.pipeline.get(place).map_or(Keep::Count, |queued| {
-            self.plan.statements[queued.statement as usize].keep
-        })
+        let Some(queued) = self.pipeline.get(place) else {
+            return Keep::Count;
+        };
+        let needed = self.plan.statements[queued.statement as usize].keep;
+        self.transaction()
+            .map_or(needed, |transaction| transaction.keep(needed))
     }
 
     /// A script that leaves its transaction open has failed: the next one must not continue it.

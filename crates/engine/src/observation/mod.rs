@@ -19,7 +19,7 @@ pub use group::{Arrival, ArrivalKind, GroupReport};
 pub use interval::Interval;
 pub use latency::{Latency, Resolution};
 pub use outcomes::{Outcome, Outcomes, TransactionOutcomes};
-pub use result::{AnswerSumReport, ResultReport};
+pub use result::{AnswerReport, AnswerSumReport, FirstAnswersReport, ResultReport};
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
 pub use transactions::{AllOk, Passes, StatementReport, TransactionReport};
 
@@ -100,6 +100,9 @@ pub struct Observation {
     /// For each script, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answer_sums: Vec<AnswerSumReport>,
+    /// For each statement that was answered, if requested.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<AnswerReport>,
     /// What the run cost this process.
     pub client_cost: ClientCost,
     /// Counters of the drivers in the measured part, over all clients (`buffer_hits`, …).

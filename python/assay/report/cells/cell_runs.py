@@ -13,7 +13,7 @@ from assay.plan import cell_names, server_machines
 from assay.plan.cell_names import AS_DECLARED, CACHE, CLIENT_PROGRAM, OF_GROUP, OFFERED_RATE
 from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.cells import factor_order, storage_roles
+from assay.report.cells import compared_answers, factor_order, storage_roles
 from assay.report.values import Cell, Column, absent
 from assay.text import units
 
@@ -48,7 +48,7 @@ class CellRuns:
     name: str
     """As running text has it: system, storage, clients, and what else varies."""
     judged: CellVerdict
-    """As it is on record."""
+    """As it is on record, limited where another cell got different answers to the same."""
     durability: str | None = None
     """The durability by which it is compared (`assay.judge.durability`); None: that of no
     system was measured, or nothing is committed."""
@@ -126,17 +126,17 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
         if one.deployment and any(run.may_commit for run in runs)
     )
     all_factors = [dict(factors) for factors in by_factors]
+    names = cell_names.names(all_factors)
+    of_cells = [
+        tuple(sorted(found, key=lambda run: run.repetition)) for found in by_factors.values()
+    ]
+    on_record = [experiment.cells[found[0].cell_fingerprint] for found in by_factors.values()]
+    judged = compared_answers.judged(of_cells, names, on_record)
     return [
         CellRuns(
-            factors,
-            tuple(sorted(found, key=lambda run: run.repetition)),
-            name,
-            experiment.cells[found[0].cell_fingerprint],
-            compared_by(found[0].system_label, found[0].storage),
+            factors, found, name, verdict, compared_by(found[0].system_label, found[0].storage)
         )
-        for factors, name, found in zip(
-            all_factors, cell_names.names(all_factors), by_factors.values(), strict=True
-        )
+        for factors, found, name, verdict in zip(all_factors, of_cells, names, judged, strict=True)
     ]
 
 

@@ -44,9 +44,18 @@ def _facts(comparison: Comparison) -> dict[str, str]:
         "A": comparison.a.title,
         "B": comparison.b.title,
         "machines": _machines(comparison),
+        "answers": _answers(comparison),
         "runs": "; ".join(_runs(comparison)),
     }
     return {name: value for name, value in facts.items() if value}
+
+
+def _answers(comparison: Comparison) -> str:
+    """Of comparable cells, where all of them agree; what differs stands with the verdicts."""
+    found = {cell.answers for cell in comparison.cells}
+    if not found or "" in found:
+        return ""
+    return f"the same: {found.pop()}" if len(found) == 1 else "the same in every cell"
 
 
 def _runs(comparison: Comparison) -> Iterator[str]:

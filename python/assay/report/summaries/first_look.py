@@ -45,8 +45,12 @@ _LEAST_OF_A_VERDICT = 2
 _LEAST_CELLS = 2
 _MOST_OF_THE_RECORD = 2
 _ORDER = ("", *WORDS[:1], "interrupted", "refused", *WORDS[1:])
-_OF_THE_RATE = {Kind.OFFERED_RATE_NOT_REACHED.id, Kind.SKIPPED_BY_LATENCY_LIMIT.id}
-"""The numbers are of another rate than was asked for: said before all others."""
+_OF_OTHER_WORK = {
+    Kind.ANSWERS_DIFFER.id,
+    Kind.OFFERED_RATE_NOT_REACHED.id,
+    Kind.SKIPPED_BY_LATENCY_LIMIT.id,
+}
+"""The numbers are of other work than was asked for: said before all others."""
 
 
 def render(
@@ -340,7 +344,7 @@ def _warnings(warnings: Sequence[WarningNote], room: int, width: int) -> list[st
     left_out: list[str] = []
     ordered = sorted(
         warnings,
-        key=lambda warning: (warning.name not in LIMITING, warning.name not in _OF_THE_RATE),
+        key=lambda warning: (warning.name not in LIMITING, warning.name not in _OF_OTHER_WORK),
     )
     for place, warning in enumerate(ordered, 1):
         fix = _line("", f"fix: {warning.fix}", width) if warning.fix else []

@@ -1,5 +1,6 @@
 //! Takes the records of all threads; returns one observation whose outcomes add up.
 
+mod answers;
 mod ends;
 mod service;
 mod transactions;
@@ -12,7 +13,8 @@ use super::plan::Plan;
 use super::shared::Shared;
 use super::supervisor::Watched;
 use crate::account::{
-    Aggregator, AnswerSum, End, ErrorLog, ResultLog, ThreadRecorder, TimeSpan, Waits, before_stop,
+    Aggregator, AnswerSum, Completed, End, ErrorLog, ResultLog, StatementAnswers, ThreadRecorder,
+    TimeSpan, Waits, before_stop,
 };
 use crate::observation::{
     AnswerSumReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
@@ -33,6 +35,10 @@ struct Sums {
     results: ResultLog,
     /// By transaction type.
     answer_sums: Vec<AnswerSum>,
+    /// By statement, where they are compared.
+    answers: Vec<StatementAnswers>,
+    /// By group.
+    completed: Vec<Completed>,
     ends: Vec<End>,
     waits: Waits,
     counters: BTreeMap<&'static str, u64>,
@@ -117,6 +123,7 @@ pub fn assemble(
         outages: shared.outages().finish(began_ns, last_ns),
         results: agreements(shared, &sums.results, has_digests),
         answer_sums: answer_sums(plan, &sums.answer_sums),
+        answers: answers::of_statements(plan, &sums.answers, &sums.completed),
         client_cost,
         driver_counters: sums.counters,
         unfinished: (sums.abandoned > 0).then(|| Unfinished {
@@ -161,6 +168,7 @@ impl Sums {
             begun: vec![Outcomes::default(); plan.types.len()],
             results: ResultLog::new(plan.statements.len()),
             answer_sums: vec![AnswerSum::default(); plan.types.len()],
+            completed: vec![Completed::default(); plan.groups.len()],
             waits: Waits::new(plan.types.len()),
             ..Self::default()
         };
@@ -176,6 +184,14 @@ impl Sums {
             sums.errors.merge(recorder.errors);
             sums.results.merge(&recorder.results);
             for (sum, added) in sums.answer_sums.iter_mut().zip(&recorder.answer_sums) {
+                sum.merge(added);
+            }
+            sums.answers
+                .resize(recorder.answers.len(), StatementAnswers::default());
+            for (sum, added) in sums.answers.iter_mut().zip(&recorder.answers) {
+                sum.merge(added);
+            }
+            for (sum, added) in sums.completed.iter_mut().zip(&recorder.completed) {
                 sum.merge(added);
             }
             sums.ends.extend(recorder.ends);

@@ -1,0 +1,157 @@
+//! Takes the rows of an answer in text form; returns a digest that is the same for the same rows of any system,
+//! in any order.
+//!
+//! Unlike [`RowHash`] alone, it needs no declared types: what the text of a cell shows is enough. Numbers with a
+//! fraction are not hashed but summed, because systems compute them with different numbers of digits (the average
+//! of 1 and 1 and 2 is `1.3333` or `1.3333333333333333`).
+
+use std::borrow::Cow;
+
+use crate::comparable::comparable_text;
+use crate::{CellType, RowHash, from_hex};
+
+/// The rows of one answer, or of several.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RowsDigest {
+    /// The sum of the rows' hashes, which wraps around.
+    pub digest: u64,
+    /// Cells that are numbers with a fraction.
+    pub fractions: u64,
+    /// Their sum.
+    pub fraction_sum: f64,
+    row: RowHash,
+}
+
+/// What is hashed in place of a number with a fraction.
+const FRACTION: &[u8] = b"\x01";
+
+impl RowsDigest {
+    /// The cells of the next row follow.
+    #[inline]
+    pub fn begin_row(&mut self) {
+        self.row = RowHash::default();
+    }
+
+    /// Adds the next cell of the row; `None` is NULL.
+    pub fn cell(&mut self, text: Option<&[u8]>, cell_type: CellType) {
+        let Some(text) = text else {
+            self.row.cell(None);
+            return;
+        };
+        match cell_type {
+            CellType::Bytes => self.row.cell(Some(text.trim_ascii_end())),
+            CellType::HexBytes => {
+                let bytes = from_hex(text).map_or(Cow::Borrowed(text), Cow::Owned);
+                self.row.cell(Some(bytes.trim_ascii_end()));
+            }
+            CellType::Document => {
+                let mut letters = text.to_vec();
+                letters.retain(|letter| !letter.is_ascii_whitespace());
+                self.row.cell(Some(&letters));
+            }
+            _ => self.untyped(text),
+        }
+    }
+
+    fn untyped(&mut self, text: &[u8]) {
+        let text = match text.trim_ascii_end() {
+            b"t" | b"true" | b"TRUE" => b"1",
+            b"f" | b"false" | b"FALSE" => b"0",
+            other => other,
+        };
+        let common = comparable_text(text);
+        if let Some(number) = fraction(&common) {
+            self.fractions += 1;
+            self.fraction_sum += number;
+            self.row.cell(Some(FRACTION));
+        } else {
+            self.row.cell(Some(without_zone(&common)));
+        }
+    }
+
+    /// The row is complete.
+    #[inline]
+    pub fn end_row(&mut self) {
+        self.digest = self.digest.wrapping_add(self.row.sum());
+    }
+}
+
+fn fraction(text: &[u8]) -> Option<f64> {
+    let starts_a_number = |byte: &u8| byte.is_ascii_digit() || *byte == b'-';
+    let has_fraction = |byte: &u8| matches!(byte, b'.' | b'e' | b'E');
+    if !text.first().is_some_and(starts_a_number) || !text.iter().any(has_fraction) {
+        return None;
+    }
+    let number: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    number.is_finite().then_some(number)
+}
+
+/// A time without its zone UTC, and a date without midnight.
+fn without_zone(text: &[u8]) -> &[u8] {
+    let is_time = text.first().is_some_and(u8::is_ascii_digit) && text.contains(&b':');
+    if !is_time {
+        return text;
+    }
+    let text = text.strip_suffix(b"+00").unwrap_or(text);
+    text.strip_suffix(b" 00:00:00").unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RowsDigest;
+    use crate::CellType::{self, Bytes, Document, HexBytes, Plain};
+
+    fn digest(cells: &[(&str, CellType)]) -> (u64, u64, String) {
+        let mut rows = RowsDigest::default();
+        rows.begin_row();
+        for (text, cell_type) in cells {
+            rows.cell(Some(text.as_bytes()), *cell_type);
+        }
+        rows.end_row();
+        (
+            rows.digest,
+            rows.fractions,
+            format!("{:.6}", rows.fraction_sum),
+        )
+    }
+
+    #[test]
+    fn equal_values_of_two_systems_are_the_same() {
+        for (left, right) in [
+            (("1", Plain), ("1.0", Plain)),
+            (("1.00", Plain), ("1", Plain)),
+            (("2.50", Plain), ("2.5", Plain)),
+            (("t", Plain), ("1", Plain)),
+            (("f", Plain), ("0", Plain)),
+            (("ab  ", Plain), ("ab", Plain)),
+            (("2026-01-02", Plain), ("2026-01-02 00:00:00", Plain)),
+            (
+                ("2026-01-02 03:04:05+00", Plain),
+                ("2026-01-02 03:04:05.000000", Plain),
+            ),
+            (("\\x6869", HexBytes), ("hi", Bytes)),
+            (("{\"a\": 1}", Document), ("{\"a\":1}", Document)),
+        ] {
+            assert_eq!(digest(&[left]), digest(&[right]), "{left:?} {right:?}");
+        }
+    }
+
+    #[test]
+    fn other_values_are_not() {
+        for (left, right) in [("1", "2"), ("1.5", "1.6"), ("", "0"), ("a", "b")] {
+            assert_ne!(digest(&[(left, Plain)]), digest(&[(right, Plain)]));
+        }
+        let mut null = RowsDigest::default();
+        null.begin_row();
+        null.cell(None, Plain);
+        null.end_row();
+        assert_ne!(null.digest, digest(&[("", Plain)]).0);
+    }
+
+    #[test]
+    fn digits_that_only_one_system_computes_leave_the_digest_equal() {
+        let (short, long) = ("1.3333", "1.3333333333333333");
+        let of = |text: &str| digest(&[("north", Plain), (text, Plain)]);
+        assert_eq!((of(short).0, of(short).1), (of(long).0, of(long).1));
+    }
+}

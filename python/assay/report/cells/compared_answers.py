@@ -1,0 +1,68 @@
+"""Takes the runs of each cell of a test, and the cells' verdicts; gives cells that asked the
+same and got different answers a limited verdict and a warning, and says how far the others
+agree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assay.comparison.differences import asked
+from assay.judge import CellVerdict, RunWarning, answers, verdict
+from assay.judge.answers import Asked
+from assay.judge.kinds import Kind
+from assay.judge.verdict import Verdict
+from assay.record import RunRecord
+
+Runs = Sequence[RunRecord]
+"""Of one cell."""
+_MOST_STATEMENTS = 3
+
+
+def judged(
+    cells: Sequence[Runs], names: Sequence[str], verdicts: Sequence[CellVerdict]
+) -> list[CellVerdict]:
+    """In their order; each of those that differ with the reason not to rank it with the other."""
+    found = list(verdicts)
+    for first, other, of_first, of_other in _pairs(cells):
+        differing = answers.differing_statements(of_first, of_other)
+        if not differing:
+            continue
+        sentences = [one.sentence for one in differing[:_MOST_STATEMENTS]]
+        left = len(differing) - len(sentences)
+        more = [f"and {left} more"] if left else []
+        detail = f"compared with {names[first]}: {'; '.join([*sentences, *more])}"
+        warning = RunWarning(Kind.ANSWERS_DIFFER.id, detail)
+        found[other] = _limited(found[other], warning)
+        found[first] = _limited(found[first])
+    return found
+
+
+def lines(cells: Sequence[Runs], verdicts: Sequence[CellVerdict]) -> Iterator[str]:
+    """One where all agree, or where some do not."""
+    warnings = (one for judged in verdicts for one in judged.warnings)
+    if any(one.name == Kind.ANSWERS_DIFFER.id for one in warnings):
+        yield "answers differ: these numbers are not ranked (see the warnings)"
+        return
+    agreed = (answers.agreement(first, other) for *_, first, other in _pairs(cells))
+    for words in dict.fromkeys(filter(None, agreed)):
+        yield f"answers are the same: {words}"
+
+
+def _pairs(cells: Sequence[Runs]) -> Iterator[tuple[int, int, list[Asked], list[Asked]]]:
+    """Each cell with the first that asked the same: seeds are equal where only systems, storages
+    and the like differ."""
+    firsts: dict[tuple[str, int], tuple[int, list[Asked]]] = {}
+    for place, runs in enumerate(cells):
+        known = asked([run for run in runs if run.evidence.is_measured])
+        if not known:
+            continue
+        first = firsts.setdefault((runs[0].full_test_name, runs[0].seed), (place, known))
+        if first[0] != place:
+            yield first[0], place, first[1], known
+
+
+def _limited(own: CellVerdict, *warnings: RunWarning) -> CellVerdict:
+    limit = Verdict.because("indicative", "answers differ")
+    word = verdict.worst([limit, own.verdict])
+    return replace(own, verdict=word, warnings=(*own.warnings, *warnings))
