@@ -6,12 +6,16 @@ import doctest
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import assay
+from assay.errors import AssayError
 from assay.observation import Observation
 
 pytestmark = pytest.mark.slow
@@ -179,3 +183,50 @@ def test_invalid_arguments_are_refused_before_anything_is_started(
 def test_a_workload_that_is_none_is_refused(wrong: object) -> None:
     with pytest.raises(assay.errors.ArgumentError, match="workload: expected"):
         assay.run(wrong, on="sqlite")  # type: ignore[arg-type]
+
+
+WRONG = ["", "a\0b", "\ud800", 3, b"x", [], [3], {1: 2}, object()]
+
+
+def test_a_wrong_argument_is_an_error_of_assay() -> None:
+    """Of every function, whatever the value: most are refused, some mean something."""
+    result = assay.run("tpcb", on="null", clients=[1, 2], transactions=5, repetitions=2)
+    records = assay.open()
+    compared = assay.compare(result, between="clients")
+    calls: dict[str, Callable[[Any], object]] = {
+        "open": assay.open,
+        "open[]": lambda wrong: records[wrong],
+        "records.to_pandas": records.to_pandas,
+        "table": result.table,
+        "report": result.report,
+        "compare": lambda wrong: assay.compare(wrong, result),
+        "compare b": lambda wrong: assay.compare(result, wrong),
+        "between": lambda wrong: assay.compare(result, between=wrong),
+        "meets": compared.meets,
+        **{name: partial(_compare, result, name) for name in ("metric", "despite", "records")},
+        **{f"run {name}": partial(_run, name) for name in ("records", "script", "input", "on")},
+    }
+    other = [
+        f"{name}({wrong!r}): {error!r}"
+        for name, call in calls.items()
+        for wrong in WRONG
+        if (error := _error(call, wrong)) and not isinstance(error, AssayError)
+    ]
+    assert not other, "\n".join(other)
+
+
+def _compare(result: assay.Result, name: str, wrong: Any) -> None:
+    assay.compare(result, **{"between": "clients", name: wrong})
+
+
+def _run(name: str, wrong: Any) -> None:
+    words = {"workload": "tpcb", "on": "null", "transactions": 2, "records": "w.sqlite"}
+    assay.run(**{**words, name: wrong})
+
+
+def _error(call: Callable[[Any], object], wrong: Any) -> Exception | None:
+    try:
+        call(wrong)
+    except Exception as error:
+        return error
+    return None

@@ -53,7 +53,10 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], str]] = {
     "another": (sql("PRAGMA application_id = 7"), "another program's SQLite file"),
     "no table": (sql("DROP TABLE runs"), "damaged"),
     "no JSON": (sql("UPDATE runs SET parameters = 'x'"), "damaged"),
-    "bytes": (sql("UPDATE runs SET system_label = x'FF00'"), "system_label is no text"),
+    "bytes": (sql("UPDATE runs SET system_label = x'FF00'"), "system_label is no text, but blob"),
+    "text": (sql("UPDATE runs SET clients = 'x'"), "clients is no integer, but text"),
+    "no owner": (sql("DELETE FROM experiments"), "belongs to none of experiments"),
+    "of a run": (sql("UPDATE stages SET begun_unix_ns = 'x'"), "begun_unix_ns is no integer"),
     "no text": (sql("UPDATE runs SET parameters = CAST(x'FF' AS TEXT)"), "damaged"),
 }  # fmt: skip
 
@@ -79,16 +82,23 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("words", ["report", "list runs", "show 1"])
+@pytest.mark.parametrize("words", ["report", "list runs", "show 1", "merge"])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_record_is_named_with_a_fix(
     damage: str, words: str, sound: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "damaged.sqlite"
+    path, target = tmp_path / "damaged.sqlite", tmp_path / "target.sqlite"
     shutil.copy(sound, path)
     spoil, expected = DAMAGES[damage]
     spoil(path)
-    assert run_program([*words.split(), "--records", str(path)]) == 2
+    if words == "merge":
+        assert run_program(["merge", str(path), "--records", str(target)]) == 2
+        assert not target.exists()
+    elif words == "list runs" and damage == "of a run":
+        assert run_program(["list", "runs", "--records", str(path)]) == 0
+        return  # which reads no stages
+    else:
+        assert run_program([*words.split(), "--records", str(path)]) == 2
     message = capsys.readouterr().err
     assert expected in message and str(path) in message
     assert "hint: " in message and "bug" not in message

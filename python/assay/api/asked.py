@@ -7,7 +7,7 @@ import csv
 import io
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from numbers import Real
-from os import PathLike, fspath
+from os import PathLike, fsencode, fspath
 from typing import Any, TypeVar
 
 from assay import registry
@@ -36,8 +36,13 @@ def number(name: str, value: Any, quantity: Quantity) -> Any:
 
 
 def choice(name: str, value: str | None, levels: Collection[str]) -> str | None:
+    """The value, if it is one of the levels, or None."""
+    return None if value is None else one_of(name, value, levels)
+
+
+def one_of(name: str, value: Any, levels: Collection[str]) -> str:
     """The value, if it is one of the levels."""
-    if value is not None and value not in levels:
+    if not isinstance(value, str) or value not in levels:
         raise registry.unknown(name, str(value), levels)
     return value
 
@@ -51,9 +56,16 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str]) -> None:
 
 def path(name: str, value: Any) -> str:
     found = fspath(value) if isinstance(value, str | PathLike) else None
-    if not found or not isinstance(found, str):
+    if not found or not isinstance(found, str) or not _can_name_a_file(found):
         raise ArgumentError(f"{name}: expected a path, found {shown(value)}")
     return found
+
+
+def _can_name_a_file(word: str) -> bool:
+    try:
+        return b"\0" not in fsencode(word)
+    except UnicodeEncodeError:
+        return False
 
 
 def paths(name: str, value: Path | Iterable[Path] | None) -> tuple[str, ...]:

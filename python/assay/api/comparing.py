@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import comparison, registry
+from assay.api import asked
 from assay.api.results import Result, data_frame
 from assay.cli import record_words
 from assay.comparison import conditions
@@ -21,8 +22,11 @@ from assay.report.comparisons import comparison as report
 from assay.report.comparisons import comparison_document
 from assay.report.comparisons.comparison_document import RatioDocument
 from assay.text.nearest import did_you_mean
+from assay.text.quantities import shown
 
 Ratio = RatioDocument
+
+_CONDITION = "'throughput_per_s < 0.9x'"
 
 Asked = Result | int | str | PathLike[str]
 """A result, the number of an experiment, or a word as `assay compare` takes it."""
@@ -50,15 +54,17 @@ def compare(
     factor are compared, and ``b`` may be left out. Raises `assay.errors.ArgumentError` where there
     is nothing to compare.
     """
-    given = (despite,) if isinstance(despite, str) else tuple(despite)
+    given = asked.names("despite", despite)
     for word in given:
         if word not in DESPITE:
             raise ArgumentError(
                 f"despite: there is no difference {word!r}", hint=did_you_mean(word, DESPITE)
             )
-    left = _side("A", a, Path(records))
-    right = None if b is None else _side("B", b, Path(records))
-    made = comparison.compare(left, right, between=between, metric=metric, despite=given)
+    path = Path(asked.path("records", records))
+    factor, asked_metric = asked.text("between", between) or "", asked.text("metric", metric)
+    left = _side("A", a, path)
+    right = None if b is None else _side("B", b, path)
+    made = comparison.compare(left, right, between=factor, metric=asked_metric, despite=given)
     return Comparison(made, given)
 
 
@@ -95,6 +101,8 @@ class Comparison:
     def meets(self, condition: str) -> bool:
         """Whether a cell meets a condition of ``--fail-if``; raises `assay.errors.ArgumentError`
         where that is not known of any cell."""
+        if not isinstance(condition, str):
+            raise ArgumentError(f"expected a condition, found {shown(condition)}", hint=_CONDITION)
         judged = conditions.judge(
             self._made, [conditions.condition(condition)], despite=self._despite
         )
@@ -112,10 +120,10 @@ class Comparison:
         return data_frame([*comparison_document.rows(self._made)])
 
 
-def _side(name: str, asked: Asked, records: Path) -> Side:
-    if isinstance(asked, Result):
-        found = [asked._record]
+def _side(name: str, given: Asked, records: Path) -> Side:
+    if isinstance(given, Result):
+        found = [given._record]
     else:
-        word = str(asked) if isinstance(asked, int | str) else str(Path(asked))
+        word = str(given) if isinstance(given, int) else asked.path(name, given)
         found = record_words.experiments(word, records)
     return comparison.side(name, record_words.title(found, records), found)

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from assay.api import asked
 from assay.api.results import Result, data_frame
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME, Store
@@ -26,7 +27,7 @@ def open_records(records: str | PathLike[str] = DEFAULT_FILE_NAME) -> Records:
 
     Raises `assay.errors.ArgumentError` where there is no such record file.
     """
-    return Records(Path(records))
+    return Records(Path(asked.path("records", records)))
 
 
 class Records:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import registry
+from assay.api import asked
 from assay.check.answers import expected_rows
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
@@ -242,9 +243,7 @@ class Result:
         """The rows of a tidy table, with stable names, units and plain values: ``cells``, ``runs``,
         ``transactions``, ``intervals``, ``errors`` … They are those of ``--format json``, which
         docs/reference/report.schema.json describes."""
-        if name not in TABLES:
-            raise registry.unknown("table", name, TABLES)
-        rows: list[Row] = self._report.tidy["tables"][name]
+        rows: list[Row] = self._report.tidy["tables"][asked.one_of("table", name, TABLES)]
         return rows
 
     def to_pandas(self, table: str = "runs") -> Any:
@@ -255,7 +254,8 @@ class Result:
     def report(self, form: str = "table", *, detail: bool | None = None) -> str:
         """The report as ``assay report --format`` prints it: table, markdown, csv, json."""
         stream = io.StringIO()
-        registry.report_form(form)(self._report, stream, detail=detail)
+        made = registry.report_form(asked.one_of("format", form, registry.report_forms()))
+        made(self._report, stream, detail=detail)
         return stream.getvalue()
 
 

@@ -7,6 +7,7 @@ that both know, the one that has ended counts, or else the longer one: so a resc
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.files import paths
-from assay.record import cells, faults, reading
+from assay.record import cells, column_types, faults, reading
 from assay.record.file import insert, reading_errors
 from assay.record.read_only import open_for_reading
 from assay.record.writer import OnMessage, Writer
@@ -77,16 +78,23 @@ def _hints_of_the_source() -> Iterator[None]:
 
 
 def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises `ArgumentError` for a file whose rows are not all readable: what is merged from it may
-    be incomplete, and the file is the only other copy."""
+    """Raises `ArgumentError` for a file that is not all readable, down to the documents of runs:
+    what is merged from it may be incomplete, and the file is the only other copy."""
     with reading_errors(path):
         (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
         if found != "ok":
             raise ValueError(" ".join(str(found).rpartition("***")[2].split()))
-        tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
-        for (table,) in connection.execute(tables).fetchall():
-            for _ in connection.execute(f"SELECT * FROM {table}"):
-                pass  # reading finds text that is not UTF-8
+        column_types.insist_on_whole(connection, path)
+        for (experiment_id,) in connection.execute("SELECT id FROM experiments").fetchall():
+            reading.experiment(connection, path, experiment_id)
+        for (text,) in connection.execute(
+            "SELECT content FROM experiments UNION ALL "
+            "SELECT command FROM experiments WHERE command IS NOT NULL"
+        ):
+            json.loads(text)  # no report reads them
+        superseded = connection.execute("SELECT id FROM runs WHERE superseded").fetchall()
+        for (run_id,) in superseded:  # no part of their experiments
+            reading.run(connection, run_id)
 
 
 def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
@@ -146,7 +154,7 @@ def _add_run(
         for row in _rows(source, f"SELECT * FROM {table} WHERE run_id = ? ORDER BY rowid", own_id):
             row.pop("id", None)  # of a step: its rows refer to it by position
             insert(target, table, **{**row, "run_id": here_id})
-    # A run with malformed documents is added as it is; its cell gets no verdict.
+    # Where the record has malformed repetitions of the same cell, it gets no verdict.
     with suppress(KeyError, TypeError, AttributeError, ValueError):
         cells.settle(target, here_id)
     return True

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from assay.forecast import CellTimes
 from assay.plan import Plan, PlannedRun
-from assay.record import estimates, faults, reading
+from assay.record import column_types, estimates, faults, reading
 from assay.record.estimates import Unfinished
 from assay.record.file import RecordIsLocked, reading_errors
 from assay.record.read_only import open_for_reading
@@ -74,21 +74,17 @@ class Questions(ABC):
         return self._read(lambda connection: estimates.unfinished(connection, command, plan))
 
 
-def _without_bytes(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The row. No column of a record holds bytes, which SQLite lets stand in columns of text."""
-    for place, value in enumerate(row):
-        if isinstance(value, bytes):
-            raise ValueError(f"{cursor.description[place][0]} is no text")
-    return row
-
-
 class Reader:
     """A record file that is only read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection: sqlite3.Connection = open_for_reading(path)
-        self._connection.row_factory = _without_bytes
+        try:
+            self.read(column_types.insist_on_overview)
+        except BaseException:
+            self.close()
+            raise
 
     def read(self, question: Change[T]) -> T:
         """Raises `SystemUnderTestError` where another process holds the file for too long."""

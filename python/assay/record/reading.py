@@ -17,7 +17,7 @@ from assay.errors import ArgumentError
 from assay.experiment import StoragePrice
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
-from assay.record import calibrations, probes, run_steps, typed
+from assay.record import calibrations, column_types, probes, run_steps, typed
 from assay.record.file import DEFAULT_FILE_NAME
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
@@ -72,6 +72,11 @@ def runs(connection: sqlite3.Connection) -> list[RunSummary]:
 
 
 def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
+    column_types.insist_on_runs(connection, "id", run_id)
+    return _run(connection, run_id)
+
+
+def _run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
     row = next(_rows(connection, f"{_RUNS} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
@@ -139,13 +144,17 @@ def experiment(
         )
         if not is_superseded or run_id == only_run
     ]
+    if only_run is None:
+        column_types.insist_on_runs(connection, "experiment_id", experiment_id)
+    else:
+        column_types.insist_on_runs(connection, "id", only_run)
     went_on = _continuations(connection, experiment_id)
     asked = json.loads(row["experiment"])
     prices = {
         name: StoragePrice(float(one["per_gb"]), str(one["currency"]))
         for name, one in asked.get("prices", {}).items()
     }
-    found = (run(connection, one) for one in run_ids if only_run in (None, one))
+    found = (_run(connection, one) for one in run_ids if only_run in (None, one))
     runs = tuple(replace(one, storage_price=prices.get(one.storage)) for one in found)
     kept = {} if only_run else dict(_cells(connection, experiment_id))
     states = [
