@@ -38,11 +38,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--quick"):
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    if session.config.getoption("--quick"):
         left_out = {"slow", "alone", "server"}
         quick = [one for one in items if not left_out & {mark.name for mark in one.iter_markers()}]
-        config.hook.pytest_deselected(items=[one for one in items if one not in quick])
+        session.config.hook.pytest_deselected(items=[one for one in items if one not in quick])
         items[:] = quick
 
 
