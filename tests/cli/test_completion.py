@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from commands import BIN
-from programs import BASH, FISH, ZSH, need_program
+from programs import BASH, FISH, SETSID, ZSH, need_program
 
 START = {
     "bash": ["--noprofile", "--norc", "-i"],
@@ -91,7 +91,7 @@ def terminal(shell: str, folder: Path) -> Iterator[Terminal]:
         "LC_ALL": "C.UTF-8",
     }
     process = subprocess.Popen(
-        ["setsid", "--ctty", "--wait", program, *START[shell]],
+        [SETSID.path, "--ctty", "--wait", program, *START[shell]],
         stdin=slave,
         stdout=slave,
         stderr=slave,

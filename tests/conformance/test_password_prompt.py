@@ -15,6 +15,7 @@ from assay.provision.deployment import StorageFacts
 from assay.record import DEFAULT_FILE_NAME
 from assay.systems import System
 from commands import BIN, Assay
+from programs import SETSID
 from servers import provisioned
 
 pytestmark = pytest.mark.server
@@ -54,7 +55,7 @@ def at_a_terminal(working_folder: Path, words: tuple[str, ...], typed: str) -> t
     ours, its = pty.openpty()
     with subprocess.Popen(
         # A session of its own whose terminal is this one.
-        ["setsid", "--ctty", BIN / "assay", *words],
+        [SETSID.path, "--ctty", BIN / "assay", *words],
         cwd=working_folder,
         stdin=its,
         stdout=its,

@@ -35,6 +35,7 @@ FISH = Program("fish", "fish")
 UNSHARE = Program("unshare", "util-linux")
 MKSWAP = Program("mkswap", "util-linux")
 PARTX = Program("partx", "util-linux")
+SETSID = Program("setsid", "util-linux")
 PS = Program("ps", "procps")
 UNAME = Program("uname", "coreutils")
 """Started by Python itself: its module `platform`, which libraries ask."""

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assay.errors import ArgumentError, AssayError, Bug, SystemDied, SystemRefused
+from assay.program import Program
 from assay.provision import ledger, process, process_tags, programs
 from assay.provision.directory import identity_of
 from assay.provision.family import SESSION
@@ -36,6 +37,7 @@ SET_BY_ASSAY = frozenset(
 )
 """Settings by which we reach the server: not to be asked for."""
 
+MKDIR = Program("mkdir", "coreutils")
 _STOP_S = 60.0
 _BROKER_PROGRAM = "cub_broker"
 
@@ -120,7 +122,7 @@ def parameters(home: Home, directory: ServerDirectory) -> dict[str, str]:
 
 
 def _make_folder(directory: ServerDirectory) -> None:
-    programs.run(["mkdir", "-m", "700", directory.data], directory)
+    programs.run([MKDIR.path, "-m", "700", directory.data], directory)
 
 
 def _create(home: Home, directory: ServerDirectory) -> None:
