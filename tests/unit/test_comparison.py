@@ -21,7 +21,7 @@ from assay.comparison import conditions, factors
 from assay.comparison.conditions import Answer
 from assay.comparison.values import Comparison, Direction
 from assay.errors import ArgumentError
-from assay.experiment import ServerMachine
+from assay.experiment import ServerMachine, SystemChoice
 from assay.experiment.words import Words, experiment
 from assay.judge.estimate import Design
 from assay.record import ExperimentRecord, RunRecord
@@ -278,6 +278,47 @@ def test_versions_and_settings_that_differ_are_named(folder: Path) -> None:
     assert "version of the system: postgresql 1.2.3 → postgresql 2.0" in found
     assert "max_connections: 1000 → 50" in found
     assert made.cells[0].not_comparable == ""
+
+
+def test_a_setting_that_one_side_recorded_is_at_its_default_on_the_other(folder: Path) -> None:
+    """PostgreSQL records those that are not at their default. Values may be paths, but for those of
+    the run's own directory."""
+    own = "/var/tmp/assay-9f86d081884c/data"
+    of_a = {"max_connections": "1000", "log_timezone": "Etc/UTC", "data": own}
+    of_b = {**of_a, "log_statement": "all", "log_timezone": "Europe/Vienna", "track_io_timing": ""}
+    changed = {**of_b, "data": own.replace("9f", "0a")}
+    made = compared(
+        measured(folder / "a", site={"settings": of_a}),
+        measured(folder / "b", site={"settings": changed}),
+    )
+    assert [one.sentence for one in made.cells[0].differences] == [
+        "log_timezone: Etc/UTC → Europe/Vienna",
+        "log_statement: default → all",
+        "track_io_timing: default → empty",
+    ]
+
+
+def test_settings_of_a_side_that_does_not_report_them_are_no_difference(folder: Path) -> None:
+    unknown = {"settings": {}, "settings_unknown": "it does not answer"}
+    made = compared(measured(folder / "a"), measured(folder / "b", site=unknown))
+    assert not [one for one in made.cells[0].differences if one.what == "setting"]
+
+
+def test_two_servers_of_one_system_are_compared_with_versions_and_settings(folder: Path) -> None:
+    systems = [invented.POSTGRESQL, SystemChoice("postgresql", options={"transport": "tcp"})]
+    planned = invented.plan(systems, repetitions=2)
+    found = invented.experiment(folder / "a", planned, 1.0)
+    runs = tuple(
+        invented.changed(run, "deployment", version="postgresql 2", settings={"fsync": "off"})
+        if "transport" in run.system_label
+        else run
+        for run in found.runs
+    )
+    side = comparison.side("A", "", [replace(found, runs=runs)])
+    made = comparison.compare(side, None, between="system")
+    shown = [one.sentence for one in made.cells[0].differences]
+    assert "version of the system: postgresql 1.2.3 → postgresql 2" in shown
+    assert "fsync: default, or not in this version → off" in shown
 
 
 def test_the_order_of_the_runs_of_a_side_is_no_difference(folder: Path) -> None:

@@ -16,6 +16,7 @@ from assay.judge import answers, durability
 from assay.judge.answers import Asked
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
+from assay.provision import ledger
 from assay.record import ExperimentRecord, RunRecord
 from assay.text import units
 
@@ -114,9 +115,9 @@ def _of_runs(
     a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
 ) -> list[Difference]:
     found: list[Difference] = []
-    if between != "system":
-        found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
-        found += _settings(a_runs, b_runs) if between != PROFILE else []
+    found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
+    if between != PROFILE:
+        found += _settings(a_runs, b_runs)
     if between != "storage":
         found += _storage(a_runs, b_runs)
     if between not in a_runs[0].parameters:
@@ -234,21 +235,28 @@ def _lowered(run: RunRecord) -> str:
 
 
 def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
-    """Settings in effect. Addresses and folders are another's in every run."""
+    """Settings in effect. A system records all that are not at their default, so that one which a
+    side of the same system does not have is at its default there, or that version lacks it."""
     of_a, of_b = _in_effect(a), _in_effect(b)
-    for name in (name for name in of_a if name in of_b and name != "port"):
-        left, right = _joined(of_a[name]), _joined(of_b[name])
-        if "/" not in left + right:
-            yield from _one("setting", name, left, right)
+    if not of_a or not of_b:
+        return
+    is_one_system = {run.system for run in a} == {run.system for run in b}
+    versions = {run.deployment.version for run in (*a, *b) if run.deployment}
+    missing = "default" if len(versions) == 1 else "default, or not in this version"
+    names = dict.fromkeys(name for settings in (*of_a, *of_b) for name in settings)
+    for name in names:
+        is_in_both = all(any(name in one for one in side) for side in (of_a, of_b))
+        if name == "port" or not (is_one_system or is_in_both):
+            continue
+        left, right = (_joined(one.get(name, missing) for one in side) for side in (of_a, of_b))
+        if not ledger.is_path_of_a_run(left) and not ledger.is_path_of_a_run(right):
+            yield from _one("setting", name, left or "empty", right or "empty")
 
 
-def _in_effect(runs: Iterable[RunRecord]) -> dict[str, list[str]]:
-    """Setting → its value in each run."""
-    found: dict[str, list[str]] = {}
-    for deployment in (run.deployment for run in runs if run.deployment):
-        for name, value in deployment.settings.items():
-            found.setdefault(name, []).append(str(value))
-    return found
+def _in_effect(runs: Iterable[RunRecord]) -> list[Mapping[str, object]]:
+    """Of each run of which they are known."""
+    found = (run.deployment for run in runs if run.deployment)
+    return [one.settings for one in found if one.settings and not one.settings_unknown]
 
 
 def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:

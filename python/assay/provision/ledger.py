@@ -132,6 +132,11 @@ def is_id(text: str) -> bool:
     return re.fullmatch("[0-9a-f]{12}", text) is not None
 
 
+def is_path_of_a_run(text: str) -> bool:
+    """Whether it has a directory that Assay names by such an id (`assay-9f86d081884c`)."""
+    return re.search(r"/assay-(?:[a-z]+-)?[0-9a-f]{12}(?![0-9a-f])", text) is not None
+
+
 def state_directory() -> Path:
     """The directory of the entries, made where it is missing; no other user may write in it.
 
