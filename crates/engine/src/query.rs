@@ -110,14 +110,14 @@ fn pause(
 ) -> Result<(), EngineError> {
     let began = Instant::now();
     loop {
+        if go_on().is_break() {
+            return Err(EngineError::Interrupted);
+        }
         let left = duration.saturating_sub(began.elapsed());
         if left.is_zero() {
             return Ok(());
         }
         std::thread::sleep(left.min(CHECK_EVERY));
-        if go_on().is_break() {
-            return Err(EngineError::Interrupted);
-        }
     }
 }
 

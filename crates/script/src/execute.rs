@@ -14,6 +14,7 @@ use crate::program::{Gathering, Program};
 use crate::registers::Registers;
 use crate::reply::Reply;
 use crate::shell::Shell;
+use crate::size;
 use crate::stop::{Failure, Stop};
 use assay_values::Value;
 
@@ -133,7 +134,9 @@ impl Registers {
                 self.write(variable, value);
             }
             Instruction::Load { variable } => {
-                self.stack.push(self.read(program, variable)?.clone());
+                let value = self.read(program, variable)?.clone();
+                self.worked(size::work(&value));
+                self.stack.push(value);
             }
             Instruction::Binary { operator } => {
                 let right = self.pop();
@@ -161,8 +164,13 @@ impl Registers {
             } => {
                 let count = arguments.0 as usize;
                 let function = &FUNCTIONS[function.0 as usize];
-                let taken = Arguments::Values(&self.stack[self.stack.len() - count..]);
-                let result = function.apply(taken, &mut self.random)?;
+                let taken = &self.stack[self.stack.len() - count..];
+                if function.joins {
+                    size::check_arguments(function.name, taken)?;
+                }
+                let result = function.apply(Arguments::Values(taken), &mut self.random)?;
+                size::check_result(function.name, &result)?;
+                self.worked(size::work(&result));
                 self.replace(count, result);
             }
             Instruction::Jump { target } => self.jump(target),
@@ -173,7 +181,14 @@ impl Registers {
                 }
             }
             Instruction::LoopEnter { variable, target } => self.loop_enter(variable, target)?,
-            Instruction::LoopNext { variable, target } => self.loop_next(variable, target)?,
+            Instruction::LoopNext { variable, target } => {
+                if self.loop_next(variable, target)? {
+                    return Ok(Some(Stop::Sleep {
+                        duration_ns: 0,
+                        is_part_of_latency: true,
+                    }));
+                }
+            }
             Instruction::Choose { choice } => {
                 self.choose(program, &program.choices[choice.0 as usize])?;
             }
@@ -183,11 +198,11 @@ impl Registers {
                 return Ok(Some(Stop::Queue(statement)));
             }
             Instruction::Sync {} => {
-                self.turns = 0;
+                self.acted();
                 return Ok(Some(Stop::Sync));
             }
             Instruction::Execute { statement } => {
-                self.turns = 0;
+                self.acted();
                 let statement = self.take_chosen(statement);
                 self.bind(program, statement)?;
                 return Ok(Some(Stop::Execute(statement)));
@@ -214,14 +229,14 @@ impl Registers {
             Instruction::GatherLast { gather } => self.gather_last(program, gather, answer(reply)),
             Instruction::Settle {} => return Ok(Some(Stop::Settled)),
             Instruction::Sleep { unit } => {
-                self.turns = 0;
+                self.acted();
                 return Ok(Some(Stop::Sleep {
                     duration_ns: duration_ns(&self.pop(), unit)?,
                     is_part_of_latency: true,
                 }));
             }
             Instruction::Rest { unit } => {
-                self.turns = 0;
+                self.acted();
                 return Ok(Some(Stop::Sleep {
                     duration_ns: duration_ns(&self.pop(), unit)?,
                     is_part_of_latency: false,

@@ -54,6 +54,7 @@ mod reply;
 mod send;
 mod shell;
 mod show;
+mod size;
 mod source;
 mod split;
 mod statement;

@@ -52,7 +52,8 @@ pub enum Step<'a> {
     /// [`Machine::answered_pipelined`], then call `step` again. If the transaction ends before that, the
     /// pipeline was not sent: discard it.
     Sync,
-    /// Wait, then call `step` again.
+    /// Wait, then call `step` again. After much work without a statement the duration is 0: other clients go on,
+    /// and the engine sees whether the run still waits for this one.
     Sleep {
         /// How long, in nanoseconds.
         duration_ns: u64,

@@ -6,6 +6,8 @@ use crate::command_forms::FORMS;
 use crate::function::FUNCTIONS;
 use crate::lexer::KINDS;
 use crate::opcode::OPCODES;
+use crate::registers::MOST_TURNS;
+use crate::size::LARGEST_BYTES;
 use assay_values::Distribution;
 
 /// The reference of the script language.
@@ -41,7 +43,10 @@ pub fn reference() -> String {
         ])
     });
     [
-        LANGUAGE.replace("KINDS\n", &table(&["kind", "statements"], kinds)),
+        LANGUAGE
+            .replace("KINDS\n", &table(&["kind", "statements"], kinds))
+            .replace("LARGEST_BYTES", &LARGEST_BYTES.to_string())
+            .replace("MOST_TURNS", &MOST_TURNS.to_string()),
         table(&["command", "meaning", "origin"], commands),
         ANSWERS
             .replace("CLASSES", &classes.join(", "))
@@ -165,6 +170,10 @@ variables are `:client_id`, `:random_seed` (the seed of the run),
 in an open loop and in a shared list, the transaction's number; a retry has the same number). A workload and `--set`
 define others. `:scale` is 1 for script files on the command line,
 unless `--scale` (`-s`) or `--set scale=N` sets it. A variable that is defined there and that no script sets is a constant.
+
+A value that a function makes has at most LARGEST_BYTES bytes (16 MiB); a larger one ends the transaction as `failed`, class
+`script`, with the place, the size and the limit. At most 100 lists may be inside each other. A loop may repeat MOST_TURNS times without a statement or pause between;
+the end of the run, its drain time and Ctrl-C end such a loop earlier.
 
 ## Meta commands
 

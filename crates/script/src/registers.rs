@@ -30,8 +30,10 @@ pub(crate) struct Registers {
     number: Option<Slot>,
     /// The state at the beginning of the current transaction: kept only if it may have to be retried.
     start: Start,
-    /// Loop repetitions since the last stop.
-    pub turns: u32,
+    /// Loop repetitions since the last statement or pause.
+    turns: u32,
+    /// The work since the last stop, in instructions; counted where a loop repeats and where texts are copied.
+    work: u32,
 }
 
 #[derive(Debug)]
@@ -49,7 +51,11 @@ struct Loop {
 }
 
 /// A loop that repeats this often without a stop would hang the client.
-const MOST_TURNS: u32 = 10_000_000;
+pub(crate) const MOST_TURNS: u32 = 10_000_000;
+
+/// A loop without a statement lets the engine act after this much work, about a millisecond: other clients
+/// go on, and the end of the run and an interrupt are noticed.
+const MOST_WORK: u32 = 200_000;
 
 /// The number of the first transaction.
 const BEFORE_THE_FIRST: i64 = -1;
@@ -90,6 +96,7 @@ impl Registers {
             number,
             start,
             turns: 0,
+            work: 0,
         }
     }
 
@@ -135,7 +142,17 @@ impl Registers {
         self.stack.clear();
         self.loops.clear();
         self.chosen = 0;
-        self.turns = 0;
+        self.acted();
+    }
+
+    /// The engine acts: a statement is executed, or a pause begins.
+    pub fn acted(&mut self) {
+        (self.turns, self.work) = (0, 0);
+    }
+
+    /// Counts work that takes as long as this many instructions.
+    pub fn worked(&mut self, instructions: u32) {
+        self.work = self.work.saturating_add(instructions);
     }
 
     pub fn pop(&mut self) -> Value {
@@ -203,14 +220,15 @@ impl Registers {
         Ok(())
     }
 
-    pub fn loop_next(&mut self, variable: Slot, target: Target) -> Result<(), Fault> {
+    /// Returns whether the engine must act before the loop continues.
+    pub fn loop_next(&mut self, variable: Slot, target: Target) -> Result<bool, Fault> {
         let turn = self
             .loops
             .last_mut()
             .expect("a loop was entered before it is repeated");
         if turn.now == turn.last {
             self.loops.pop();
-            return Ok(());
+            return Ok(false);
         }
         turn.now += 1;
         let now = turn.now;
@@ -221,8 +239,13 @@ impl Registers {
             )));
         }
         self.write_whole(variable, now);
+        self.worked(self.next.saturating_sub(target.0));
         self.jump(target);
-        Ok(())
+        let is_long = self.work > MOST_WORK;
+        if is_long {
+            self.work = 0;
+        }
+        Ok(is_long)
     }
 }
 

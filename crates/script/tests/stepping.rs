@@ -86,6 +86,58 @@ fn a_loop_without_statements_is_ended() {
 }
 
 #[test]
+fn a_loop_without_statements_lets_the_engine_act() {
+    // Much work in few repetitions counts too: each copies a megabyte several times.
+    let grows =
+        "\\set x text(1000000, 1000000)\n\\for i in 1..100\n\\set y concat(:x, 1)\n\\endfor\nA;";
+    let turns = "\\for i in 1..1000000\n\\endfor\nA;";
+    for text in [grows, turns] {
+        let (seen, ending) = Client::of(text).run();
+        assert_eq!(ending, Ending::Done);
+        assert_eq!(seen.last().map(String::as_str), Some("A []"));
+        let stops = seen.iter().filter(|seen| *seen == "sleep 0").count();
+        assert!((2..100).contains(&stops), "{stops}");
+    }
+    let short = "\\for i in 1..1000\n\\endfor\nA;";
+    assert_eq!(Client::of(short).run().0, ["A []"]);
+}
+
+#[test]
+fn a_value_that_grows_has_a_largest_size() {
+    for (first, grows, made_by) in [
+        ("'0123456789abcdef'", "concat(:x, :x)", "concat"),
+        ("list(1, 2)", "list(:x, :x)", "list"),
+        (
+            "document('a', 'b')",
+            "document('a', :x, 'b', :x)",
+            "document",
+        ),
+        ("'0123456789abcdef'", "format('%s%s', :x, :x)", "format"),
+    ] {
+        let text = format!("\\set x {first}\n\\for i in 1..100\n  \\set x {grows}\n\\endfor\nA;");
+        let (class, message) = failed(Client::of(&text).run().1);
+        assert_eq!(class, "script");
+        assert!(message.starts_with("test.sql:3:"), "{message}");
+        assert!(
+            message.contains("at most 16777216 bytes")
+                && message.contains(&format!("by {made_by}()")),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn lists_inside_each_other_have_a_largest_depth() {
+    let text = "\\set x 1\n\\for i in 1..1000000\n  \\set x list(:x)\n\\endfor\nA;";
+    let (_, message) = failed(Client::of(text).run().1);
+    let expected = "expected at most 100 lists inside each other, found 101, made by list()";
+    assert!(
+        message.starts_with("test.sql:3:") && message.ends_with(expected),
+        "{message}"
+    );
+}
+
+#[test]
 fn expected_rows_are_those_returned_or_changed() {
     let text = "SELECT 1;\n\\expect rows :n";
     let answer = |rows, affected| Reply {

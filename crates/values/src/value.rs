@@ -97,6 +97,29 @@ impl Value {
         }
     }
 
+    /// How many bytes of memory it has outside the `Value` itself.
+    #[must_use]
+    pub fn size_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Document(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::List(values) => {
+                let of_elements = values.iter().map(Self::size_bytes).sum::<usize>();
+                size_of_val(&**values) + of_elements
+            }
+            _ => 0,
+        }
+    }
+
+    /// How many lists are inside each other: 0 if it is no list.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match self {
+            Self::List(values) => 1 + values.iter().map(Self::depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
     /// The text form.
     #[must_use]
     pub fn to_text(&self) -> String {

@@ -192,7 +192,11 @@ impl<'a> ClientConnection<'a> {
                     connection.put_sync();
                     return self.send_soon(now_ns, context);
                 }
-                Next::Pause { until_ns } => {
+                Next::Pause { mut until_ns } => {
+                    if until_ns <= now_ns {
+                        // After long work it would be due already, and the client would be woken at once.
+                        until_ns = context.read_clock();
+                    }
                     self.sleep(until_ns, context);
                     return ClientStatus::Open;
                 }

@@ -320,14 +320,14 @@ impl ClientThread<'_> {
             if draining != Draining::No && client.cut_pause(now_ns, &mut self.recorder) {
                 return true;
             }
-            if now_ns >= until_ns {
-                client.woken(now_ns);
-                return true;
-            }
             if draining == Draining::TooLong {
                 client.abandoned(now_ns, &mut self.recorder);
                 self.recorder.cancelled += 1;
                 return false;
+            }
+            if now_ns >= until_ns {
+                client.woken(now_ns);
+                return true;
             }
             let slice_end_ns = until_ns.min(self.schedule.stop_ns.max(now_ns + 1));
             sleep::until(clock, slice_end_ns, PAUSE_SLICE);

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use assay_engine::{EngineError, drive, probe};
 use serde_json::json;
 
+use crate::serve::served;
 use crate::support::{
     at_once, check, document, ended, null_site, observe, outcomes, parsed, refused, the_error,
 };
@@ -28,6 +29,20 @@ fn a_statements_error_fails_its_transaction_and_keeps_the_systems_message() {
         .unwrap();
     assert_eq!(failed.count, 2);
     assert_eq!(run.ended_by.word(), "stop");
+}
+
+#[test]
+fn a_script_that_never_reaches_its_statement_ends_with_the_run() {
+    // Each repetition copies some megabytes, so that all of them would take hours.
+    let text = "\\set x text(4000000, 4000000)\n\\for i in 1..9000000\n\\set y concat(:x, 1)\n\\endfor\nSELECT 1;";
+    let ends = |site| {
+        let more = json!({ "clients": 2, "stop": { "duration_s": 0.2 }, "drain_s": 0.1 });
+        let run = observe(&document(site, &[text], more));
+        // Nothing was sent, so it is known that they had no effect.
+        assert_eq!(outcomes(&run), (0, 0, 2, 0));
+    };
+    ends(null_site("endless", json!({})));
+    served("postgresql", json!({}), ends);
 }
 
 #[test]

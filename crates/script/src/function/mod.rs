@@ -35,6 +35,8 @@ pub(crate) struct Function {
     pub takes_null: bool,
     /// Checks the constant arguments at compile time; the others are `None`.
     pub check: fn(&[Option<&Value>]) -> Result<(), Fault>,
+    /// Whether its result has the texts of all arguments, so that it can be as large as all of them together.
+    pub joins: bool,
     pub body: Body,
     /// For a function whose body writes the text of another type: the function that returns the typed value.
     pub typed: Option<Typed>,
@@ -152,7 +154,8 @@ pub(crate) static FUNCTIONS: &[Function] = &[
             proportional to 1 / k to the power `parameter` (1.001 to 1000)", 3, 3, choices::zipfian) },
     pure("sqrt", "x", "the square root", 1, 1, numbers::sqrt),
     // Additions to pgbench's functions.
-    text("concat", "x [, ...]", "the texts of its arguments, concatenated", 1, ANY, Nature::Pure, texts::concat),
+    Function { joins: true,
+        ..text("concat", "x [, ...]", "the texts of its arguments, concatenated", 1, ANY, Nature::Pure, texts::concat) },
     addition(pure("constant", "x", "`x` as a double: for a pause of constant length", 1, 1, numbers::double)),
     Function { typed: Some(typed::date),
         ..text("date", "x", "the date `x` days after 1970-01-01, of a text such as `2011-03-04`, or of a timestamp",
@@ -160,16 +163,16 @@ pub(crate) static FUNCTIONS: &[Function] = &[
     addition(pure("bytes", "hex", "the bytes of pairs of hexadecimal digits: `bytes('00ff')`", 1, 1, typed::bytes)),
     addition(pure("decimal", "x [, scale]", "`x` as an exact decimal number, with `scale` digits after the point", 1, 2,
         typed::decimal)),
-    Function { takes_null: true,
+    Function { takes_null: true, joins: true,
         ..addition(pure("document", "json | key, value [, ...]", "a JSON document, from its text or from keys and values", 1, ANY,
             typed::document)) },
-    Function { takes_null: true, ..addition(pure("list", "[x, ...]", "a list of values", 0, ANY, typed::list)) },
+    Function { takes_null: true, joins: true, ..addition(pure("list", "[x, ...]", "a list of values", 0, ANY, typed::list)) },
     addition(pure("time", "x", "the time of day `x` seconds after midnight, of a text such as `17:53:38`, or of a timestamp",
         1, 1, typed::time)),
     text("digits", "n", "a text of `n` random digits", 1, 1, Nature::Random, texts::digits),
     addition(random("exponential", "mean [, max]", "an exponentially distributed double, at most \
         `max`", 1, 2, choices::exponential_duration)),
-    Function { check: format::check,
+    Function { check: format::check, joins: true,
         ..text("format", "format [, x ...]", "`format` with its arguments in place of `%d` (an integer), `%f` (a number; \
             `%.2f` has two decimals), `%s` (anything) and `%x` (an integer, hexadecimal); a width pads with spaces \
             on the left, `-` before it on the right, `0` before it with zeros: `%08d`; `%%` is a `%`",
@@ -228,6 +231,7 @@ const fn pure(
         seed_after: 0,
         check: |_| Ok(()),
         takes_null: false,
+        joins: false,
         body: Body::Value(body),
         typed: None,
         whole: None,

@@ -2,12 +2,13 @@
 
 use super::Arguments;
 use crate::number::{Fault, append, number, plain};
+use crate::size::LARGEST_BYTES;
 use assay_values::{Random, Value};
 
 type Written = Result<(), Fault>;
 
 /// Longer texts are rejected: a row has to fit into memory.
-const LONGEST: i64 = 16 << 20;
+const LONGEST: i64 = LARGEST_BYTES as i64;
 
 fn int(value: &Value) -> Result<i64, Fault> {
     number(value)?.int()
