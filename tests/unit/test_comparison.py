@@ -158,6 +158,18 @@ def test_two_machines_compare_and_what_differs_between_them_comes_first(folder: 
     assert answers(made, "throughput_per_s < 0.95x", despite=["machine"]) == [Answer.MET]
 
 
+@pytest.mark.parametrize(
+    "limit", [{"processors_limit": 0.2}, {"memory_limit_bytes": 1 << 28}, {"affinity": "0"}]
+)
+def test_other_limits_around_assay_are_another_machine(folder: Path, limit: dict[str, Any]) -> None:
+    unlimited = {"processors_limit": None, "memory_limit_bytes": None, "affinity": "0-7"}
+    a = measured(folder / "a", machine=unlimited)
+    made = compared(a, measured(folder / "b", SLOW, machine={**unlimited, **limit}))
+    assert made.is_other_machine
+    assert [one.name for one in made.machines] == list(limit)
+    assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+
+
 def test_another_kernel_is_no_other_machine(folder: Path) -> None:
     made = compared(measured(folder / "a"), measured(folder / "b", machine={"kernel": "6.9.0"}))
     assert [one.sentence for one in made.machines] == ["kernel: 6.1.0 → 6.9.0"]

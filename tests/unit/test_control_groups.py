@@ -15,7 +15,8 @@ from assay.provision.deployment import StorageFacts
 from assay.provision.directory import server_directory
 from assay.provision.group_limits import GroupLimit
 from assay.provision.hierarchies import Parent, parents
-from assay.provision.server_group import limits_of
+from assay.provision.server_group import limits_of, refuse_impossible
+from assay.record.machine import machine as facts_of_machine
 from assay.storages.block import io_limits
 
 MB = 1 << 20
@@ -126,6 +127,56 @@ def test_a_machine_with_both_versions_has_a_group_in_each(machine: Machine) -> N
         "io": in_version_2,
         "cpu": in_version_2,
     }
+
+
+VERSION_1_OF_A_BOX = (
+    "33 31 0:30 / ROOT/cpu rw - cgroup cgroup rw,cpu\n"
+    "35 31 0:32 / ROOT/memory rw - cgroup cgroup rw,memory\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("mounts", "own", "files"),
+    [
+        (
+            VERSION_1_OF_A_BOX, "4:memory:/box/ours\n1:cpu:/box\n",
+            {
+                "memory/memory.limit_in_bytes": "9223372036854771712",
+                "memory/box/memory.limit_in_bytes": str(256 * MB),
+                "memory/box/ours/memory.limit_in_bytes": str(512 * MB),
+                "cpu/cpu.cfs_quota_us": "-1", "cpu/cpu.cfs_period_us": "100000",
+                "cpu/box/cpu.cfs_quota_us": "20000", "cpu/box/cpu.cfs_period_us": "100000",
+            },
+        ),
+        (
+            VERSION_2_ALONE, "0::/box/ours\n",
+            {
+                "box/memory.max": str(256 * MB), "box/cpu.max": "20000 100000",
+                "box/ours/memory.max": "max", "box/ours/cpu.max": "max 100000",
+            },
+        ),
+    ],
+    ids=["version 1", "version 2"],
+)  # fmt: skip
+def test_the_lowest_limit_around_us_is_a_fact_of_the_machine(
+    machine: Machine, mounts: str, own: str, files: Mapping[str, str]
+) -> None:
+    for name, text in files.items():
+        file = machine.tree / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    machine.group("", {"controllers": "cpu memory", "subtree_control": "cpu memory"})
+    machine.shows(mounts, own)
+    facts = facts_of_machine()
+    assert (facts["processors_limit"], facts["memory_limit_bytes"]) == (0.2, 256 * MB)
+    with pytest.raises(MachineLimit, match=r"this machine has 256MB"):
+        refuse_impossible(ServerMachine(memory_bytes=512 * MB))
+
+
+def test_the_affinity_of_assay_is_a_fact_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {8, 0, 2, 1})
+    facts = facts_of_machine()
+    assert (facts["processors_usable"], facts["affinity"]) == (4, "0-2,8")
 
 
 def _made(machine: Machine) -> dict[str, dict[str, str]]:

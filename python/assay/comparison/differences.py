@@ -27,8 +27,8 @@ BLOCKING = ("workload", "data", "answers", "durability")
 DESPITE = ("machine", *BLOCKING)
 """What a user may ask to be passed over; another machine leaves no verdict on a condition."""
 _HARDWARE = (
-    "cpu_model", "architecture", "cores", "processors", "processors_usable", "processors_limit",
-    "memory_bytes", "memory_limit_bytes",
+    "cpu_model", "architecture", "cores", "processors", "processors_usable", "affinity",
+    "processors_limit", "memory_bytes", "memory_limit_bytes",
 )  # fmt: skip
 _ESSENTIAL = ("cpu_model", "memory_bytes")
 """Of these, what every Assay kept."""

@@ -27,6 +27,9 @@ class MachineFacts(msgspec.Struct, frozen=True):
 
     processors: int | None = None
     processors_usable: int | None = None
+    """By its affinity."""
+    processors_limit: float | None = None
+    """What the control groups around Assay allow."""
     memory_bytes: int | None = None
     memory_limit_bytes: int | None = None
 

@@ -61,8 +61,10 @@ def other_programs(run: Evidence) -> float | None:
     return min(1.0, counted_ns / driven.elapsed_ns / processors)
 
 
-def _processors(machine: MachineFacts) -> int:
-    return machine.processors_usable or machine.processors or 1
+def _processors(machine: MachineFacts) -> float:
+    """That Assay may use: by its affinity, and by the control groups around it."""
+    usable = machine.processors_usable or machine.processors or 1
+    return min(usable, machine.processors_limit or usable)
 
 
 def memory_of(machine: MachineFacts) -> int:

@@ -1,5 +1,5 @@
-"""Takes the names of controllers (``cpu``, ``io``, ``memory``); returns the control groups in which
-a group with limits of them can be made.
+"""Takes the names of controllers (``cpu``, ``io``, ``memory``); returns the control groups that
+this process is in, and those in which a group with limits of them can be made.
 
 Version 1 has a tree of groups for each controller, or for a few together; version 2 has one for
 all; a machine may have both. New groups are made within our own one where the kernel allows it, so
@@ -73,6 +73,22 @@ def parents(controllers: Collection[str]) -> Mapping[str, Parent]:
     return found
 
 
+def around_us(controller: str) -> tuple[Path, ...]:
+    """The groups whose limits of a controller hold for this process: our own, then those around
+    it, as far as they are mounted, of both versions. None where the kernel does not show them."""
+    try:
+        mounts, own = _mounts(_MOUNTS.read_text()), _own_groups(_OWN.read_text())
+    except OSError:
+        return ()
+    name = _NAMES_OF_VERSION_1.get(controller, controller)
+    return tuple(
+        group
+        for mount in mounts
+        if mount.version == 2 or name in mount.controllers
+        for group in _around_us(mount, own.get("" if mount.version == 2 else name, "/"))
+    )
+
+
 def _mounts(text: str) -> list[_Mount]:
     found = []
     for line in text.splitlines():
@@ -117,7 +133,8 @@ def _of_version_2(
     """The nearest group around us whose groups have all of the controllers, or else the nearest
     where they can be enabled: a group that holds processes itself cannot pass controllers on."""
     wanted = set(controllers)
-    around = [group for mount in mounts if mount.version == 2 for group in _around_us(mount, own)]
+    path = own.get("", "/")
+    around = [group for mount in mounts if mount.version == 2 for group in _around_us(mount, path)]
     for group in around:
         if wanted <= _words(group / ENABLED):
             return Parent(2, group)
@@ -139,9 +156,9 @@ def _of_version_2(
     )
 
 
-def _around_us(mount: _Mount, own: Mapping[str, str]) -> Iterable[Path]:
-    """Our own group and those around it, as far as they are mounted."""
-    folder = _own_folder(mount, own.get("", "/"))
+def _around_us(mount: _Mount, path: str) -> Iterable[Path]:
+    """Our own group, which has this path, and those around it, as far as they are mounted."""
+    folder = _own_folder(mount, path)
     for group in (folder, *folder.parents):
         if not group.is_relative_to(mount.point):
             return

@@ -1,5 +1,5 @@
 """Takes the machine that a server is given; returns the limits of control groups that have that
-memory and those processors, and reads such groups.
+memory and those processors, and reads the limits of any groups.
 
 The memory holds everything: the processes' own and the pages of files that they are the first to
 read or write. When it is full and nothing can be dropped, the kernel kills one of the processes.
@@ -14,7 +14,7 @@ from pathlib import Path
 from assay.errors import MachineLimit
 from assay.experiment.values import ServerMachine
 from assay.provision.group_limits import GroupLimit
-from assay.provision.hierarchies import parents
+from assay.provision.hierarchies import around_us, parents
 from assay.provision.machine_sampling import memory_bytes
 from assay.text import units
 from assay.text.sizes import about, size_word
@@ -31,7 +31,8 @@ def refuse_impossible(machine: ServerMachine) -> None:
     """Raises `MachineLimit` where this machine cannot limit a server so, or has not as much.
     Nothing is made."""
     parents([limit.controller for limit in limits_of(machine)])
-    processors, memory = len(os.sched_getaffinity(0)), memory_bytes()
+    processors = len(os.sched_getaffinity(0))
+    memory = memory_limit_bytes(around_us("memory")) or memory_bytes()
     if machine.cpus is not None and machine.cpus > processors:
         raise MachineLimit(
             f"--cpus {machine.cpus:g}: this machine has {units.counted(processors, 'processor')}",
@@ -77,24 +78,26 @@ def _cpu_limit(cpus: float) -> GroupLimit:
 
 
 def memory_limit_bytes(groups: Iterable[Path]) -> int | None:
-    """In effect; None: not limited."""
-    for group in groups:
-        for file in ("memory.limit_in_bytes", "memory.max"):
-            word = _read(group / file).strip()
-            if word.isdigit() and int(word) < _NO_LIMIT_BYTES:
-                return int(word)
-    return None
+    """The lowest one in effect; None: not limited."""
+    words = [
+        _read(group / file).strip()
+        for group in groups
+        for file in ("memory.limit_in_bytes", "memory.max")
+    ]
+    limits = [int(word) for word in words if word.isdigit()]
+    return min((limit for limit in limits if limit < _NO_LIMIT_BYTES), default=None)
 
 
 def cpu_limit(groups: Iterable[Path]) -> float | None:
-    """In effect; None: not limited."""
+    """The lowest one in effect, in processors; None: not limited."""
+    limits = []
     for group in groups:
         quota = _read(group / "cpu.cfs_quota_us") or _read(group / "cpu.max")
         period = _read(group / "cpu.cfs_period_us")
         words = f"{quota} {period}".split()
         if len(words) == 2 and words[0].isdigit():
-            return int(words[0]) / int(words[1])
-    return None
+            limits.append(int(words[0]) / int(words[1]))
+    return min(limits, default=None)
 
 
 def memory_kills(groups: Iterable[Path]) -> int:

@@ -1,18 +1,22 @@
-"""Returns the facts of this machine that decide how fast a database can be; not its name."""
+"""Returns the facts of this machine that decide how fast a database can be, with the limits under
+which this process runs (control groups, affinity); not its name."""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Collection
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from assay.provision import hierarchies, server_group
+
 _CPU_INFO = Path("/proc/cpuinfo")
 _OS_RELEASE = Path("/etc/os-release")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-_CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
 def machine() -> dict[str, Any]:
@@ -21,15 +25,17 @@ def machine() -> dict[str, Any]:
     The host name is left out on purpose: records are meant to be shared, and no number depends on
     it.
     """
+    usable = os.sched_getaffinity(0)
     return {
         "cpu_model": _cpu_model(),
         "architecture": platform.machine(),
         "cores": psutil.cpu_count(logical=False),
         "processors": psutil.cpu_count(),
-        "processors_usable": len(os.sched_getaffinity(0)),
-        "processors_limit": _processors_limit(),
+        "processors_usable": len(usable),
+        "affinity": _affinity(usable),
+        "processors_limit": server_group.cpu_limit(hierarchies.around_us("cpu")),
         "memory_bytes": psutil.virtual_memory().total,
-        "memory_limit_bytes": _memory_limit_bytes(),
+        "memory_limit_bytes": server_group.memory_limit_bytes(hierarchies.around_us("memory")),
         "cpu_governor": _line(_GOVERNOR),
         "kernel": platform.release(),
         "operating_system": _operating_system(),
@@ -59,32 +65,10 @@ def _operating_system() -> str:
     return platform.system()
 
 
-def _control_group_files(name: str) -> list[str]:
-    """The file's content in this process's control group and in each one above it (version 2)."""
-    own = next(
-        (
-            line[3:]
-            for line in (_line(Path("/proc/self/cgroup")) or "").splitlines()
-            if line.startswith("0::")
-        ),
-        "/",
-    )
-    folder = _CONTROL_GROUPS / own.lstrip("/")
-    folders = [folder, *folder.parents]
-    inside = [path for path in folders if path.is_relative_to(_CONTROL_GROUPS)]
-    return [text for path in inside if (text := _line(path / name))]
-
-
-def _memory_limit_bytes() -> int | None:
-    limits = [int(text) for text in _control_group_files("memory.max") if text != "max"]
-    return min(limits, default=None)
-
-
-def _processors_limit() -> float | None:
-    """``cpu.max`` holds quota and period; a quota of half a period is half a processor."""
-    limits = []
-    for text in _control_group_files("cpu.max"):
-        quota, period = text.split()
-        if quota != "max":
-            limits.append(int(quota) / int(period))
-    return min(limits, default=None)
+def _affinity(processors: Collection[int]) -> str:
+    """``0-3,8``, as ``taskset --cpu-list`` takes them."""
+    words: list[str] = []
+    for first in sorted(one for one in processors if one - 1 not in processors):
+        last = next(one for one in count(first) if one + 1 not in processors)
+        words.append(str(first) if first == last else f"{first}-{last}")
+    return ",".join(words)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 from assay.experiment import Driving, quick
 from assay.experiment.values import Scaled
@@ -58,10 +59,19 @@ def machine(experiment: ExperimentRecord) -> str:
     found = experiment.machine
     return (
         f"{found.get('cpu_model') or 'unknown processor'}, "
-        f"{found.get('processors_usable')} processors, "
-        f"{units.size(found.get('memory_bytes') or 0)} memory, "
+        f"{found.get('processors_usable')} processors{_limit(found, 'processors_limit')}, "
+        f"{units.size(found.get('memory_bytes') or 0)} memory"
+        f"{_limit(found, 'memory_limit_bytes')}, "
         f"{found.get('operating_system')}, kernel {found.get('kernel')}"
     )
+
+
+def _limit(machine: Mapping[str, Any], name: str) -> str:
+    """`` (limited to 0.2)``, where a control group around Assay did so."""
+    limit = machine.get(name)
+    if not limit:
+        return ""
+    return f" (limited to {units.size(limit) if name.endswith('_bytes') else f'{limit:g}'})"
 
 
 def parameters(experiment: ExperimentRecord) -> str:
