@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import SystemChoice, profiles
+from assay.experiment import file as experiment_file
 from assay.experiment.words import Words, experiment
 from assay.systems.abilities import HasProfiles
 from assay.systems.sqlite import settings as sqlite
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 
 def choices(*words: str, on: str) -> tuple[SystemChoice, ...]:
@@ -103,3 +108,10 @@ def test_an_experiment_names_printed_settings_that_are_gone() -> None:
 def test_a_profile_that_cannot_be_is_refused(on: str, word: str, complaint: str) -> None:
     with pytest.raises(ArgumentError, match=complaint):
         choices(word, on=on)
+
+
+def test_what_reproduces_msql_flushes_nothing() -> None:
+    systems = experiment_file.read(EXPERIMENTS / "kreymer-1995.toml")[0].systems
+    assert all("profile=unflushed" in choice.label for choice in systems)
+    sqlite_choice = next(choice for choice in systems if choice.name == "sqlite")
+    assert sqlite.durability_lowered_by(sqlite_choice.settings)
