@@ -8,6 +8,7 @@ from typing import Any
 
 import invented_records as invented
 import pytest
+from msgspec import structs
 
 from assay.judge import Verdict, judge_run
 from assay.judge.samples import samples_needed
@@ -155,7 +156,19 @@ def test_no_more_than_all_processors_are_busy(run: RunRecord) -> None:
     cost = {"client_cost": {"user_ns": 99 * invented.S, "system_ns": 0}}
     busy = invented.changed(run, "observation", **cost)
     (shown,) = judge_run(busy.evidence)[1]
-    assert shown.detail.endswith("100 % of the CPUs, its threads 100 % busy")
+    assert shown.detail.endswith(
+        "used 100 % of the machine's CPUs; its threads were busy 100 % of the time"
+    )
+
+
+def test_a_busy_client_is_said_to_be_beyond_the_limit_that_it_exceeds(run: RunRecord) -> None:
+    assert run.driven is not None
+    threads_ns = run.driven.threads * run.driven.elapsed_ns
+    cost = {"client_cost": {"user_ns": round(0.97 * threads_ns), "system_ns": 0}}
+    machine = structs.replace(run.evidence.machine, processors=400, processors_usable=400)
+    evidence = replace(invented.changed(run, "observation", **cost).evidence, machine=machine)
+    details = [one.detail for one in judge_run(evidence)[1] if one.name == "client-busy"]
+    assert details == ["postgresql, 8 clients: its threads were busy 97 % of the time"]
 
 
 @pytest.mark.parametrize(

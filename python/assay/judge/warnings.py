@@ -39,12 +39,13 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     for words in durability.lowered(deployment) if deployment and run.may_commit else ():
         yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
     shares = client_shares(run)
-    if shares and (shares[0] > kinds.CLIENT_SHARE_LIMIT or shares[1] > kinds.CLIENT_THREADS_LIMIT):
-        yield (
-            Kind.CLIENT_BUSY,
-            f"{run.name}: {units.share(shares[0])} "
-            f"of the CPUs, its threads {units.share(shares[1])} busy",
-        )
+    busy = []
+    if shares and shares[0] > kinds.CLIENT_SHARE_LIMIT:
+        busy.append(f"used {units.share(shares[0])} of the machine's CPUs")
+    if shares and shares[1] > kinds.CLIENT_THREADS_LIMIT:
+        busy.append(f"its threads were busy {units.share(shares[1])} of the time")
+    if busy:
+        yield Kind.CLIENT_BUSY, f"{run.name}: {'; '.join(busy)}"
     waits = processor_wait(run)
     if waits and min(waits) > kinds.WAIT_LIMIT:
         yield (
