@@ -116,3 +116,10 @@ def test_handles_are_counted_for_each_file(tmp_path: Path) -> None:
         found = sampling.sample(os.getpid(), data, with_descendants=False)
     assert found is not None
     assert (found.handles, found.files, found.open_files) == ({"table": 3}, 1, 3)
+
+
+def test_open_files_of_data_that_are_elsewhere_are_not_known(tmp_path: Path) -> None:
+    with (tmp_path / "table").open("w"):
+        unseen, seen = sampling.sample(os.getpid()), sampling.sample(os.getpid(), tmp_path)
+    assert unseen is not None and seen is not None
+    assert (unseen.counted_open_files, seen.counted_open_files) == (None, 1)

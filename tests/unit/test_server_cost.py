@@ -45,6 +45,13 @@ def test_cost_before_and_after_the_measurement_is_left_out() -> None:
     assert machine.load_1min_peak == 9
 
 
+def test_less_than_a_tick_of_the_kernel_is_no_number() -> None:
+    for cpu_ns, known in ((0, None), (9_000_000, None), (10_000_000, 10_000_000)):
+        cost = server_cost([sample(0, 0), sample(10, cpu_ns)], 0, observation(0, 10, 1))
+        assert cost is not None
+        assert cost.known_cpu_ns == known
+
+
 def test_between_two_samples_a_sum_grows_evenly() -> None:
     cost = server_cost([sample(0, 0), sample(10, S)], 0, observation(2.5, 5, 1))
     assert cost is not None

@@ -133,7 +133,8 @@ def _cpu_ns(run: RunRecord) -> float | None:
     if run.driven is None or run.driven.server_cost is None:
         return None
     ended = run.driven.outcomes.ended
-    return run.driven.server_cost.cpu_ns / ended if ended else None
+    cpu_ns = run.driven.server_cost.known_cpu_ns
+    return cpu_ns / ended if ended and cpu_ns is not None else None
 
 
 def _memory_bytes(run: RunRecord) -> float | None:

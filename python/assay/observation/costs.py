@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from assay.observation.shape import Shape
 
+TICK_NS = 10_000_000
+"""In which the kernel reports the CPU time of processes (``USER_HZ`` is 100)."""
+
 
 class ClientCost(Shape, frozen=True):
     """What the clients' process cost its machine, as the kernel counts it."""
@@ -34,6 +37,12 @@ class ServerCost(Shape, frozen=True):
     per_transaction_ns: int
     written_bytes: int | None = None
     """As the kernel charged its processes; in records of before step 4 alone."""
+
+    @property
+    def known_cpu_ns(self) -> int | None:
+        """None where it is less than a tick, in which the kernel counts: that much may be none, or
+        nearly one."""
+        return self.cpu_ns if self.cpu_ns >= TICK_NS else None
 
 
 class DeviceCost(Shape, frozen=True):

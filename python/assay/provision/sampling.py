@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from assay.provision.deployment import Deployment
@@ -43,7 +43,9 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
         return None
     inside = None if data_directory is None else f"{data_directory.resolve()}/"
     read = [_read_bytes(member) for member in family]
-    handles = Counter(file for member in family for file in _open_files(member, inside))
+    of_members = [_open_files(member, inside) for member in family]
+    handles = Counter(file for files in of_members for file in files or ())
+    is_counted = any(files is not None for files in of_members)
     return ProcessSample(
         processes=len(family),
         threads=sum(int(fields[_THREADS]) for fields in family.values()),
@@ -55,7 +57,7 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
         open_files=handles.total(),
         cpu_ns=sum(map(ticks_of, family.values())) * _TICK_NS,
         read_bytes=None if None in read else sum(filter(None, read)),
-        files=len(handles),
+        files=len(handles) if is_counted else None,
         handles=handles,
         pids=tuple(family),
     )
@@ -87,7 +89,7 @@ def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
         open_files=sum(one.open_files for one in found),
         cpu_ns=sum(one.cpu_ns for one in found),
         read_bytes=None if None in read else sum(filter(None, read)),
-        files=len(handles),
+        files=None if any(one.files is None for one in found) else len(handles),
         handles=handles,
         pids=tuple(pid for one in found for pid in one.pids),
     )
@@ -122,14 +124,16 @@ def _read_bytes(pid: int) -> int | None:
     return int(counts["read_bytes"])
 
 
-def _open_files(pid: int, inside: str | None) -> Iterator[str]:
-    """Paths of the open files below ``inside``, one for each handle."""
+def _open_files(pid: int, inside: str | None) -> list[str] | None:
+    """Paths of the open files below ``inside``, one for each handle; None where we may not see
+    them, or do not know where the data are."""
     if inside is None:
-        return
+        return None
     try:
         descriptors = [entry.path for entry in os.scandir(f"/proc/{pid}/fd")]
     except OSError:
-        return
+        return None
+    found = []
     for descriptor in descriptors:
         try:
             # Some thousands for a server with hundreds of sessions: pathlib costs three times more.
@@ -137,4 +141,5 @@ def _open_files(pid: int, inside: str | None) -> Iterator[str]:
         except OSError:
             continue
         if file.startswith(inside):
-            yield file[len(inside) :]
+            found.append(file[len(inside) :])
+    return found

@@ -65,6 +65,11 @@ class ProcessSample:
     """The numbers of these processes; empty: not known, so that other programs' CPU time is not
     known either."""
 
+    @property
+    def counted_open_files(self) -> int | None:
+        """None: the data directory is not known, or closed to us, so that none could be counted."""
+        return None if self.files is None and not self.open_files else self.open_files
+
 
 class System(Protocol):
     """The members that every system under test has; optional abilities are in

@@ -76,6 +76,11 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("CPU and memory", (), (table,))
 
 
+LESS_THAN_A_TICK = "< 1 tick"
+"""In place of a CPU time that the kernel's counting does not resolve."""
+NOT_KNOWN = "not known"
+
+
 def client_per_transaction(run: DrivenRun) -> Cell:
     """CPU time of the client's process."""
     if not run.driven.has("client_cost"):
@@ -86,7 +91,10 @@ def client_per_transaction(run: DrivenRun) -> Cell:
 def server_per_transaction(run: DrivenRun) -> Cell:
     """CPU time of the server's processes, or why it is unknown."""
     cost = run.driven.server_cost
-    return _time(cost.cpu_ns, run.driven.outcomes.ended) if cost else absent(why_unseen(run.run))
+    if cost is None:
+        return absent(why_unseen(run.run))
+    cpu_ns = cost.known_cpu_ns
+    return absent(LESS_THAN_A_TICK) if cpu_ns is None else _time(cpu_ns, run.driven.outcomes.ended)
 
 
 def hit_ratio(observation: Observation) -> float | None:
@@ -164,12 +172,12 @@ def _bytes_charged(server: ServerCost | None, count: int) -> tuple[Cell, Cell]:
 
 
 def _share(client: ClientCost, server: ServerCost) -> Cell:
+    if server.known_cpu_ns is None:
+        return absent(NOT_KNOWN)
     both_ns = client.cpu_ns + server.cpu_ns
-    if not both_ns:
-        return absent("")
     return Cell(units.share(client.cpu_ns / both_ns), Number(client.cpu_ns / both_ns, "ratio"))
 
 
 def _hits(observation: Observation) -> Cell:
     ratio = hit_ratio(observation)
-    return absent("not known") if ratio is None else Cell(f"{ratio:.2%}", Number(ratio, "ratio"))
+    return absent(NOT_KNOWN) if ratio is None else Cell(f"{ratio:.2%}", Number(ratio, "ratio"))

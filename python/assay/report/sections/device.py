@@ -12,11 +12,11 @@ from collections.abc import Iterable, Sequence
 
 from assay.judge import cache
 from assay.judge.spread import median_of_all
-from assay.observation import Observation
+from assay.observation import Observation, ServerCost
 from assay.provision.deployment import RAW
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.sections.costs import why_unseen
+from assay.report.sections.costs import LESS_THAN_A_TICK, why_unseen
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, size
 from assay.text import units
 
@@ -184,7 +184,7 @@ def _machine(run: DrivenRun) -> tuple[Cell, ...]:
         Cell(units.digits(machine.load_1min_peak, 3), Number(machine.load_1min_peak, "ratio")),
         size(machine.cached_peak_bytes),
         size(machine.dirty_peak_bytes),
-        _share(server.cpu_ns / machine.capacity_ns) if server else absent(why_unseen(run.run)),
+        _of_server(server, machine.capacity_ns) if server else absent(why_unseen(run.run)),
     )
 
 
@@ -197,7 +197,12 @@ def _of_limit(run: DrivenRun) -> Cell:
     limit, server, elapsed_ns = _cpu_limit(run), run.driven.server_cost, run.driven.elapsed_ns
     if not limit or server is None or not elapsed_ns:
         return absent("-")
-    return _share(server.cpu_ns / (limit * elapsed_ns))
+    return _of_server(server, limit * elapsed_ns)
+
+
+def _of_server(server: ServerCost, capacity_ns: float) -> Cell:
+    cpu_ns = server.known_cpu_ns
+    return absent(LESS_THAN_A_TICK) if cpu_ns is None else _share(cpu_ns / capacity_ns)
 
 
 def _rate(total: int | None, elapsed_s: float) -> Cell:

@@ -12,6 +12,7 @@ from assay.drive.sampler import TimedSample
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, count, size
+from assay.systems.protocol import ProcessSample
 
 _TITLES = ("processes", "threads", "resident", "virtual", "open files")
 _OF_FILES = ("files", "most handles")
@@ -69,8 +70,13 @@ def _cells(samples: Sequence[TimedSample]) -> tuple[Cell, ...]:
         count(max(sample.threads for sample in seen)),
         size(max(sample.resident_bytes for sample in seen)),
         size(max(sample.virtual_bytes for sample in seen)),
-        count(max(sample.open_files for sample in seen)),
+        _open_files(seen),
     )
+
+
+def _open_files(seen: Sequence[ProcessSample]) -> Cell:
+    counted = [made for one in seen if (made := one.counted_open_files) is not None]
+    return count(max(counted)) if counted else absent("not known")
 
 
 def _files(cell: CellRuns, samples: Sequence[TimedSample]) -> tuple[Cell, Cell]:

@@ -44,7 +44,7 @@ def _client_cpu_ns(driven: Observation) -> int | None:
 
 
 def _server_cpu_ns(driven: Observation) -> int | None:
-    return driven.server_cost.cpu_ns if driven.server_cost else None
+    return driven.server_cost.known_cpu_ns if driven.server_cost else None
 
 
 def elapsed_ns(run: RunRecord) -> int | None:
