@@ -210,6 +210,24 @@ def test_a_limit_is_kept_to_by_every_run(tmp_path: Path, most: float, word: str)
     assert one.sentence == word
 
 
+def test_values_that_are_not_above_0_are_shown_where_they_have_no_ratio(tmp_path: Path) -> None:
+    both = (invented.HERE, invented.SSD)
+    claim = {**DISK_IS_SLOWER, "key": "drained_ns"}
+    record = invented.experiment(
+        tmp_path / "r",
+        invented.plan([invented.SQLITE], both, repetitions=3),
+        1.0,
+        workload={"claims": [claim]},
+    )
+    drained = iter((-48_000, 21_000, 104_000, 5_000_000, 5_000_000, 5_000_000))
+    in_order = sorted(record.runs, key=lambda run: (run.storage != "ssd", run.repetition))
+    runs = [invented.changed(run, "observation", drained_ns=next(drained)) for run in in_order]
+    (one,) = judged(replace(record, runs=tuple(runs)))
+    assert one.sentence == (
+        "not comparable: measured -48.0 µs, 21.0 µs, 104 µs, so that there is no ratio"
+    )
+
+
 def test_an_interval_holds_the_true_ratio_as_often_as_it_says() -> None:
     import numpy as np
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from assay.comparison.adjusting import benjamini_hochberg, holm
 from assay.comparison.values import Compared, ComparedCell, Direction
-from assay.judge.estimate import SIGNIFICANCE
+from assay.judge.estimate import SIGNIFICANCE, why_no_ratio
 from assay.text import units
 
 NO_DIFFERENCE = "no difference seen"
@@ -79,7 +79,9 @@ def _without_ratio(one: Compared) -> str:
     for name, value in (("A", one.a), ("B", one.b)):
         if value is None:
             return f"{name} has no {one.metric.name}"
-    return f"{'A' if min(one.a_values) <= 0 else 'B'} has a value of 0"
+    sides = (("A", one.a_values), ("B", one.b_values))
+    found = ((name, why_no_ratio(values, one.metric.unit)) for name, values in sides)
+    return next(f"{name} {why}" for name, why in found if why)
 
 
 def _without_interval(one: Compared) -> str:

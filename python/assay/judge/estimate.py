@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from assay.judge import welch
+from assay.text import units
 
 SIGNIFICANCE = 0.02
 """The share of false differences that verdicts of comparisons allow. It is not the usual 5 %: with
@@ -169,6 +170,15 @@ def center(values: Sequence[float]) -> float:
     positive = all(value > 0 for value in values)
     found = statistics.geometric_mean(values) if positive else statistics.fmean(values)
     return float(f"{found:.{_MOST_DIGITS}g}")
+
+
+def why_no_ratio(values: Sequence[float], unit: str) -> str:
+    """What the side measured where not all its values are above 0 (``measured -48 µs, 21 µs``);
+    empty: it has a ratio."""
+    if all(value > 0 for value in values):
+        return ""
+    shown = (units.latency(one) if unit == "ns" else units.shown(one, unit) for one in values)
+    return f"measured {', '.join(shown)}, so that there is no ratio"
 
 
 def t_quantile(degrees_of_freedom: float, probability: float) -> float:

@@ -47,7 +47,8 @@ def time(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
 
 def latency(value_ns: float) -> str:
     """In the unit in which it is best read: ``9.79 µs``, ``1.04 ms``, ``2.5 s``."""
-    unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
+    length_ns = abs(value_ns)
+    unit = "µs" if length_ns < 1_000_000 else "ms" if length_ns < 1_000_000_000 else "s"
     return f"{digits(value_ns / NS_PER[unit], PERCENTILE_DIGITS)} {unit}"
 
 

@@ -45,7 +45,7 @@ def judged_speed_up(
     ]
     of_both = [aggregates.values(*one) for one in zip(cells, keys, strict=True)]
     why = next(filter(None, map(comparability.why_not, cells)), "")
-    if why := why or comparability.why_no_ratio(of_both):
+    if why := why or comparability.why_no_ratio(of_both, keys):
         return judgement.not_comparable(why)
     denominator, numerator = (0, 1) if is_more_better else (1, 0)
     identity = ratio_identity(

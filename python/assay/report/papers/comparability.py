@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from assay.judge import estimate
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, selection
 from assay.report.cells.aggregates import Key
@@ -52,11 +53,12 @@ def why_none(term: Term, found: Sequence[CellRuns]) -> str:
     return "it was not measured"
 
 
-def why_no_ratio(of_cells: Sequence[Sequence[float]]) -> str:
-    """Why these values of cells have no ratio; empty: they have."""
+def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Key]) -> str:
+    """Why these values of cells, each with its key, have no ratio; empty: they have."""
     if not all(of_cells):
         return NO_VALUE
-    return "" if all(value > 0 for values in of_cells for value in values) else "a value of 0"
+    every = zip(of_cells, keys, strict=True)
+    return next(filter(None, (estimate.why_no_ratio(one, key.unit) for one, key in every)), "")
 
 
 def other_durability(cells: Sequence[CellRuns]) -> str:

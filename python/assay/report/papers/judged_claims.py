@@ -115,7 +115,7 @@ def _differing(terms: Sequence[Term]) -> set[str]:
 
 def _order(case: ClaimCase) -> JudgedClaim:
     of_cells = case.values()
-    if why := comparability.why_no_ratio(of_cells):
+    if why := comparability.why_no_ratio(of_cells, case.keys):
         return case.not_comparable(why)
     places = range(len(of_cells))
     steps = [case.ratio(after, before) for before, after in itertools.pairwise(places)]
@@ -141,7 +141,7 @@ def _order(case: ClaimCase) -> JudgedClaim:
 
 def _equal(case: ClaimCase) -> JudgedClaim:
     of_cells, within = case.values(), case.claim.within
-    if why := comparability.why_no_ratio(of_cells):
+    if why := comparability.why_no_ratio(of_cells, case.keys):
         return case.not_comparable(why)
     found = case.whole_ratio
     made = judgement.of_equal(found, within, case.modelled)
