@@ -1,4 +1,5 @@
-"""pgbench's short options have the same meaning, and scripts come from files and pipes."""
+"""pgbench's short options have the same meaning, those of other tools are answered with ours, and
+scripts come from files and pipes."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.program import run_program
+from assay.cli.other_tools import other_options
+from assay.cli.program import COMMANDS, command_of, run_program
 from assay.record import DEFAULT_FILE_NAME, Store
 
 BIN = Path(sys.executable).parent
@@ -105,15 +107,44 @@ def test_a_run_is_named_alike_in_reports_and_comparisons(
         ("-P 5", "--progress SECONDS"),
         ("-h localhost", "--on SYSTEM://USER@HOST:PORT/DATABASE"),
         ("-U me", "--on SYSTEM://USER@HOST:PORT/DATABASE"),
+        ("--select-only", "tpcb.select-only"),
+        ("--rate 5", "is --offered-rate"),
+        ("--time 5", "sysbench's --time is --duration"),
+        ("--x-host here", "--on SYSTEM://USER@HOST:PORT/DATABASE"),
+        ("--vu 8", "HammerDB's --vu is --clients"),
+        ("--runs 3", "hyperfine's --runs is --repetitions"),
+        ("--dry-run", "assay plan"),
+        ("--json", "--format json"),
+        ("--csv", "--format csv"),
+        ("--output x", "assay report --output FILE"),
     ],
 )
-def test_other_options_of_pgbench_are_answered_with_ours(
+def test_options_of_other_tools_are_answered_with_ours(
     words: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_program(["run", *words.split(), "--on", "null"]) == 2
     out, message = capsys.readouterr()
     assert said in message
     assert out == ""
+
+
+@pytest.mark.parametrize(
+    "words", [["run", "--eras"], ["report", "--forc"], ["get", "beebe", "--forc"]]
+)
+def test_an_option_that_destroys_is_never_suggested(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_program(words) == 2
+    message = capsys.readouterr().err
+    assert "there is no option --" in message
+    assert "--erase" not in message and "--force" not in message
+
+
+def test_every_answer_names_options_that_there_are() -> None:
+    known = {one for name in COMMANDS for param in command_of(name).params for one in param.opts}
+    for other in other_options():
+        assert {word for word in other.here.split() if word.startswith("--")} <= known, other
+        assert other.beside in known
 
 
 def test_help_is_still_printed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -232,3 +232,11 @@ def test_a_plan_says_where_each_part_of_an_address_comes_from(tmp_path: Path) ->
     )
     assert "password: PGPASSWORD" in ended.stderr
     assert "geheim" not in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [("db.example", "DNS:db.example"), ("10.0.0.7", "IP:10.0.0.7"), ("::1", "IP:::1")],
+)
+def test_the_name_in_a_new_certificate_is_of_the_hosts_kind(host: str, name: str) -> None:
+    assert first_session._alternative_name(host) == name

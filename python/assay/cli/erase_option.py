@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from assay.cli.usage_errors import DestroyingOption
 from assay.errors import ArgumentError
 from assay.experiment.storage_words import erased_devices
 from assay.experiment.values import StorageChoice
@@ -15,6 +16,7 @@ from assay.experiment.values import StorageChoice
 def erase_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option(
         "--erase",
+        cls=DestroyingOption,
         is_flag=True,
         help="Allow the devices of the storages (device:, raw:) to be erased.",
     )(function)

@@ -17,6 +17,7 @@ from assay.cli.numbers import Number
 from assay.cli.options import is_typed
 from assay.cli.report_output import STANDARD_OUTPUT
 from assay.cli.streams import OutputLost
+from assay.cli.usage_errors import DestroyingOption
 from assay.dialects.protocol import Dialect, SqlText, Table
 from assay.errors import ArgumentError
 from assay.files import output_file
@@ -69,7 +70,9 @@ _ROWS_PER_STATEMENT = 100
 @click.option(
     "--output", "-o", metavar="FILE", help="File to write; -: standard output. [default: -]"
 )
-@click.option("--force", is_flag=True, help="Replace the --output file if it exists.")
+@click.option(
+    "--force", cls=DestroyingOption, is_flag=True, help="Replace the --output file if it exists."
+)
 def command(
     workload: str,
     table: str | None,

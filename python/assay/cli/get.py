@@ -8,6 +8,7 @@ import click
 
 from assay import registry
 from assay.cli.outcome import say
+from assay.cli.usage_errors import DestroyingOption
 from assay.row_sources.protocol import Download
 from assay.text.nearest import did_you_mean
 
@@ -52,7 +53,10 @@ def _command(download: Download) -> click.Command:
         help="Folder for the files. [default: the user's data folder]",
     )
     @click.option(
-        "--force", is_flag=True, help="Download files again that already exist, and replace them."
+        "--force",
+        cls=DestroyingOption,
+        is_flag=True,
+        help="Download files again that already exist, and replace them.",
     )
     def get(to: Path | None, force: bool) -> None:
         click.echo(download.get(to, say, force))

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
+from assay.cli.other_tools import meaning
 from assay.cli.outcome import outcome_of
 from assay.cli.surroundings import refuse_other_encodings
-from assay.cli.usage_errors import EXPERIMENT_COMMANDS, PGBENCH_OPTIONS
 from assay.text.nearest import did_you_mean
 
 COMMANDS = {
@@ -82,7 +82,7 @@ class Commands(click.Group):
         if found[1] is not None:
             within = _context_of(ctx, str(found[0]), found[1])
             _refuse_empty_words(within, found[1], found[2])
-            _refuse_a_host(within, str(found[0]), found[2])
+            _refuse_a_host(within, found[1], found[2])
         return found
 
 
@@ -93,15 +93,12 @@ def _context_of(
     return click.Context(command, parent=ctx, info_name=name) if command else None
 
 
-def _refuse_a_host(ctx: click.Context | None, command: str, args: list[str]) -> None:
+def _refuse_a_host(ctx: click.Context | None, command: click.Command, args: list[str]) -> None:
     """Refuses ``-h HOST``, which would print the help and succeed."""
+    meant = meaning("-h", [one for param in command.params for one in param.opts])
     for before, word in pairwise(args):
-        if command in EXPERIMENT_COMMANDS and before == "-h" and not word.startswith("-"):
-            raise click.UsageError(
-                f"-h is --help and takes no value, found {word!r}; a host is "
-                f"{PGBENCH_OPTIONS['-h']}",
-                ctx,
-            )
+        if meant and before == "-h" and not word.startswith("-"):
+            raise click.UsageError(f"-h is --help and takes no value, found {word!r}; {meant}", ctx)
 
 
 def _refuse_empty_words(ctx: click.Context | None, command: click.Command, args: list[str]) -> None:

@@ -8,6 +8,7 @@ import click
 
 from assay.cli.options import detail_option, records_option, report_format_option
 from assay.cli.outcome import say
+from assay.cli.usage_errors import DestroyingOption
 from assay.errors import ArgumentError
 from assay.text.units import counted
 
@@ -24,7 +25,12 @@ from assay.text.units import counted
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder in which each chart is written as SVG and PNG.",
 )
-@click.option("--force", is_flag=True, help="Replace the --output file and charts if they exist.")
+@click.option(
+    "--force",
+    cls=DestroyingOption,
+    is_flag=True,
+    help="Replace the --output file and charts if they exist.",
+)
 @detail_option
 @records_option
 def command(

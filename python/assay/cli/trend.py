@@ -14,6 +14,7 @@ from assay import env_vars
 from assay.cli import completers
 from assay.cli.options import COMPARISON_FORMS, format_option
 from assay.cli.outcome import say
+from assay.cli.usage_errors import DestroyingOption
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
 from assay.text.nearest import did_you_mean
@@ -43,7 +44,7 @@ _LEAST_OF_A_FINGERPRINT = 6
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder in which a chart of each cell is written as SVG and PNG.",
 )
-@click.option("--force", is_flag=True, help="Replace charts that exist.")
+@click.option("--force", cls=DestroyingOption, is_flag=True, help="Replace charts that exist.")
 @click.option(
     "--records",
     type=click.Path(dir_okay=False, path_type=Path),

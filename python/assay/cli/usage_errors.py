@@ -7,27 +7,14 @@ import re
 
 import click
 
+from assay.cli.other_tools import meaning
 from assay.text.alternatives import alternatives
 from assay.text.nearest import nearest
 
-EXPERIMENT_COMMANDS = ("run", "plan", "explain")
-_URL = "part of the URL: --on SYSTEM://USER@HOST:PORT/DATABASE"
-PGBENCH_OPTIONS = {
-    "-n": "not needed: no table is vacuumed before a run; leave it out",
-    "-N": "the test tpcb.simple-update",
-    "-S": "the test tpcb.select-only",
-    "-b": "a test: tpcb.tpcb-like, tpcb.simple-update or tpcb.select-only",
-    "-C": "--connection 'per transaction'",
-    "-l": "not needed: the record keeps the latencies of every run; see `assay report`",
-    "-i": "not needed: `assay run tpcb --scale N` loads the tables",
-    "-P": "--progress SECONDS",
-    "-r": "--per-statement",
-    "-h": _URL,
-    "-p": _URL,
-    "-U": _URL,
-    "-d": _URL,
-}
-"""What is called otherwise here, or is not needed."""
+
+class DestroyingOption(click.Option):
+    """Allows something to be erased or replaced: never suggested for another word."""
+
 
 _CHOICE = re.compile(r"(?P<found>.*) is not one of .*\.", re.DOTALL)
 
@@ -43,13 +30,12 @@ def sentence(error: click.UsageError) -> str:
         name = _name(error)
         return f"{name}: {what}" if name else what
     if isinstance(error, click.NoSuchOption):
-        meant = PGBENCH_OPTIONS.get(error.option_name)
-        if meant and _context(error).info_name in EXPERIMENT_COMMANDS:
-            return (
-                f"there is no option {error.option_name}; pgbench's {error.option_name} is {meant}"
-            )
-        options = [one for param in _context(error).command.params for one in param.opts]
-        near = nearest(error.option_name, [one for one in options if one[:2] == "--"])
+        params = _context(error).command.params
+        if meant := meaning(error.option_name, [one for param in params for one in param.opts]):
+            return f"there is no option {error.option_name}; {meant}"
+        safe = [param for param in params if not isinstance(param, DestroyingOption)]
+        options = [one for param in safe for one in param.opts if one[:2] == "--"]
+        near = nearest(error.option_name, options)
         guess = f"; did you mean {near}?" if near else ""
         return f"there is no option {error.option_name}{guess}"
     if isinstance(error, click.BadOptionUsage):

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from ipaddress import ip_address
 
 from assay import server_url
 from assay.errors import PasswordNeeded, SystemDied, SystemRefused
@@ -36,7 +37,7 @@ _IN_CLEAR_TEXT = "clear text"
 
 
 _NEW_CERTIFICATE = (
-    "give the server a certificate made with `openssl req -x509 … -addext subjectAltName=DNS:{}`"
+    "give the server a certificate made with `openssl req -x509 … -addext subjectAltName={}`"
 )
 
 
@@ -176,11 +177,20 @@ def _tls_option(address: Address, server: Server) -> str:
     return f"{server.tls_parameter} ({address.origins.get(server.tls_parameter) or 'default'})"
 
 
+def _alternative_name(host: str | None) -> str:
+    """``DNS:db.example`` or ``IP:10.0.0.7``: a client that connects to an IP address reads only the
+    latter."""
+    try:
+        return f"IP:{ip_address(host or '')}"
+    except ValueError:
+        return f"DNS:{host}"
+
+
 def _fixes(address: Address, server: Server) -> dict[str, str]:
     """Error code or class → the fix."""
     place = server.socket if address.unix else "host and port"
     less_tls = f"ask for less with {_tls_option(address, server)}"
-    new_certificate = _NEW_CERTIFICATE.format(address.host)
+    new_certificate = _NEW_CERTIFICATE.format(_alternative_name(address.host))
     other_server = "correct scheme, host and port in the URL"
     return {
         "connection refused": f"start the server, or correct {place} in the URL",

@@ -1,0 +1,5 @@
+"""``python -m assay``: the program ``assay``."""
+
+from assay.cli import main
+
+main()
