@@ -174,7 +174,7 @@ def test_the_plan_says_how_clients_are_driven_and_for_how_long(
     runs = json.loads(out)
     assert [one["about_s"] for one in runs] == [35.0, 35.0]
     assert runs[1]["driving"]["offered_rate_per_s"] == 200
-    assert "2 runs, about 70 s" in errors
+    assert "2 runs, at least 70 s of ramp-up and measurement" in errors
 
 
 def test_the_instructions_of_a_script_are_explained(capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,7 +91,7 @@ def test_a_plan_is_one_json_document(capsys: pytest.CaptureFixture[str]) -> None
     words = "plan bibsql.parallel --on sqlite --clients 1,8 --repetitions 2 --format json"
     assert run_program(words.split()) == 0
     out, said = capsys.readouterr()
-    assert said.startswith("space on here: about ")
+    assert "space on here: about " in said
     runs = json.loads(out)
     assert [(run["repetition"], run["clients"]) for run in runs] == [(1, 1), (1, 8), (2, 1), (2, 8)]
 
