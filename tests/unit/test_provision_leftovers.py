@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.cli.program import run_program
 from assay.provision import clean_up, ledger, process_tags
 from assay.provision.clean_up import undone_at_end
 from assay.provision.identity import ProcessIdentity
@@ -237,6 +239,36 @@ def test_a_state_directory_that_others_may_write_in_is_refused() -> None:
     with pytest.raises(Exception, match="no other user may write") as caught:
         clear_leftovers()
     assert "ASSAY_STATE_DIRECTORY" in str(caught.value.hint)  # type: ignore[attr-defined]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system, which needs root")
+@pytest.mark.parametrize("is_full", [True, False], ids=["full", "read-only"])
+def test_a_state_directory_that_cannot_be_written_is_named_with_a_fix(
+    is_full: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    state = tmp_path / "state"
+    state.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", state], check=True)
+    try:
+        ledger.state_directory()
+        if is_full:
+            with pytest.raises(OSError, match="No space"), (state / "rest").open("wb", 0) as rest:
+                while True:
+                    rest.write(bytes(1024))
+        else:
+            subprocess.run(["mount", "-o", "remount,ro", state], check=True)
+        words = ["run", "tpcb", "--on", "sqlite", "--transactions", "1", "--no-probe"]
+        assert run_program(words) == 3
+        message = capsys.readouterr().err
+    finally:
+        subprocess.run(["umount", state], check=True)
+    assert f"{state}/made: " in message and "ASSAY_STATE_DIRECTORY" in message
+    assert os.strerror(errno.ENOSPC if is_full else errno.EROFS) in message
+    assert not (tmp_path / ".assay").exists()
 
 
 def test_killing_waits_until_the_process_is_gone() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import resource
 import shutil
 import sqlite3
 import sys
@@ -121,6 +122,29 @@ def test_a_full_disk_is_reported_and_the_record_kept(sound: Path, tmp_path: Path
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+@pytest.mark.parametrize("limit_bytes", [40_000, None], ids=["tables", "experiment"])
+def test_a_limit_on_the_size_of_files_is_named(
+    limit_bytes: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whether the tables of a new record cannot be written, or an experiment."""
+    path, before = tmp_path / "r.sqlite", resource.getrlimit(resource.RLIMIT_FSIZE)
+    if limit_bytes is None:
+        with Store(path):
+            pass
+        limit_bytes = path.stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, before[1]))
+    try:
+        status = run_program(
+            ["run", "tpcb", "--on", "null", "--transactions", "1", "--records", str(path)]
+        )
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    message = capsys.readouterr().err
+    assert status == 3, message
+    assert f"{path}: the record could not be written" in message
+    assert "ulimit -f unlimited" in message
 
 
 def test_an_impossible_run_number_is_refused(

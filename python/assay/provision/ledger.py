@@ -18,6 +18,7 @@ sees the old or the new one, whole and locked.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import fcntl
 import json
@@ -25,12 +26,13 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from assay import env_vars
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, SystemUnderTestError
 from assay.provision.resources import Mount, Resource
 
 VERSION = 2
@@ -79,21 +81,45 @@ class HeldEntry:
 
     def remove(self) -> None:
         """Deletes the entry, after its resources have been removed."""
-        self._path.unlink(missing_ok=True)
-        os.close(self._lock)
-        del _held[self.entry.id]
+        try:
+            with written_to(self._path.parent):
+                self._path.unlink(missing_ok=True)
+        finally:
+            os.close(self._lock)
+            del _held[self.entry.id]
 
     def _write(self) -> None:
         state_directory()  # it may have been removed since
         fresh = self._path.with_suffix(".new")
-        lock = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        os.write(lock, json.dumps(self.entry.document()).encode())
-        os.fsync(lock)
-        fresh.rename(self._path)
+        with written_to(fresh.parent), contextlib.ExitStack() as undone:
+            lock = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            undone.callback(os.close, lock)
+            undone.callback(fresh.unlink, missing_ok=True)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            rest = json.dumps(self.entry.document()).encode()
+            while rest:  # a disk that is nearly full takes a part
+                rest = rest[os.write(lock, rest) :]
+            os.fsync(lock)
+            fresh.rename(self._path)
+            undone.pop_all()
         if self._lock >= 0:
             os.close(self._lock)
         self._lock = lock
+
+
+@contextlib.contextmanager
+def written_to(folder: Path) -> Iterator[None]:
+    """A block that writes to the state directory; raises `SystemUnderTestError` where it cannot,
+    as on a disk that is full or read-only."""
+    try:
+        yield
+    except OSError as error:
+        raise SystemUnderTestError(
+            f"{folder}: what Assay makes is noted there before it is made, so that it can be "
+            f"removed after a crash, and the note cannot be written: {error.strerror}",
+            hint="free space there, make it writable, or name another state directory in "
+            f"{env_vars.STATE_DIRECTORY.name}",
+        ) from error
 
 
 _held: dict[str, HeldEntry] = {}
@@ -148,7 +174,7 @@ def state_directory() -> Path:
         found = chosen.lstat()
     except OSError as error:
         raise ArgumentError(
-            f"the state directory cannot be made: {error}",
+            f"the state directory {chosen} cannot be made: {error.strerror}",
             hint=f"name another in {env_vars.STATE_DIRECTORY.name}",
         ) from error
     if found.st_uid != os.geteuid() or stat.S_IMODE(found.st_mode) & 0o022:

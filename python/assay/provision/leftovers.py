@@ -35,15 +35,17 @@ def clear_leftovers() -> list[Cleared]:
         with _taken(path) as text:
             if text is None:
                 continue
-            if path.suffix == ".new":
-                path.unlink(missing_ok=True)  # never became an entry: nothing was made under it
+            if path.suffix == ".new":  # never became an entry: nothing was made under it
+                with ledger.written_to(path.parent):
+                    path.unlink(missing_ok=True)
                 continue
             entry = _parse(text)
             if entry is None:
                 continue
             outcome = undo(entry)
             if not outcome.remaining:
-                path.unlink(missing_ok=True)
+                with ledger.written_to(path.parent):
+                    path.unlink(missing_ok=True)
             before = cleared.get(outcome.owner_pid)
             cleared[outcome.owner_pid] = outcome if before is None else before.with_other(outcome)
     return list(cleared.values())

@@ -4,11 +4,13 @@ disk that is full, a file that is damaged, or one that cannot be used."""
 from __future__ import annotations
 
 import os
+import resource
 import sqlite3
 from pathlib import Path
 
-from assay.errors import ArgumentError, AssayError, RunFailed, SystemUnderTestError
+from assay.errors import ArgumentError, AssayError, SystemUnderTestError
 from assay.files.paths import is_folder
+from assay.text.sizes import size_word
 
 OTHER_FILE = "name another file with --records"
 _ERROR, _READONLY, _IOERR, _CORRUPT, _FULL, _CANTOPEN, _NOTADB = 1, 8, 10, 11, 13, 14, 26
@@ -46,6 +48,8 @@ def not_opened_for_writing(error: sqlite3.Error, path: Path) -> AssayError:
     """The error of a file that is to be written."""
     if _result(error) in (_READONLY, _CANTOPEN):
         return no_folder(path) or _not_writable(path)
+    if _result(error) == _IOERR:
+        return not_written(error, path)
     return not_opened(error, path)
 
 
@@ -75,7 +79,15 @@ def not_written(error: sqlite3.Error, path: Path) -> AssayError:
         return _not_writable(path)
     if _result(error) in _DAMAGED:
         return damaged(error, path)
-    return RunFailed(
+    limit, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
+    if _result(error) == _IOERR and limit != resource.RLIM_INFINITY:
+        return SystemUnderTestError(
+            f"{path}: the record could not be written: {error}; this process may write files of up "
+            f"to {size_word(limit)}",
+            hint="everything written before is safe; raise the limit on the size of files: "
+            "ulimit -f unlimited",
+        )
+    return SystemUnderTestError(
         f"{path}: the record could not be written: {error}",
         hint=f"everything written before is safe; {OTHER_FILE}",
     )
