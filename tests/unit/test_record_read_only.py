@@ -6,7 +6,9 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import invented_records as invented
@@ -138,3 +140,40 @@ def test_a_record_that_is_locked_even_to_readers_is_not_read_past_the_lock(
     with pytest.raises(SystemUnderTestError, match="is locked by another process"):
         Store(path, must_exist=True)
     other.close()
+
+
+def test_a_record_that_was_read_while_it_was_read_only_can_be_written_later() -> None:
+    """By its owner, who is not root: SQLite makes its log with the mode of the record."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, path = Path(name), Path(name, "r.sqlite")
+        invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
+        path.chmod(0o444)
+        for owned in (folder, path):
+            os.chown(owned, *((_USER, _USER) if os.geteuid() == 0 else (-1, -1)))
+
+        def read_then_write() -> None:
+            assert states(path) == ["done"]
+            path.chmod(0o644)
+            invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)
+
+        assert _as_a_user(read_then_write) == 0
+
+
+_USER = 65534
+
+
+def _as_a_user(work: Callable[[], None]) -> int:
+    """The exit status of a process that does the work, not as root."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    try:
+        if os.geteuid() == 0:
+            os.setgroups([])
+            os.setgid(_USER)
+            os.setuid(_USER)
+        work()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)

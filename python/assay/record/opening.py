@@ -7,9 +7,11 @@ them open, to make a private copy.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 from pathlib import Path
 from typing import Literal
@@ -17,13 +19,30 @@ from urllib.parse import quote
 
 from assay.files import shared_files
 
+_LOG = ("-wal", "-shm")
 Mode = Literal["rwc", "rw", "ro"]
 
 
 def connect(path: Path, mode: Mode, *, timeout_s: float) -> sqlite3.Connection:
     """A connection in autocommit mode; ``rwc`` creates a file that is not there. Raises
     `sqlite3.Error`."""
+    keep_log_writable(path)
     return _connect(path, f"mode={mode}", timeout_s)
+
+
+def keep_log_writable(path: Path) -> None:
+    """Lets all write the log of a record who may write the record, and its owner. SQLite makes the
+    log with the mode of the record: after a look at a read-only one it would stay read-only, and
+    the record could not be written when it is writable again."""
+    with contextlib.suppress(OSError):
+        real = path.resolve()
+        wanted = stat.S_IMODE(real.stat().st_mode) | stat.S_IWUSR
+        for end in _LOG:
+            with contextlib.suppress(FileNotFoundError):
+                log = Path(f"{real}{end}")
+                mode = stat.S_IMODE(log.stat().st_mode)
+                if wanted & ~mode:
+                    log.chmod(mode | wanted)
 
 
 def private() -> sqlite3.Connection:

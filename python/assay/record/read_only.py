@@ -59,7 +59,9 @@ def _open(path: Path) -> sqlite3.Connection:
     modes: list[opening.Mode] = ["rw", "ro"] if may_write else ["ro"]
     for mode in modes:
         try:
-            return _tried(opening.connect(path, mode, timeout_s=_BUSY_TIMEOUT_S))
+            connection = _tried(opening.connect(path, mode, timeout_s=_BUSY_TIMEOUT_S))
+            opening.keep_log_writable(path)
+            return connection
         except sqlite3.OperationalError as error:
             if is_locked(error):  # a copy would ignore the writer's lock
                 raise
