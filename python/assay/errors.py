@@ -17,6 +17,7 @@
     │   ├── SystemDied               it stopped while it was needed
     │   ├── MachineLimit             too few threads or open files on this machine, or no control
     │   │                            groups
+    │   ├── NotRemoved               what Assay has made cannot be removed, as where it is busy
     │   ├── StorageUnavailable       this machine cannot have a storage of that kind
     │   └── PluginFailed             a plugin of another package raised, or breaks its contract
     ├── RunFailed           exit 1   the run was measured and failed
@@ -155,6 +156,11 @@ class SystemDied(SystemUnderTestError):
 class MachineLimit(SystemUnderTestError):
     """This machine does not allow what is needed: so many threads or open files, a control group,
     so much memory."""
+
+
+class NotRemoved(SystemUnderTestError):
+    """What Assay has made cannot be removed now, as where another process uses it: the next command
+    tries again. What was measured is not affected."""
 
 
 class StorageUnavailable(SystemUnderTestError):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
@@ -31,7 +33,9 @@ from assay.provision.resources import (
     TaggedProcesses,
     loop_device,
 )
+from assay.provision.resources.mount import is_mounted
 from assay.provision.resources.resource import NOTHING, Undone
+from assay.record import Store
 from assay.storages.block.file_systems import FILE_SYSTEMS
 from block_devices import HAS_LOOP_DEVICES, MAY_MOUNT
 from programs import UNSHARE
@@ -97,6 +101,55 @@ def test_a_resource_that_cannot_be_undone_is_reported_and_the_others_are_undone(
     for left in ledger.state_directory().iterdir():
         left.unlink()
     entry.remove()
+
+
+_RUN = """
+import sys
+import time
+from assay.cli.program import run_program
+from assay.provision.resources import mount
+
+mount._TIMEOUT_S = 0.2
+sys.exit(run_program(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(not MAY_MOUNT, reason="only root mounts")
+def test_a_storage_that_is_busy_at_its_end_does_not_stop_the_experiment(tmp_path: Path) -> None:
+    """The next command removes it, and does not say that a process was killed."""
+    (tmp_path / "one.sql").write_text("SELECT 1;\n")
+    storages = ["--storage", "tmpfs,here", "--no-probe"]
+    words = [sys.executable, "-c", _RUN, "run", "one.sql", "--on", "sqlite", *storages]
+    options = ["--duration", "500ms", "--warm-up", "0"]
+    with subprocess.Popen(
+        [*words, *options], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as first:
+        while first.poll() is None and not (mounted := _tmpfs_of(first.pid)):
+            time.sleep(0.001)
+        user = os.open(mounted[0], os.O_RDONLY)
+        _, said = first.communicate(timeout=60)
+    os.close(user)
+    assert first.returncode == 0, said
+    assert f"could not remove {mounted[0]}" in said
+    with Store(tmp_path / "assay-records.sqlite", must_exist=True) as store:
+        assert [(run.storage, run.state) for run in store.runs()] == [
+            ("tmpfs", "done"), ("here", "done"),
+        ]  # fmt: skip
+    second = subprocess.run([*words, *options], cwd=tmp_path, capture_output=True, text=True)
+    assert f"process {first.pid} of an earlier assay command could not remove" in second.stderr
+    assert f"removed {mounted[0]}" in second.stderr
+    assert not Path(mounted[0]).exists()
+
+
+def _tmpfs_of(process_id: int) -> list[str]:
+    """The mount points that a process has noted and made."""
+    return [
+        resource["path"]
+        for entry in ledger.state_directory().glob("*.json")
+        if (document := json.loads(entry.read_text()))["owner_pid"] == process_id
+        for resource in document["resources"]
+        if resource["kind"] == "mount" and is_mounted(Path(resource["path"]))
+    ]
 
 
 def test_every_kind_of_resource_is_written_and_read_back(tmp_path: Path) -> None:

@@ -14,11 +14,13 @@ from typing import Self
 
 from assay.durability.stage import measure
 from assay.durability.values import Durability, not_measured
+from assay.errors import NotRemoved
 from assay.load.loading import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
 from assay.pool.pooled_system import PooledSystem
 from assay.provision.full_storage import Space
 from assay.provision.running import OnDirectory, RunningSystem, running_system
+from assay.text.reasons import with_more
 
 
 class Pool:
@@ -32,16 +34,19 @@ class Pool:
         *,
         measures_durability: bool = True,
         may_commit: Callable[[PlannedRun], bool] = lambda _: True,
+        warning: Callable[[str], None] = lambda _: None,
     ) -> None:
         """``runs``: those of the plan that are executed; None: all. A server is started for the
         clients of the whole plan, so that it is the same whichever of them are executed now.
-        ``may_commit``: whether a run may commit anything."""
+        ``may_commit``: whether a run may commit anything. ``warning`` gets a sentence where
+        something of a deployment cannot be removed; the next command tries again."""
         self._plan = plan
         self._runs = plan.runs if runs is None else tuple(runs)
         self._loading = loading
         self._up: dict[str, PooledSystem] = {}
         self._measures_durability = measures_durability
         self._may_commit = may_commit
+        self._warning = warning
         self._durability: dict[str, Durability] = {}
 
     def __enter__(self) -> Self:
@@ -55,7 +60,7 @@ class Pool:
     ) -> None:
         with ExitStack() as all_of_them:
             for pooled in self._up.values():
-                all_of_them.callback(pooled.close)
+                all_of_them.callback(self._close, pooled)
             self._up.clear()
 
     def acquire(
@@ -133,7 +138,13 @@ class Pool:
         """Takes the deployment down; a later run gets a fresh one."""
         pooled = self._up.pop(_place(planned), None)
         if pooled is not None:
+            self._close(pooled)
+
+    def _close(self, pooled: PooledSystem) -> None:
+        try:
             pooled.close()
+        except NotRemoved as error:
+            self._warning(with_more(error.message, error.hint or ""))
 
 
 def _place(run: PlannedRun) -> str:

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from assay.errors import SystemUnderTestError
+from assay.errors import NotRemoved, SystemUnderTestError
 from assay.provision import ledger
 from assay.provision.ledger import Entry, HeldEntry
 from assay.provision.resources import CannotUndo
@@ -25,7 +25,9 @@ class Cleared:
 
     entries: tuple[str, ...]
     owner_pid: int
-    """Of the process that made them and was killed."""
+    """Of the process that made them."""
+    was_killed: bool = True
+    """Else it ended by itself, and could not remove them."""
     processes: int = 0
     removed: list[str] = field(default_factory=list)
     remaining: list[str] = field(default_factory=list)
@@ -54,10 +56,12 @@ class Cleared:
             )
         else:
             done.append("nothing is left that could affect the measurements of this command")
-        return (
-            f"process {self.owner_pid} of an earlier assay command was killed and left servers or "
-            f"files behind: {'; '.join(done)}"
+        how = (
+            "was killed and left servers or files behind"
+            if self.was_killed
+            else "could not remove at its end what it had made"
         )
+        return f"process {self.owner_pid} of an earlier assay command {how}: {'; '.join(done)}"
 
 
 @contextlib.contextmanager
@@ -65,7 +69,7 @@ def undone_at_end(identity: str) -> Iterator[HeldEntry]:
     """An entry of the ledger; everything in it is undone at the end of the block. Add each resource
     before it is made.
 
-    Raises `SystemUnderTestError` if a resource cannot be removed; it then stays in the ledger.
+    Raises `NotRemoved` if a resource cannot be removed; it then stays in the ledger.
     """
     held = ledger.new_entry(identity)
     try:
@@ -73,19 +77,22 @@ def undone_at_end(identity: str) -> Iterator[HeldEntry]:
     finally:
         with after_teardown():
             outcome = undo(held.entry)
-            if not outcome.remaining:
+            if outcome.remaining:
+                with contextlib.suppress(SystemUnderTestError):  # it stays as it was
+                    held.leave()
+            else:
                 held.remove()
         if outcome.remaining:
-            raise SystemUnderTestError(
+            raise NotRemoved(
                 f"could not remove {', '.join(outcome.remaining)}",
-                hint="the next `assay run` tries again",
+                hint="the next assay command tries again",
             )
 
 
 def undo(entry: Entry) -> Cleared:
     """Removes the resources of an entry, the last created first. A failure does not stop the
     others: each checks what depends on it."""
-    outcome = Cleared((entry.id,), entry.owner_pid)
+    outcome = Cleared((entry.id,), entry.owner_pid, not entry.is_left)
     for resource in reversed(entry.resources):
         try:
             done = resource.undo(entry.id)

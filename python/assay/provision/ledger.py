@@ -47,6 +47,8 @@ class Entry:
     owner_pid: int
     made: str
     resources: tuple[Resource, ...] = ()
+    is_left: bool = False
+    """Its maker was not killed: it has tried to remove the resources, and could not."""
 
     def document(self) -> dict[str, Any]:
         return {
@@ -54,6 +56,7 @@ class Entry:
             "id": self.id,
             "owner_pid": self.owner_pid,
             "made": self.made,
+            "is_left": self.is_left,
             "resources": [resource.document() for resource in self.resources],
         }
 
@@ -77,6 +80,11 @@ class HeldEntry:
         """Removes a resource that no longer exists."""
         rest = tuple(kept for kept in self.entry.resources if kept != resource)
         self.entry = replace(self.entry, resources=rest)
+        self._write()
+
+    def leave(self) -> None:
+        """Some of its resources cannot be removed: it stays for the next command."""
+        self.entry = replace(self.entry, is_left=True)
         self._write()
 
     def remove(self) -> None:

@@ -25,7 +25,7 @@ from assay.provision.resources import KINDS, Directory, Mount, Resource, TaggedP
 def clear_leftovers() -> list[Cleared]:
     """Clears every entry whose maker is dead; the newest first, as servers lie on mounts. What one
     process has left is one result."""
-    cleared: dict[int, Cleared] = {}
+    cleared: dict[tuple[int, bool], Cleared] = {}
     paths = sorted(
         (path for path in ledger.state_directory().iterdir() if path.suffix in (".json", ".new")),
         key=_age_key,
@@ -46,8 +46,9 @@ def clear_leftovers() -> list[Cleared]:
             if not outcome.remaining:
                 with ledger.written_to(path.parent):
                     path.unlink(missing_ok=True)
-            before = cleared.get(outcome.owner_pid)
-            cleared[outcome.owner_pid] = outcome if before is None else before.with_other(outcome)
+            maker = outcome.owner_pid, outcome.was_killed
+            before = cleared.get(maker)
+            cleared[maker] = outcome if before is None else before.with_other(outcome)
     return list(cleared.values())
 
 
@@ -91,6 +92,7 @@ def _parse(text: str) -> Entry | None:
             owner_pid=int(document["owner_pid"]),
             made=str(document["made"]),
             resources=_READERS[document["version"]](document),
+            is_left=bool(document.get("is_left")),  # which earlier programs did not note
         )
     except (ValueError, KeyError, TypeError):
         return None
