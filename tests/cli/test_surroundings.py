@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 
 from assay.bibsql.bibliography import files_of
+from assay.cli import surroundings
+from assay.cli.outcome import outcome_of
 from assay.errors import ArgumentError, InputError
 from assay.provision import ledger
 from assay.provision.deployment import StorageFacts
@@ -57,6 +59,37 @@ def test_a_umask_that_denies_the_owner_is_overridden(tmp_path: Path, script: Pat
         assert ended.returncode == 0, ended.stderr
     mode = stat.S_IMODE((tmp_path / "r.sqlite").stat().st_mode)
     assert mode & 0o777 == 0o600, "ours to read and write, and nobody else's"
+
+
+@pytest.mark.parametrize(
+    ("prepared", "words", "status", "message"),
+    [
+        ("ulimit -v 100000", "plan one.sql --on sqlite", 3, "ulimit -v unlimited"),
+        ("export TZ=XYZ99", "list runs --records r.sqlite", 2, "found TZ=XYZ99"),
+    ],
+    ids=["memory", "time zone"],
+)
+def test_limits_of_the_process_are_named_with_the_fix(
+    tmp_path: Path, script: Path, prepared: str, words: str, status: int, message: str
+) -> None:
+    run(tmp_path, "run", script, "--on", "null", "-t", "1", "--records", "r.sqlite")
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f"{prepared} && exec {BIN}/assay {words}"],
+        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (ended.returncode, message in ended.stderr) == (status, True), ended.stderr
+
+
+def test_a_missing_proc_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(surroundings, "_PROC", tmp_path / "proc")
+
+    def work() -> None:
+        (tmp_path / "proc" / "mountinfo").read_text()
+
+    assert outcome_of("p", work) == 3
+    assert "found none\n\nhint: mount -t proc proc /proc" in capsys.readouterr().err
 
 
 def test_a_deleted_working_directory_is_reported(tmp_path: Path, script: Path) -> None:

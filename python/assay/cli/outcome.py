@@ -18,11 +18,7 @@ from collections.abc import Callable
 import click
 
 from assay.cli.streams import standard_streams
-from assay.cli.surroundings import (
-    has_no_working_directory,
-    keep_own_rights,
-    no_working_directory,
-)
+from assay.cli.surroundings import cause_of, keep_own_rights
 from assay.cli.usage_errors import sentence
 from assay.errors import AssayError, YouError
 from assay.plugin_failures import plugin_failures
@@ -57,7 +53,7 @@ def outcome_of(program: str, work: Callable[[], int | None]) -> int:
 
 def _failed(raised: Exception) -> int:
     """Prints the error; returns the exit status."""
-    error = no_working_directory() if has_no_working_directory() else raised
+    error = cause_of(raised) or raised
     if not isinstance(error, AssayError):
         say_bug(error)
         return BUG

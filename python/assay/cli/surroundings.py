@@ -1,15 +1,20 @@
-"""Checks what the process inherits: its umask, its working directory, and the encoding of its
-arguments."""
+"""Checks what the process inherits: its umask, working directory, time zone and limit of memory,
+/proc, and the encoding of its arguments."""
 
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
 
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, AssayError, MachineLimit
 from assay.files.text_file import shown_if_not_utf8
+from assay.text.units import size
 
 _OWN_RIGHTS = 0o700
+_PROC = Path("/proc/self")
 
 
 def keep_own_rights() -> None:
@@ -19,19 +24,53 @@ def keep_own_rights() -> None:
     os.umask(mask & ~_OWN_RIGHTS)
 
 
-def has_no_working_directory() -> bool:
+def cause_of(error: Exception) -> AssayError | None:
+    """What about the process's surroundings explains an error; None: nothing."""
+    if _has_no_working_directory():
+        return ArgumentError(
+            "the working directory has been removed", hint="cd to a directory that exists"
+        )
+    if isinstance(error, AssayError):
+        return None
+    if isinstance(error, MemoryError):
+        return _no_memory()
+    if isinstance(error, OSError) and not _PROC.exists():
+        return MachineLimit(
+            "expected the kernel's files in /proc, found none", hint="mount -t proc proc /proc"
+        )
+    if isinstance(error, ValueError) and _has_no_time_zone():
+        return ArgumentError(
+            f"expected a time zone less than 24 hours from UTC, found TZ={os.environ.get('TZ')}",
+            hint="set TZ to a name such as Europe/Zurich or UTC, or unset it",
+        )
+    return None
+
+
+def _no_memory() -> MachineLimit:
+    limit_bytes, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit_bytes == resource.RLIM_INFINITY:
+        return MachineLimit("no memory is left", hint="stop other programs, or use less data")
+    return MachineLimit(
+        f"no memory is left: the limit of this process is {size(limit_bytes)} of address space",
+        hint="`ulimit -v unlimited` removes the limit",
+    )
+
+
+def _has_no_time_zone() -> bool:
+    try:
+        datetime.now().astimezone()
+    except ValueError:
+        return True
+    return False
+
+
+def _has_no_working_directory() -> bool:
     """Whether the working directory has been removed, so that relative paths do not resolve."""
     try:
         os.getcwd()  # noqa: PTH109
     except FileNotFoundError:
         return True
     return False
-
-
-def no_working_directory() -> ArgumentError:
-    return ArgumentError(
-        "the working directory has been removed", hint="cd to a directory that exists"
-    )
 
 
 def refuse_other_encodings(words: Iterable[str]) -> None:
