@@ -333,6 +333,32 @@ def test_two_servers_of_one_system_are_compared_with_versions_and_settings(folde
     assert "fsync: default, or not in this version → off" in shown
 
 
+def test_levels_of_a_setting_are_compared_by_its_name(folder: Path) -> None:
+    """With or without its system; where it was not asked for, it is at its default."""
+    systems = [
+        SystemChoice("postgresql", settings={"jit": "on", "synchronous_commit": "off"}),
+        SystemChoice("postgresql", settings={"jit": "on"}),
+    ]
+    planned = invented.plan(systems, repetitions=2)
+    one = comparison.side("A", "", [invented.experiment(folder / "a", planned, 1.0)])
+    for between in ("synchronous_commit", "postgresql.synchronous_commit"):
+        made = comparison.compare(one, None, between=between)
+        assert (made.a.title, made.b.title) == (
+            "postgresql.synchronous_commit off, ",
+            "postgresql.synchronous_commit default, ",
+        )
+        assert [cell.name for cell in made.cells] == ["postgresql jit=on, here, 8 clients"]
+        assert not made.unequal
+
+
+def test_a_setting_of_two_systems_is_named_with_its_system(folder: Path) -> None:
+    systems = [SystemChoice(name, settings={"jit": "on"}) for name in ("postgresql", "mariadb")]
+    found = invented.experiment(folder / "a", invented.plan(systems), 1.0)
+    with pytest.raises(ArgumentError, match="several systems have a setting 'jit'") as raised:
+        comparison.compare(comparison.side("A", "", [found]), None, between="jit")
+    assert raised.value.hint == "name one: --between mariadb.jit or --between postgresql.jit"
+
+
 def test_the_order_of_the_runs_of_a_side_is_no_difference(folder: Path) -> None:
     machines: list[dict[str, Any]] = [{}, OTHER]
     data = [{"dataset": {"fingerprint": one * 64}} for one in "de"]

@@ -117,7 +117,7 @@ def _of_runs(
     found: list[Difference] = []
     found += _one("system", "version of the system", *_each(a_runs, b_runs, _version))
     if between != PROFILE:
-        found += _settings(a_runs, b_runs)
+        found += _settings(a_runs, b_runs, between)
     if between != "storage":
         found += _storage(a_runs, b_runs)
     if between not in a_runs[0].parameters:
@@ -234,7 +234,7 @@ def _lowered(run: RunRecord) -> str:
     return ", ".join(run.deployment.durability_lowered_by) or "not lowered"
 
 
-def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Difference]:
+def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> Iterator[Difference]:
     """Settings in effect. A system records all that are not at their default, so that one which a
     side of the same system does not have is at its default there, or that version lacks it."""
     of_a, of_b = _in_effect(a), _in_effect(b)
@@ -246,7 +246,9 @@ def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differ
     names = dict.fromkeys(name for settings in (*of_a, *of_b) for name in settings)
     for name in names:
         is_in_both = all(any(name in one for one in side) for side in (of_a, of_b))
-        if name == "port" or not (is_one_system or is_in_both):
+        if name == "port" or f"{a[0].system}.{name}" == between:
+            continue
+        if not (is_one_system or is_in_both):
             continue
         left, right = (_joined(one.get(name, missing) for one in side) for side in (of_a, of_b))
         if not ledger.is_path_of_a_run(left) and not ledger.is_path_of_a_run(right):

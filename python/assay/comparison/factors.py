@@ -22,17 +22,26 @@ _OF_SERVER = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s"}
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
+_DEFAULT = "default"
+"""The level of a setting or option that was not asked for."""
+_OF_SYSTEM = ("options", "settings")
+"""The parts of a cell's system that are asked for by name."""
 
 
 def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
     """Column → level, of the factors that have one. The profile of settings is part of the system's
     name, unless it is the factor ``between`` which levels are compared."""
+    label = run.system_label
+    if between == PROFILE:
+        label = _without_profile(label)
+    elif (name := _name_in_system(run, between)) in (asked := _asked_of_system(run)):
+        label = label.replace(f" {name}={asked[name]}", "", 1)
     driving = {} if run.driving is None else {
         name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
         for name, level in run.driving.not_default.items()
     }  # fmt: skip
     found: dict[str, Scalar | None] = {
-        "system": run.system_label if between != PROFILE else _without_profile(run.system_label),
+        "system": label,
         **({PROFILE: _profile(run)} if between == PROFILE else {}),
         "storage": run.storage or NOT_SEEN,
         **{name: getattr(run.server_machine, name) for name in _OF_SERVER.values()},
@@ -89,6 +98,12 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
             values = dict(system.get(part) or {}).items()
             system[part] = {key: value for key, value in values if of_profile.get(key) != value}
         cell["system"] = {**system, PROFILE: "", "of_profile": {}}
+    elif name := _name_in_system(run, between):
+        for part in _OF_SYSTEM:
+            given_of_part = dict(system.get(part) or {})
+            given_of_part.pop(name, None)
+            system[part] = given_of_part
+        cell["system"] = system
     elif between in _OF_SERVER:
         machine = {**(system.get("machine") or {}), _OF_SERVER[between]: None}
         cell["system"] = {**system, "machine": machine}
@@ -104,12 +119,12 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
 
 def level_of(run: RunRecord, factor: str) -> str | None:
     """As text, as the option takes it; None: the run has none."""
-    found = (
-        server_machines.levels(run.server_machine, [factor])
-        if factor in _OF_SERVER
-        else levels(run, factor)
-    )
-    level = found.get(factor)
+    if factor in _OF_SERVER:
+        level = server_machines.levels(run.server_machine, [factor]).get(factor)
+    elif name := _name_in_system(run, factor):
+        level = _asked_of_system(run).get(name, _DEFAULT)
+    else:
+        level = levels(run, factor).get(factor)
     return None if level is None else cell_names.level_text(level)
 
 
@@ -138,16 +153,29 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
     known |= dict.fromkeys(name for run in runs for name in run.parameters)
     known |= dict.fromkeys(name for run in runs for name in levels(run) if name in OF_DRIVING)
     known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
+    known |= dict.fromkeys(f"{run.system}.{name}" for run in runs for name in _asked_of_system(run))
     return list(known)
 
 
-def insist_on_a_factor(between: str, runs: Iterable[RunRecord]) -> None:
-    """Raises `ArgumentError` where the runs have no factor of that name."""
+def known_factor(between: str, runs: Iterable[RunRecord]) -> str:
+    """The factor of that name; a setting or option of one system alone needs not its system
+    (``synchronous_commit`` is ``postgresql.synchronous_commit``). Raises `ArgumentError` where the
+    runs have none, or several systems have one."""
+    runs = list(runs)
     known = known_factors(runs)
-    if between not in known:
-        raise ArgumentError(
-            f"there is no factor {between!r} in these runs", hint=did_you_mean(between, known)
-        )
+    if between in known:
+        return between
+    full = sorted({f"{run.system}.{between}" for run in runs if between in _asked_of_system(run)})
+    if len(full) == 1:
+        return full[0]
+    raise ArgumentError(
+        f"there is no factor {between!r} in these runs"
+        if not full
+        else f"several systems have a setting {between!r}",
+        hint=f"name one: --between {' or --between '.join(full)}"
+        if full
+        else did_you_mean(between, known),
+    )
 
 
 def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
@@ -208,6 +236,20 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
         else:
             found[name] = str(value)
     return found
+
+
+def _asked_of_system(run: RunRecord) -> dict[str, str]:
+    """Setting or option → the value that was asked for."""
+    system = run.cell.get("system") or {}
+    return {
+        name: str(value) for part in _OF_SYSTEM for name, value in (system.get(part) or {}).items()
+    }
+
+
+def _name_in_system(run: RunRecord, factor: str) -> str:
+    """Of the factor ``SYSTEM.NAME``, where it is the run's system; else empty."""
+    begin = f"{run.system}."
+    return factor.removeprefix(begin) if factor.startswith(begin) else ""
 
 
 def _profile(run: RunRecord) -> str:

@@ -25,7 +25,7 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
     ``FACTOR=LEVEL,LEVEL`` where it has others as well; ``b`` None: both levels are those of A."""
     factor, equals, words = between.partition("=")
     both = [run for one in (a, b) if one is not None for _, run in one.runs]
-    factors.insist_on_a_factor(factor, both)
+    factor = factors.known_factor(factor, both)
     given = words.split(",") if equals else []
     if equals and (len(given) != 2 or not all(given) or given[0] == given[1]):
         raise ArgumentError(
