@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
+from assay.dialects.limits import SchemaLimits
 from assay.dialects.protocol import Column, Table
 from assay.errors import ArgumentError
 
@@ -42,6 +43,14 @@ _CODES = {
 
 class OracleDialect(BoundedIndexes):
     name = "oracle"
+    limits = SchemaLimits(
+        source="Oracle Database Reference, datatype limits and logical database limits",
+        identifier_length=128,
+        columns=1000,
+        varchar_length=1_000,  # of 4 bytes: 4,000 bytes, unless MAX_STRING_SIZE is EXTENDED
+        searches_text=False,  # a CLOB: no =, ORDER BY, DISTINCT
+        indexes_text=False,
+    )
     server_names: tuple[str, ...] = ("Oracle",)
     isolation_levels: tuple[str, ...] = ("read committed", "serializable")
     reserved_words = words(_RESERVED_WORDS)
