@@ -81,3 +81,17 @@ def test_a_wrong_count_makes_the_run_failed(assay: Assay, beebe: Path, tmp_path:
     (run,) = ended.runs
     assert run.state == "failed"
     assert "S04 returned 89 rows" in run.reason
+
+
+def test_look_ups_find_entries_on_every_system(
+    assay: Assay, beebe: Path, available: list[str]
+) -> None:
+    ended = assay(
+        "run", "bibsql.look-ups", "--on", ",".join(available), "--bib", beebe, "--clients", "2",
+        "--transactions", "60", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    for run in ended.runs:
+        assert run.driven is not None and run.driven.outcomes.ok == 120, run.system_label
+        done = {one.name for one in run.driven.transactions if one.outcome == "ok"}
+        assert done == {"by-key", "by-author", "by-title"}, run.system_label
