@@ -293,8 +293,9 @@ def _time(left: Sequence[PlannedRun], before: _Before) -> Iterator[str]:
         said += f": {measured} as earlier runs took"
         said += "" if by_counts == len(left) - measured else ", others without provision and load"
     if by_counts:
-        how_many = "they" if by_counts == len(left) else f"{by_counts} of them"
-        said += f"; how long {how_many} take is not known before their first run"
+        of_all = "it takes" if len(left) == 1 else "they take"
+        how_long = of_all if by_counts == len(left) else f"{by_counts} of them take"
+        said += f"; how long {how_long} is not known before the first run"
     yield said
 
 
