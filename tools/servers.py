@@ -38,7 +38,8 @@ CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 def declared(*, peers: bool = False) -> frozenset[Program]:
     """Every program that the product and its tests start; with those of benchmarks."""
     for module in pkgutil.walk_packages(assay.__path__, f"{assay.__name__}."):
-        importlib.import_module(module.name)
+        if not module.name.endswith(".__main__"):  # that one runs
+            importlib.import_module(module.name)
     for folder in (ROOT, ROOT / "tests" / "support"):
         if str(folder) not in sys.path:
             sys.path.append(str(folder))
