@@ -147,6 +147,23 @@ def test_every_answer_names_options_that_there_are() -> None:
         assert other.beside in known
 
 
+def test_a_list_of_tests_may_repeat_the_name_of_the_workload(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plans = []
+    for words in ("tpcb.select-only,simple-update", "tpcb.select-only,tpcb.simple-update"):
+        assert run_program(["plan", words, "--on", "null", "--format", "json"]) == 0
+        plans.append(capsys.readouterr().out)
+    assert plans[0] == plans[1]
+
+
+def test_a_path_as_a_storage_is_answered_with_the_storage_in_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run_program(["plan", "tpcb", "--on", "null", "--storage", "/mnt/fast"]) == 2
+    assert "hint: here:/mnt/fast" in capsys.readouterr().err
+
+
 def test_help_is_still_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_program(["run", "-h"]) == 0
     assert "Usage: " in capsys.readouterr().out

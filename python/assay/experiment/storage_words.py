@@ -39,6 +39,7 @@ from assay.text.units import counted, size
 
 FORM = "KIND[key=value,…]:DIRECTORY"
 _QUOTE = '"'
+_PATH_BEGINS = ("/", ".", "~")
 _LESS_ROOM = "choose a smaller size, another directory, or --order sequential"
 
 _WORD = re.compile(
@@ -78,6 +79,10 @@ def _choice(word: str, may_erase: bool) -> StorageChoice:
             raise ArgumentError(f"{word}: the bracket is not closed", hint=f"{word}]")
         raise ArgumentError(f"expected a storage as {FORM}, found {word!r}")
     kind = found["kind"].strip()
+    if kind.startswith(_PATH_BEGINS):
+        raise ArgumentError(
+            f"expected a storage as {FORM}, found a path: {word!r}", hint=f"here:{word}"
+        )
     check_storage_kind(kind)
     options: dict[str, str] = {}
     for setting in split(found["options"] or ""):

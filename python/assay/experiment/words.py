@@ -128,7 +128,7 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
         return _from_scripts(words)
     scripts = tuple(ad_hoc_script.script_file(word) for word in words.script)
     name, test = words.target, ""
-    head, _, tail = words.target.rpartition(".")
+    head, _, tail = _with_one_name(words.target).rpartition(".")
     is_whole = words.target in registry.workloads() or paths.is_folder(Path(words.target))
     if not is_whole and head and tail and "/" not in tail:
         name, test = head, tail
@@ -147,6 +147,13 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
         series=workload.series_among(settings.split(test)),
     )
     return asked, ad_hoc_script.with_scripts(workload, scripts, asked.tests)
+
+
+def _with_one_name(target: str) -> str:
+    """``tpcb.select-only,tpcb.simple-update`` as ``tpcb.select-only,simple-update``."""
+    first, *rest = target.split(",")
+    name = first.rpartition(".")[0]
+    return ",".join((first, *(word.removeprefix(f"{name}.") for word in rest)))
 
 
 def _test_names(workload: Workload, words: str) -> tuple[str, ...]:
