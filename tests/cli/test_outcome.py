@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -51,6 +52,17 @@ def test_exit_statuses(
 
     assert outcome_of("p", work) == status
     assert capsys.readouterr() == ("", message)
+
+
+def test_the_package_is_the_program_too_and_can_be_imported_whole() -> None:
+    words = (["-m", "assay"], ["-c", "import assay.__main__ as main; main.main()"])
+    for one in words:
+        ended = subprocess.run(
+            [sys.executable, *one, "--version"], capture_output=True, text=True, timeout=60
+        )
+        assert (ended.returncode, ended.stdout) == (0, f"assay {version('assay')}\n")
+    imported = subprocess.run([sys.executable, "-c", "import assay.__main__"], timeout=60)
+    assert imported.returncode == 0
 
 
 def test_ctrl_c_while_modules_are_imported_is_no_traceback() -> None:

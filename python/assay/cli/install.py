@@ -39,11 +39,23 @@ def command(system: str) -> None:
         say(cleared.sentence())
     one = system_named(name)
     if not isinstance(one, Installable):
-        raise ArgumentError(f"{name} cannot be installed by Assay", hint=_installable())
+        raise ArgumentError(f"{name} cannot be installed by Assay", hint=_instead(one))
     ready = stage.install(one, version, say)
     say(f"{name} {ready.found.version} is ready: {_how_to_use(one, ready)}")
     say(f"to remove it: `assay uninstall {name}@{ready.folder.name}`")
     click.echo(ready.folder)
+
+
+def _instead(system: System) -> str:
+    """How a system is had that cannot be installed: it is there, or by the packages that its
+    search names."""
+    if not isinstance(system, Findable):
+        return _installable()
+    try:
+        system.find()
+    except SystemUnderTestError as error:
+        return f"{error.hint}; {_installable()}" if error.hint else _installable()
+    return f"it is on this machine: `assay run WORKLOAD --on {system.name}`"
 
 
 def _how_to_use(system: System, ready: stage.Ready) -> str:
