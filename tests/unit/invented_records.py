@@ -334,7 +334,10 @@ def disturbed(run: RunRecord, share: float) -> RunRecord:
     peaks = {"load_1min_peak": 0.0, "cached_peak_bytes": 0, "dirty_peak_bytes": 0}
     others_ns = round(share * run.driven.elapsed_ns * MACHINE["processors"])
     cost = {**states, **peaks, "other_programs_ns": others_ns}
-    found = changed(run, "observation", machine_cost=cost)
+    return judged_again(changed(run, "observation", machine_cost=cost))
+
+
+def judged_again(found: RunRecord) -> RunRecord:
     verdict, warnings = judge_run(found.evidence)
     return replace(
         found, warnings=tuple(warnings), verdict=verdict.word, verdict_reason=verdict.reason

@@ -87,6 +87,24 @@ def test_runs_beside_other_programs_decide_no_claim(tmp_path: Path, claim: dict[
     assert _judged_of(beside) == ("not decided", "other programs used 23 % of the processors")
 
 
+def test_selects_from_the_device_that_read_nothing_from_it_are_not_comparable(
+    tmp_path: Path,
+) -> None:
+    planned = invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), repetitions=3)
+    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)}
+    record = invented.experiment(
+        tmp_path / "records.sqlite", planned, elapsed, workload={"claims": [DISK_IS_SLOWER]}
+    )
+    words = []
+    for read_bytes in (0, 10_000_000):
+        facts = {"reads_device": True, "embedded_read_bytes": read_bytes, "server_cost": None}
+        runs = (invented.changed(run, "observation", **facts) for run in record.runs)
+        words.append(_judged_of(replace(record, runs=tuple(map(invented.judged_again, runs)))))
+    (bad, why), (good, _) = words
+    assert bad == "not comparable" and why.endswith("nothing was read from the device")
+    assert good == "same order"
+
+
 def test_what_changes_from_block_to_block_is_in_no_ratio(tmp_path: Path) -> None:
     """The machine becomes slower with each repetition, which holds a run of each cell."""
     elapsed = {HERE: (1.2, 2.41, 4.79), SSD: (1.0, 2.0, 4.0)}

@@ -1,5 +1,5 @@
-"""Takes the evidence of a run whose caches were to be warm; returns what its system still read from
-its storage, page cache left out."""
+"""Takes the evidence of a run; returns what its system read from its storage, page cache left out:
+a warm cache must need nothing, and a test of the device something."""
 
 from __future__ import annotations
 

@@ -99,6 +99,14 @@ class Kind(Enum):
         "use a storage on a disk",
         limits=True,
     )
+    NOT_FROM_DEVICE = WarningText(
+        "the test measures reads from the device, but nothing was read from it: the data came from "
+        "the page cache, so that its numbers are not compared",
+        "--memory below the size of the data (a control group counts the page cache as well), or "
+        "more data",
+        limits=True,
+        forbids_deciding=True,
+    )
     NOT_WARM = WarningText(
         "the caches should have been warm, but the system read from its storage during the "
         "measurement",

@@ -99,7 +99,11 @@ def _memory_of_system(run: Evidence) -> int:
 
 
 def _of_cache(run: Evidence) -> Iterator[tuple[Kind, str]]:
-    """Whether a warm cache was warm."""
+    """Whether a warm cache was warm, and whether a test of the device read from it."""
+    per_transaction = cache.read_per_transaction(run)
+    is_of_device = run.driven is not None and run.driven.reads_device
+    if is_of_device and per_transaction is not None and per_transaction <= cache.READ_LIMIT_BYTES:
+        yield Kind.NOT_FROM_DEVICE, f"{run.named_run}: nothing was read from the device"
     if not cache.is_to_be_warm(run) or run.driven is None or not run.driven.outcomes.ended:
         return
     read_bytes = cache.read_per_transaction(run)

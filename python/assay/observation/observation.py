@@ -78,6 +78,8 @@ class Observation(EngineObservation, frozen=True):
     embedded_read_bytes: int | None = None
     """What this process read from storage, page cache left out, where the system works in it."""
     cache_state: CacheState | None = None
+    reads_device: bool = False
+    """Whether its test measures reads from the device."""
     commits: int | None = None
     """Transactions that ended ok and are of a type that changes data; None: not counted."""
     server_counters: dict[str, int] = msgspec.field(default_factory=dict)

@@ -148,6 +148,7 @@ def observe(
     # Read-only sessions commit nothing, whatever their statements.
     writing = () if is_read_only else context.compiled.writing_types(planned, dialect)
     found = {"script_warnings": warned, "commits": commits(observation, writing)}
+    found["reads_device"] = state.test.reads_device
     return replace(observation, **found), samples
 
 

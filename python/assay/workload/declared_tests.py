@@ -57,6 +57,7 @@ def _test(name: str, section: Section, known: Known) -> Test:
         changes_data=section.boolean("changes_data", True),
         allows_native_client=section.boolean("allows_native_client", False),
         compare_results=section.boolean("compare_results", False),
+        reads_device=section.boolean("reads_device", False),
         data_to_buffer=_data_to_buffer(section, known.parameters),
         checks=section.texts("checks", ("*",), may_be_empty=True),
         counted_checks=section.texts("counted_checks", ()),

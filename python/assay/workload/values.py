@@ -98,6 +98,9 @@ class Test:
     times, as one file of statements."""
     compare_results: bool = False
     """Whether all systems of an experiment must answer every transaction with the same rows."""
+    reads_device: bool = False
+    """Whether it measures reads from the device: where nothing is read from it, its numbers are of
+    something else."""
     data_to_buffer: float | str | None = None
     """The ratio of the data's size to the buffer's size; None: the buffer is not sized."""
     checks: tuple[str, ...] = ("*",)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from assay.judge import estimate
+from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, selection
 from assay.report.cells.aggregates import Key
@@ -30,6 +31,9 @@ def why_not(cell: CellRuns, key: Key | None = None) -> str:
             return f"{run.system} was not run"
         reason, _, _hint = sentence(run.reason).partition(" (")
         return f"{run.system} was not measured: {reason or run.state}"
+    for measured in cell.measured:
+        if any(one.name == Kind.NOT_FROM_DEVICE.id for one in measured.warnings):
+            return f"{cell.name}: nothing was read from the device"
     verdict = cell.judged.verdict
     return f"{cell.name} is invalid: {verdict.reason}" if verdict.word == "invalid" else ""
 
