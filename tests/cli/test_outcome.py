@@ -60,7 +60,7 @@ def test_the_package_is_the_program_too_and_can_be_imported_whole() -> None:
         ended = subprocess.run(
             [sys.executable, *one, "--version"], capture_output=True, text=True, timeout=60
         )
-        assert (ended.returncode, ended.stdout) == (0, f"assay {version('assay')}\n")
+        assert (ended.returncode, ended.stdout) == (0, f"assay {version('assay-db')}\n")
     imported = subprocess.run([sys.executable, "-c", "import assay.__main__"], timeout=60)
     assert imported.returncode == 0
 
