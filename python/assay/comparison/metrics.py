@@ -57,7 +57,7 @@ class Metric:
     @property
     def is_speed(self) -> bool:
         """Whether it says how fast the work was done, and not how long a part of it waited."""
-        return self.words is _SPEED and not self.name.startswith("latency_")
+        return self.words == _SPEED and not self.name.startswith("latency_")
 
     def least_deviation(self, value: float) -> float:
         """The standard deviation that the logarithm of a value has at least: of a count that of

@@ -7,7 +7,7 @@ Every face of the program has these sentences: the terminal, the page, Markdown,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from assay.comparison.conclusions import IN_MEMORY, Conclusion, Question
 from assay.durability.values import MEANINGS
@@ -18,35 +18,50 @@ from assay.text import units
 
 _MOST_PLACES = 3
 """Combinations of the other factors that a sentence names; of more it counts the rest."""
+_WIDE = 1000
+"""An interval whose upper bound is so many times the lower one says nothing."""
 TOGETHER = "\u00a0"
 """A blank at which no line is broken."""
 
 
-class Answer(NamedTuple):
+@dataclass(frozen=True)
+class Answer:
     """A question of an experiment, answered in words."""
 
-    test: str
-    """With its workload."""
-    factor: str
-    sentence: str
     question: Question
+    test: str
+    """Empty where all questions are about one test."""
+    factor: str
+    """As it is said."""
+    said: str
+    """Which level is better, and how much; or why nothing is decided."""
+    limits: tuple[str, ...]
+    """What limits the conclusion: how durable the commits are, whether the numbers are
+    indicative."""
+
+    @property
+    def sentence(self) -> str:
+        """With the limits; on one line."""
+        return "; ".join((self.said, *self.limits)).replace(TOGETHER, " ")
 
 
 def answers(questions: Sequence[Question], most_places: int = _MOST_PLACES) -> tuple[Answer, ...]:
     """In their order. ``most_places``: combinations of the other factors that a sentence names; of
     more it counts the rest."""
+    has_tests = len({question.test for question in questions}) > 1
     return tuple(
         Answer(
-            question.test,
-            _TITLES.get(question.factor, question.factor),
-            sentence(question, most_places),
             question,
+            question.test if has_tests else "",
+            _TITLES.get(question.factor, question.factor),
+            _said(question, most_places),
+            tuple(_limits(question)),
         )
         for question in questions
     )
 
 
-def sentence(question: Question, most_places: int = _MOST_PLACES) -> str:
+def _said(question: Question, most_places: int) -> str:
     """``SYSTEM is 4.6 times (4.1 to 5.2) as fast as OTHER at 8 clients; …``."""
     reasons = {conclusion.reason for conclusion in question.conclusions}
     if len(reasons) == 1 and (why := reasons.pop()):
@@ -54,16 +69,23 @@ def sentence(question: Question, most_places: int = _MOST_PLACES) -> str:
     by_place: dict[tuple[tuple[str, Scalar], ...], list[Conclusion]] = {}
     for conclusion in question.conclusions:
         by_place.setdefault(tuple(conclusion.at.items()), []).append(conclusion)
-    # The most clients are where systems differ, and stand last.
-    places = list(by_place.values())
-    if not question.is_numeric:
-        places.reverse()
-    rest = places[most_places:]
+    # The most clients are where systems differ, and stand first.
+    places = [*by_place.values()] if question.is_numeric else [*reversed(by_place.values())]
+    places.sort(key=_clarity)
+    decided = [place for place in places if _clarity(place) == 0]
+    shown = decided[:most_places] or places[:1]
     clauses = _of_numbers if question.is_numeric else _of_names
-    parts = [*clauses(question.factor, places[:most_places])]
-    if rest:
-        parts.append(_others(question, places[0], rest))
-    return "; ".join([*parts, *_limits(question)])
+    parts = [*clauses(question.factor, shown)]
+    if rest := places[len(shown) :]:
+        parts.append(_others(question, shown[0], rest))
+    return "; ".join(parts)
+
+
+def _clarity(conclusions: Sequence[Conclusion]) -> int:
+    """What is decided stands first, then what was compared."""
+    if any(conclusion.is_decided for conclusion in conclusions):
+        return 0
+    return 1 if any(conclusion.ratio is not None for conclusion in conclusions) else 2
 
 
 def _of_numbers(factor: str, places: Sequence[Sequence[Conclusion]]) -> Iterator[str]:
@@ -75,20 +97,18 @@ def _of_numbers(factor: str, places: Sequence[Sequence[Conclusion]]) -> Iterator
         last, first = (
             _name(factor, level) for level in (conclusion.level, conclusion.compared_with)
         )
+        where = _where(conclusion.at)
         if conclusion.ratio is None:
-            where = _where(conclusion.at)
             parts.append(f"{first} and {last}{where} are not compared ({conclusion.reason})")
-            continue
-        kind = (conclusion.level, conclusion.compared_with, conclusion.metric.name,
-                conclusion.is_decided, conclusion.reason)  # fmt: skip
-        is_like_before, before = before == kind, kind
-        if not conclusion.is_decided:
-            parts.append(_undecided(conclusion, first, last, is_short=is_like_before))
-            continue
-        that = "" if is_like_before else f" that at {first}"
-        what = "" if is_like_before else f"{conclusion.metric.label} at {last} is "
-        times = _times(conclusion.ratio, conclusion.low, conclusion.high)
-        parts.append(f"{what}{times}{that}{_where(conclusion.at)}")
+        elif not conclusion.is_decided:
+            parts.append(_undecided(conclusion, first, last))
+        else:
+            kind = (conclusion.level, conclusion.compared_with, conclusion.metric.name)
+            is_like_before, before = before == kind, kind
+            that = "" if is_like_before else f" that at {first}"
+            what = "" if is_like_before else f"{conclusion.metric.label} at {last} is "
+            times = _times(conclusion.ratio, conclusion.low, conclusion.high)
+            parts.append(f"{what}{times}{that}{where}")
     yield ", ".join(parts)
 
 
@@ -135,33 +155,38 @@ def _better(factor: str, conclusions: Sequence[Conclusion], *, is_short: bool) -
     return ", ".join(parts)
 
 
-def _undecided(conclusion: Conclusion, first: str, second: str, *, is_short: bool = False) -> str:
-    """With the interval alone, since a ratio beside it would be read as a result."""
+def _undecided(conclusion: Conclusion, first: str, second: str) -> str:
+    """With the interval alone, since a ratio beside it would be read as a result; without one that
+    says nothing."""
     bounds = ""
-    if conclusion.low is not None and conclusion.high is not None:
-        bounds = TOGETHER.join((number(conclusion.low), "to", number(conclusion.high), "times"))
-    where = _where(conclusion.at)
-    if is_short:
-        return f"nor{where}" + (f" ({bounds})" if bounds else "")
-    what = "not decided" if conclusion.reason else "no difference seen"
+    low, high = conclusion.low, conclusion.high
+    if low is not None and high is not None and high < _WIDE * low:
+        bounds = TOGETHER.join((number(low), "to", number(high), "times"))
     notes = "; ".join(filter(None, (bounds, conclusion.reason)))
-    return f"{what} between {first} and {second}{where}" + (f" ({notes})" if notes else "")
+    what = f"{_open(conclusion)} between {first} and {second}{_where(conclusion.at)}"
+    return what + (f" ({notes})" if notes else "")
+
+
+def _open(conclusion: Conclusion) -> str:
+    return "not decided" if conclusion.reason else "no difference seen"
 
 
 def _others(
     question: Question, first: Sequence[Conclusion], rest: Sequence[Sequence[Conclusion]]
 ) -> str:
-    """In how many of the other combinations the first one's answer holds."""
-    total = units.counted(len(rest), "other combination")
-    if not first[0].is_decided:
-        decided = sum(any(one.is_decided for one in conclusions) for conclusions in rest)
-        return f"decided in {decided} of {total}" if decided else f"nor in {total}"
-    same = sum(
-        all(one.is_decided and one.direction is first[0].direction for one in conclusions)
-        and (question.is_numeric or conclusions[0].level == first[0].level)
-        for conclusions in rest
-    )
-    return f"in the same order in {same} of {total}"
+    """In how many of the other combinations the first one's answer holds: ``no difference seen at
+    1 client``; ``of 7 other combinations 2 alike, 5 undecided``."""
+    if len(rest) == 1 and _clarity(rest[0]) == 1:
+        return _open(rest[0][0]) + _where(rest[0][0].at)
+    counts = {"alike": 0, "in another order": 0, "undecided": 0, "not compared": 0}
+    for conclusions in rest:
+        is_alike = all(
+            one.is_decided and one.direction is first[0].direction for one in conclusions
+        ) and (question.is_numeric or conclusions[0].level == first[0].level)
+        words = ("alike" if is_alike else "in another order", "undecided", "not compared")
+        counts[words[_clarity(conclusions)]] += 1
+    listed = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"of {units.counted(len(rest), 'other combination')} {listed}"
 
 
 def _advantage(conclusion: Conclusion) -> tuple[float, float | None, float | None]:

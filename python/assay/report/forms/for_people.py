@@ -33,5 +33,6 @@ def _shown(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {_shown(key): _shown(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return tuple(map(_shown, value))
+        shown = tuple(map(_shown, value))
+        return type(value)(*shown) if hasattr(value, "_fields") else shown
     return value

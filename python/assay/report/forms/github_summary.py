@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
 from assay.report.forms.for_people import for_people
-from assay.report.forms.markdown import escaped, row_line, table_lines
+from assay.report.forms.markdown import answer_lines, escaped, row_line, table_lines
 from assay.report.tidy.factors import SHOWN_IF_VARIED
 from assay.report.values import CLAIMS, Report
 from assay.text import units
@@ -31,6 +31,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     tables = report.tidy["tables"]
     yield f"### {escaped(report.title)}"
     yield ""
+    yield from answer_lines(report)
     yield _verdicts(tables["cells"])
     for name in _NOT_FOLDED:
         if name in report.facts:

@@ -6,9 +6,11 @@ and published as docs/reference/report.schema.json.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any, TextIO
 
+from assay.comparison import sentences
 from assay.report.tidy.schema import DETAILS, VERSION
 from assay.report.values import Report
 from assay.text.visible import visible_lines
@@ -19,6 +21,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     document = {
         "version": VERSION,
         "experiment": report.tidy["experiment"],
+        "answers": [_answer(answer) for answer in sentences.answers(report.questions)],
         "warnings": [
             {**vars(warning), "details": list(warning.details)} for warning in report.warnings
         ],
@@ -29,6 +32,36 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         },
     }
     write_document(document, stream)
+
+
+def _answer(answer: sentences.Answer) -> dict[str, Any]:
+    question = answer.question
+    return {
+        "test": question.test,
+        "factor": question.factor,
+        "sentence": answer.sentence,
+        "conclusions": [
+            {
+                "at": dict(conclusion.at),
+                "level": conclusion.level,
+                "compared_with": conclusion.compared_with,
+                "metric": conclusion.metric.name,
+                "ratio": conclusion.ratio,
+                "ratio_low": _finite(conclusion.low),
+                "ratio_high": _finite(conclusion.high),
+                "direction": conclusion.direction.value,
+                "reason": conclusion.reason,
+                "durability": list(conclusion.durability),
+                "runs_verdict": conclusion.runs_verdict,
+            }
+            for conclusion in question.conclusions
+        ],
+    }
+
+
+def _finite(bound: float | None) -> float | None:
+    """JSON has no infinity."""
+    return bound if bound is not None and math.isfinite(bound) else None
 
 
 def write_document(document: Mapping[str, Any], stream: TextIO) -> None:

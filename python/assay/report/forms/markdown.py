@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TextIO
 
+from assay.comparison import sentences
 from assay.report.forms.for_people import for_people
 from assay.report.values import Report, Table
 
@@ -18,6 +19,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
 def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     yield f"# {report.title}"
     yield ""
+    yield from answer_lines(report)
     for name, value in report.facts.items():
         yield f"- {name}: {escaped(value)}"
     for section in report.sections:
@@ -35,6 +37,16 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
         yield escaped(f"- **{warning.name}**: {warning.sentence}.{fix}")
     if report.experiment_id:
         yield from ("", f"Record: `{report.record}`, experiment {report.experiment_id}")
+
+
+def answer_lines(report: Report) -> Iterator[str]:
+    """A line for each question of the experiment, and an empty one behind them."""
+    answers = sentences.answers(report.questions)
+    for answer in answers:
+        test = f"{escaped(answer.test)}, " if answer.test else ""
+        yield f"- **{test}{escaped(answer.factor)}**: {escaped(answer.sentence)}"
+    if answers:
+        yield ""
 
 
 def table_lines(table: Table) -> Iterator[str]:

@@ -15,6 +15,7 @@ from rich.segment import Segment, Segments
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from assay.comparison import sentences
 from assay.report.forms.as_measured import as_measured
 from assay.report.forms.for_people import for_people
 from assay.report.values import Report, Table
@@ -79,6 +80,9 @@ def _console(stream: TextIO) -> Iterator[Console]:
 
 def _print(console: Console, report: Report, with_detail: bool) -> None:
     console.print(Text(report.title, "bold"))
+    for answer in sentences.answers(report.questions):
+        test = f"{answer.test}: " if answer.test else ""
+        _print_hanging(console, f"{answer.factor:<11} ", f"{test}{answer.sentence}")
     for name, value in report.facts.items():
         _print_hanging(console, f"{name:<12}", value)
     left_out = 0

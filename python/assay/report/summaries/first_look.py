@@ -136,16 +136,18 @@ def _answers(questions: Sequence[Question], width: int) -> list[str]:
 
 
 def _told(questions: Sequence[Question], most_places: int) -> list[tuple[str, str]]:
-    """(factor, sentence), of several tests with the test; a sentence that answers all questions
-    once."""
+    """(factor, sentence), of several tests with the test. A sentence that answers all questions
+    stands once, and limits of all behind the last one."""
     answers = sentences.answers(questions, most_places)
     if len(answers) > 1 and len({answer.sentence for answer in answers}) == 1:
         return [("answer", answers[0].sentence)]
-    has_tests = len({answer.test for answer in answers}) > 1
-    return [
-        (answer.factor, f"{answer.test}: {answer.sentence}" if has_tests else answer.sentence)
-        for answer in answers
-    ]
+    shared = {answer.limits for answer in answers}
+    told = []
+    for place, answer in enumerate(answers, 1):
+        is_shown = len(shared) > 1 or place == len(answers)
+        said = "; ".join((answer.said, *(answer.limits if is_shown else ())))
+        told.append((answer.factor, f"{answer.test}: {said}" if answer.test else said))
+    return told
 
 
 def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:

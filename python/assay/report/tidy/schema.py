@@ -22,6 +22,41 @@ DETAILS = (
 """Tables that may be left out (``--no-detail``)."""
 _PARAMETER = {"description": "a parameter of the workload", "type": ["string", "number", "boolean"]}
 _TEXT, _INTEGER = {"type": "string"}, {"type": "integer"}
+_LEVEL = {"type": ["string", "number", "boolean"]}
+_BOUND = {
+    "description": "a bound of its 98 % confidence interval; null: there is none",
+    "type": ["number", "null"],
+}
+_CONCLUSION = {
+    "at": {
+        "description": "the levels of the other factors that vary",
+        "type": "object",
+        "additionalProperties": _LEVEL,
+    },
+    "level": _LEVEL | {"description": "the best one; of numbers the largest"},
+    "compared_with": _LEVEL,
+    "metric": _TEXT,
+    "ratio": {
+        "description": "the metric at level, divided by that at compared_with; null: they are not "
+        "ranked",
+        "type": ["number", "null"],
+    },
+    "ratio_low": _BOUND,
+    "ratio_high": _BOUND,
+    "direction": {
+        "description": "what level is, compared with the other; none: no difference was seen, or "
+        "too few repetitions decide it; unknown: not ranked, or there is no interval",
+        "enum": ["better", "worse", "none", "unknown"],
+    },
+    "reason": {"description": "why nothing is decided; may be empty", "type": "string"},
+    "durability": {
+        "description": "the class of commits at level and at compared_with; empty: nothing is "
+        "committed",
+        "type": "array",
+        "items": _TEXT,
+    },
+    "runs_verdict": {"enum": ["valid", "indicative", "invalid", None]},
+}
 
 
 def schema() -> dict[str, Any]:
@@ -56,6 +91,19 @@ def schema() -> dict[str, Any]:
                     "build": {"type": "object"},
                 }
             ),
+            "answers": {
+                "description": "what each factor that varies changes in a test, in a sentence and "
+                "as numbers",
+                "type": "array",
+                "items": _object(
+                    {
+                        "test": _TEXT,
+                        "factor": _TEXT,
+                        "sentence": _TEXT,
+                        "conclusions": {"type": "array", "items": _object(_CONCLUSION)},
+                    }
+                ),
+            },
             "warnings": {
                 "type": "array",
                 "items": _object(
@@ -77,7 +125,7 @@ def schema() -> dict[str, Any]:
                 "additionalProperties": False,
             },
         },
-        "required": ["version", "experiment", "warnings", "tables"],
+        "required": ["version", "experiment", "answers", "warnings", "tables"],
         "additionalProperties": False,
     }
 
