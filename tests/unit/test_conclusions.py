@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,11 +12,16 @@ import invented_records as invented
 import pytest
 
 from assay.comparison.conclusions import Question, questions
-from assay.comparison.sentences import number, sentence
+from assay.comparison.sentences import answers, number
 from assay.durability.values import Durability
 from assay.judge.kinds import Kind
+from assay.page.document import render as page
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord
+from assay.report.build import build
+from assay.report.forms import github_summary, markdown, table
+from assay.report.forms import json as json_form
+from assay.report.values import Report
 
 D3, D1 = Durability("D3"), Durability("D1")
 CLOSE = (1.00, 1.01, 1.02, 1.01, 1.0)
@@ -53,7 +60,8 @@ def measured(
 
 
 def told(experiment: ExperimentRecord, factor: str = "system") -> str:
-    return sentence(asked(experiment, factor)).replace("\u00a0", " ")
+    (answer,) = answers([asked(experiment, factor)])
+    return answer.sentence
 
 
 def asked(experiment: ExperimentRecord, factor: str) -> Question:
@@ -65,6 +73,25 @@ def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path
     assert told(measured(tmp_path, CLOSE, TWICE)) == (
         "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
     )
+
+
+def test_every_form_has_the_sentence(tmp_path: Path) -> None:
+    report = build(measured(tmp_path, CLOSE, TWICE))
+    said = "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
+    for render in (markdown.render, github_summary.render, table.render, json_form.render, page):
+        stream = io.StringIO()
+        render(report, stream)
+        assert said in " ".join(stream.getvalue().split()), render
+    (answer,) = json.loads(written(report))["answers"]
+    (conclusion,) = answer["conclusions"]
+    assert (conclusion["level"], conclusion["direction"]) == ("postgresql", "better")
+    assert conclusion["durability"] == ["D3", "D3"]
+
+
+def written(report: Report) -> str:
+    stream = io.StringIO()
+    json_form.render(report, stream)
+    return stream.getvalue()
 
 
 def test_equal_systems_are_not_ranked_and_no_ratio_is_said(tmp_path: Path) -> None:
@@ -132,8 +159,8 @@ def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path
         "throughput at 8 clients is 8.0 times (8.0 to 8.0) that at 1 client on postgresql, "
         "8.0 times (8.0 to 8.0) on mariadb; all flush"
     )
-    few = sentence(asked(experiment, "system"), 1)
-    assert "in the same order in 2 of 2 other combinations" in few
+    (few,) = answers([asked(experiment, "system")], 1)
+    assert few.said.endswith("; of 2 other combinations 2 alike")
 
 
 def test_nothing_varies_nothing_is_asked(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def test_every_chart_is_drawn_and_no_request_leaves_the_page(browser: Browser, f
 
 def test_a_press_on_a_heading_sorts_its_table(browser: Browser, file: Path) -> None:
     page, _, _ = opened(browser, file)
-    table = page.locator("#summary table")
+    table = page.locator("#summary > .box table")
     heading = table.locator("th", has_text="TPS")
 
     def values() -> list[float]:
@@ -89,7 +89,7 @@ def test_a_press_on_a_heading_sorts_its_table(browser: Browser, file: Path) -> N
 def test_a_number_opens_its_runs(browser: Browser, file: Path) -> None:
     page, _, _ = opened(browser, file)
     assert not page.locator("details.run").first.locator("dl").is_visible()
-    page.locator("#summary td a").first.click()
+    page.locator("#summary > .box td a").first.click()
     page.wait_for_function("location.hash !== ''")
     target = page.locator(page.evaluate("location.hash"))
     assert target.locator("dl").first.is_visible()
@@ -105,11 +105,21 @@ def test_no_width_makes_the_page_scroll_sideways(browser: Browser, file: Path, w
 
 def test_a_phone_shows_each_number_with_its_verdict_and_why(browser: Browser, file: Path) -> None:
     page, _, _ = opened(browser, file, viewport={"width": 375, "height": 900})
-    shown = page.locator("#summary tbody tr").first.locator("td:not(:empty)")
+    shown = page.locator("#summary > .box tbody tr").first.locator("td:not(:empty)")
     assert shown.count() >= 4
     for place in range(shown.count()):
         box = shown.nth(place).bounding_box()
         assert box and box["x"] >= 0 and box["x"] + box["width"] <= 375
+    page.close()
+
+
+def test_the_answer_is_on_the_first_screen_of_a_phone(browser: Browser, file: Path) -> None:
+    page, _, _ = opened(browser, file, viewport={"width": 400, "height": 800})
+    answers = page.locator(".answers p")
+    assert answers.count() == 3  # systems, storages, clients
+    for place in range(answers.count()):
+        box = answers.nth(place).bounding_box()
+        assert box and box["y"] + box["height"] <= 800
     page.close()
 
 

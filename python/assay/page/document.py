@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from typing import TextIO
 
+from assay.comparison import sentences
 from assay.page.figures import figure_html
 from assay.page.links import Links, escaped
 from assay.page.runs import runs_html
 from assay.page.tables import table_html
+from assay.report.figure import Figure
 from assay.report.forms.for_people import for_people
 from assay.report.values import Report, Section, Table, WarningNote
 from assay.text import units
@@ -47,12 +50,13 @@ def _page(report: Report, *, with_detail: bool) -> Iterator[str]:
         f"<title>{title}</title><style>{_own('style.css')}</style></head>\n<body>\n"
     )
     yield '<a class="skip" href="#main">Skip to the results</a>\n'
-    yield f"<header><h1>{title}</h1></header>\n"
+    yield f'<header><h1>{title}</h1></header>\n<main id="main">\n'
+    first = _first_figure(sections)
+    yield _summary(report, first, links)
     yield _contents(sections, names, with_runs=with_detail)
-    yield '<main id="main">\n'
-    yield _summary(report, links)
     for section, name in zip(sections, names, strict=True):
-        yield _section(section, name, links, with_detail=with_detail)
+        others = tuple(figure for figure in section.figures if figure is not first)
+        yield _section(replace(section, figures=others), name, links, with_detail=with_detail)
     if with_detail:
         records = shlex.quote(str(report.record))
         command = f"assay report {report.experiment_id} --records {records} --format json"
@@ -104,16 +108,34 @@ def _contents(sections: Sequence[Section], names: Sequence[str], *, with_runs: b
     return f'<nav aria-label="Sections"><ul>{"".join(items)}</ul></nav>\n'
 
 
-def _summary(report: Report, links: Links) -> str:
-    """What was asked, what was found, and what limits it."""
-    asked = "".join(
+def _first_figure(sections: Sequence[Section]) -> Figure | None:
+    """The chart beside the answers: the first of the first results."""
+    return next(
+        (one.figures[0] for one in sections if one.figures and not one.part_of),
+        None,
+    )
+
+
+def _summary(report: Report, chart: Figure | None, links: Links) -> str:
+    """The answers, a chart and the table, what limits them, and then how they were measured."""
+    answers = "".join(
+        f"<p>{f'<b>{escaped(answer.test)}</b>: ' if answer.test else ''}"
+        f"{escaped(answer.sentence)}</p>"
+        for answer in sentences.answers(report.questions)
+    )
+    claims = "".join(
+        f"<p>{escaped(one.lines[0])}</p>" for one in report.sections if one.answers and one.lines
+    )
+    lines = f"<p>{escaped('; '.join(report.summary.lines))}</p>"
+    drawn = figure_html(chart, links) if chart else ""
+    tables = "".join(table_html(table, links) for table in report.summary.tables)
+    facts = "".join(
         f"<dt>{escaped(name)}</dt><dd>{escaped(text)}</dd>" for name, text in report.facts.items()
     )
-    lines = "".join(f"<p>{escaped(line)}</p>" for line in report.summary.lines)
-    tables = "".join(table_html(table, links) for table in report.summary.tables)
     return (
-        f'<section id="summary"><h2>Summary</h2><dl>{asked}</dl>{lines}{tables}'
-        f"{_warnings(report.warnings)}</section>\n"
+        f'<section id="summary"><h2>Summary</h2><div class="answers">{claims or answers}</div>'
+        f'{lines}<div class="figures">{drawn}</div>{tables}'
+        f"{_warnings(report.warnings)}<dl>{facts}</dl></section>\n"
     )
 
 
