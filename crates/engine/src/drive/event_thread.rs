@@ -4,6 +4,7 @@
 use std::io;
 
 use mio::Poll;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::connector::{Connector, Opened};
 use super::event_loop::EventLoop;
@@ -20,6 +21,7 @@ const PENDING_SESSIONS: usize = 64;
 /// Runs the clients of the `thread`-th of `threads` threads: every `threads`-th client, from that one on.
 pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -> ThreadRecorder {
     let _presence = shared.presence();
+    keep_to_processor(thread, threads);
     let mut recorder = shared.recorder(thread);
     let first = u32::try_from(thread).expect("there are fewer threads than clients");
     let places: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
@@ -88,6 +90,28 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
     }
 }
 
+/// Where there is a thread for each processor, each stays on one of its own. Else the scheduler, which moves
+/// them away from server processes that it wakes, has both on one processor for a part of the time, and the
+/// other has only server processes that wait for them (`benches/client_cost.md`).
+fn keep_to_processor(thread: usize, threads: usize) {
+    if let Ok(allowed) = sched_getaffinity(None)
+        && let Some(processor) = processor_of(thread, threads, &allowed)
+    {
+        let mut own = CpuSet::new();
+        own.set(processor);
+        // Where the kernel refuses it, the run is a little slower and as right.
+        let _ = sched_setaffinity(None, &own);
+    }
+}
+
+/// The processor that the thread stays on; none where the threads are more or fewer than the processors that
+/// this process may use, or only one.
+fn processor_of(thread: usize, threads: usize, allowed: &CpuSet) -> Option<usize> {
+    let mut processors = (0..CpuSet::MAX_CPU).filter(|processor| allowed.is_set(*processor));
+    let one_for_each = usize::try_from(allowed.count()) == Ok(threads) && threads > 1;
+    processors.nth(thread).filter(|_| one_for_each)
+}
+
 fn say_goodbye(opened: &mut Opened, scratch: &mut Scratch) {
     for mut connection in opened.connections.drain(..).flatten() {
         connection.goodbye(scratch);
@@ -98,4 +122,28 @@ fn poll_failed(shared: &Shared, error: &io::Error, recorder: ThreadRecorder) -> 
     let failure = EngineError::System(out_of_resources(error), "starting the run".to_owned());
     shared.barrier.arrive(Readiness::Failed(failure));
     recorder
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_has_a_processor_of_its_own_where_there_are_as_many() {
+        let mut allowed = CpuSet::new();
+        for processor in [1, 4, 6] {
+            allowed.set(processor);
+        }
+        let of = |threads| -> Vec<_> {
+            let each = 0..threads;
+            each.map(|thread| processor_of(thread, threads, &allowed))
+                .collect()
+        };
+        assert_eq!(of(3), [Some(1), Some(4), Some(6)]);
+        assert_eq!(of(2), [None; 2], "fewer threads");
+        assert_eq!(of(4), [None; 4], "more threads");
+        let mut single = CpuSet::new();
+        single.set(2);
+        assert_eq!(processor_of(0, 1, &single), None, "nothing to choose");
+    }
 }
