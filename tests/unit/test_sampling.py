@@ -20,7 +20,7 @@ def sessions() -> Iterator[int]:
     """The parent of many processes that are alike; the first of them is much larger."""
     shared = mmap.mmap(-1, SHARED_BYTES)
     shared.write(b"x" * SHARED_BYTES)
-    ready, told = os.pipe()
+    ready, written = os.pipe()
     wait, stop = os.pipe()
     parent = os.fork()
     if parent == 0:
@@ -30,7 +30,7 @@ def sessions() -> Iterator[int]:
                 held = bytearray(OWN_BYTES * (8 if number == 0 else 1))
                 held[:: mmap.PAGESIZE] = shared[: len(held) : mmap.PAGESIZE]
                 sum(shared[:: mmap.PAGESIZE])
-                os.write(told, b"r")
+                os.write(written, b"r")
                 os.read(wait, 1)
                 os._exit(0)
         os.read(wait, 1)
@@ -38,7 +38,7 @@ def sessions() -> Iterator[int]:
     for _ in range(SESSIONS):
         os.read(ready, 1)
     yield parent
-    for end in (stop, ready, told, wait):
+    for end in (stop, ready, written, wait):
         os.close(end)
     os.waitpid(parent, 0)
 

@@ -90,9 +90,8 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
     }
 }
 
-/// Where there is a thread for each processor, each stays on one of its own. Else the scheduler, which moves
-/// them away from server processes that it wakes, has both on one processor for a part of the time, and the
-/// other has only server processes that wait for them (`benches/client_cost.md`).
+/// Where there is a thread for each processor, each stays on one of its own: rounds measured so differ less, and
+/// most are faster (`benches/client_cost.md`).
 fn keep_to_processor(thread: usize, threads: usize) {
     if let Ok(allowed) = sched_getaffinity(None)
         && let Some(processor) = processor_of(thread, threads, &allowed)
