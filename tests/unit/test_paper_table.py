@@ -144,7 +144,7 @@ def test_the_numbers_of_a_row_divide_and_have_the_judgement_of_the_claim(
     assert "measured: geometric means of the repetitions" in table.notes
     stream = io.StringIO()
     github_summary.render(build(replace(record, reproduces="the paper")), stream)
-    assert "claims of the paper: 1 judgement: 1 not decided" in stream.getvalue()
+    assert "claims of the paper: 1 judgement: 1 open (1 not decided)" in stream.getvalue()
     assert "disk ÷ solid state = 1.33 (" in stream.getvalue()
 
 

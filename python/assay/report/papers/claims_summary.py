@@ -17,15 +17,30 @@ _AGAINST = {
     ClaimVerdict.GROWS_SLOWER,
     ClaimVerdict.DOES_NOT_HOLD,
 }
+_UNDECIDED = {ClaimVerdict.NO_ORDER, ClaimVerdict.NOT_DECIDED, ClaimVerdict.NOT_COMPARABLE}
+_OPEN = "open"
+_OUTCOMES = ("confirmed", "contradicted", _OPEN)
 _MOST_CONTRADICTED = 8
 """Claims that are named at the end of a run; the table has all."""
 
 
 def summary(found: Sequence[JudgedClaim]) -> str:
-    """``7 judgements: 4 same order, 3 not comparable``."""
-    words = Counter(one.word for one in found)
-    counts = ", ".join(f"{number} {word}" for word, number in words.most_common())
-    return f"{units.counted(len(found), 'judgement')}: {counts}"
+    """``7 judgements: 3 confirmed, 1 contradicted, 3 open (3 not comparable)``."""
+    outcomes = Counter(map(_outcome, found))
+    counts = ", ".join(
+        f"{outcomes[outcome]} {outcome}" for outcome in _OUTCOMES if outcomes[outcome]
+    )
+    why = Counter(one.word for one in found if _outcome(one) == _OPEN)
+    reasons = ", ".join(f"{number} {word}" for word, number in why.most_common())
+    behind = f" ({reasons})" if reasons else ""
+    return f"{units.counted(len(found), 'judgement')}: {counts}{behind}"
+
+
+def _outcome(claim: JudgedClaim) -> str:
+    """Confirmed, contradicted, or open."""
+    if claim.word in _AGAINST:
+        return "contradicted"
+    return _OPEN if claim.word in _UNDECIDED else "confirmed"
 
 
 def contradicted(found: Sequence[JudgedClaim]) -> Iterator[str]:
