@@ -59,7 +59,7 @@ def measured(
     )
 
 
-def told(experiment: ExperimentRecord, factor: str = "system") -> str:
+def sentence(experiment: ExperimentRecord, factor: str = "system") -> str:
     (answer,) = answers([asked(experiment, factor)])
     return answer.sentence
 
@@ -70,7 +70,7 @@ def asked(experiment: ExperimentRecord, factor: str) -> Question:
 
 
 def test_the_better_system_with_its_ratio_interval_and_durability(tmp_path: Path) -> None:
-    assert told(measured(tmp_path, CLOSE, TWICE)) == (
+    assert sentence(measured(tmp_path, CLOSE, TWICE)) == (
         "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb; both flush every commit (D3)"
     )
 
@@ -95,36 +95,36 @@ def written(report: Report) -> str:
 
 
 def test_equal_systems_are_not_ranked_and_no_ratio_is_said(tmp_path: Path) -> None:
-    said = told(measured(tmp_path, APART, APART[::-1]))
+    said = sentence(measured(tmp_path, APART, APART[::-1]))
     assert said.startswith("no difference seen between ")
     assert "as fast as" not in said
 
 
 def test_other_durability_leaves_no_ranking(tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, (D1, D3))
-    assert told(experiment) == "not decided: durability: mariadb D3, postgresql D1"
+    assert sentence(experiment) == "not decided: durability: mariadb D3, postgresql D1"
     (conclusion,) = asked(experiment, "system").conclusions
     assert (conclusion.ratio, conclusion.low, conclusion.is_decided) == (None, None, False)
 
 
 def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
-    assert told(measured(tmp_path, CLOSE[:1], TWICE[:1])) == "not decided: 1 repetition"
+    assert sentence(measured(tmp_path, CLOSE[:1], TWICE[:1])) == "not decided: 1 repetition"
 
 
 @pytest.mark.parametrize("kind", [Kind.OUTAGE, Kind.OFFERED_RATE_NOT_REACHED])
 def test_numbers_of_other_work_are_not_ranked(kind: Kind, tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
-    assert told(experiment).startswith("not decided: postgresql: ")
+    assert sentence(experiment).startswith("not decided: postgresql: ")
 
 
 def test_an_indicative_number_is_called_so(tmp_path: Path) -> None:
-    said = told(measured(tmp_path, CLOSE, TWICE, verdict=("indicative", "short measurement")))
+    said = sentence(measured(tmp_path, CLOSE, TWICE, verdict=("indicative", "short measurement")))
     assert said.endswith("; both flush every commit (D3); indicative")
 
 
 def test_unmeasured_durability_is_said(tmp_path: Path) -> None:
     unknown = Durability(None, "no device of its own")
-    said = told(measured(tmp_path, CLOSE, TWICE, (unknown, unknown)))
+    said = sentence(measured(tmp_path, CLOSE, TWICE, (unknown, unknown)))
     assert said.endswith("as fast as mariadb; durability not measured")
 
 
@@ -142,7 +142,7 @@ def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
             for run in experiment.runs
         ),
     )
-    said = told(experiment, "storage")
+    said = sentence(experiment, "storage")
     assert said == (
         "here is 2.0 times (2.0 to 2.0) as fast as ssd; "
         "here: memory, where all is lost with the power"
@@ -151,11 +151,11 @@ def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
 
 def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, clients=(1, 2, 8))
-    assert told(experiment).startswith(
+    assert sentence(experiment).startswith(
         "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb at 8 clients; "
         "2.0 times (2.0 to 2.0) at 2 clients; 2.0 times (2.0 to 2.0) at 1 client; "
     )
-    assert told(experiment, "clients").startswith(
+    assert sentence(experiment, "clients").startswith(
         "throughput at 8 clients is 8.0 times (8.0 to 8.0) that at 1 client on postgresql, "
         "8.0 times (8.0 to 8.0) on mariadb; all flush"
     )

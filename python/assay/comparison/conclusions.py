@@ -156,17 +156,17 @@ def _conclusions(
     is_numeric: bool,
 ) -> tuple[Conclusion, ...]:
     pairs = [
-        (place, first, second, is_told)
+        (place, first, second, is_shown)
         for place, cells in by_place.items()
-        for first, second, is_told in _pairs(cells, factor, is_numeric=is_numeric)
+        for first, second, is_shown in _pairs(cells, factor, is_numeric=is_numeric)
     ]
     judged = with_verdicts(
         [_compared(experiment, factor, first, second) for _, first, second, _ in pairs]
     )
     return tuple(
         _conclusion(factor, dict(place), first, second, compared)
-        for (place, first, second, is_told), compared in zip(pairs, judged, strict=True)
-        if is_told
+        for (place, first, second, is_shown), compared in zip(pairs, judged, strict=True)
+        if is_shown
     )
 
 

@@ -159,8 +159,8 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
 
 def known_factor(between: str, runs: Iterable[RunRecord]) -> str:
     """The factor of that name; a setting or option of one system alone needs not its system
-    (``synchronous_commit`` is ``postgresql.synchronous_commit``). Raises `ArgumentError` where the
-    runs have none, or several systems have one."""
+    (``SETTING`` is ``SYSTEM.SETTING``). Raises `ArgumentError` where the runs have none, or several
+    systems have one."""
     runs = list(runs)
     known = known_factors(runs)
     if between in known:
