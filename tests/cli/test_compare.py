@@ -29,6 +29,7 @@ def both(assay: Assay) -> Assay:
     return assay
 
 
+@pytest.mark.alone
 def test_a_real_difference_is_called_and_conditions_set_the_exit_status(both: Assay) -> None:
     words = ("compare", "latest", "--between", "system")
     shown = both(*words)

@@ -99,6 +99,6 @@ def test_cpu_time_of_a_session_that_ends_at_the_last_sample_is_counted(
     with provisioned(POSTGRESQL, storage) as deployment:
         for _ in range(15):
             with Sampler(deployment, POSTGRESQL) as sampler:
-                ask(deployment, "SELECT sum(g) FROM generate_series(1, 200000) g")
+                ask(deployment, "SELECT sum(g) FROM generate_series(1, 600000) g")
             first, *_, last = (one.sample.cpu_ns for one in sampler.samples)
             assert last - first >= 10_000_000

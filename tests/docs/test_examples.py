@@ -6,12 +6,13 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from assay import registry
 from assay.errors import SystemMissing
@@ -89,8 +90,21 @@ def systems_not_installed(command: str) -> list[str]:
     return missing
 
 
+_CONDITION = re.compile(r"--fail-if|\.meets\(")
+
+
+def _marked(pages: Sequence[Path]) -> list[Path | ParameterSet]:
+    """Nothing is decided of runs beside which other programs work, so pages with conditions that
+    must be met run alone."""
+    need_verdicts = {page for page in pages if _CONDITION.search(page.read_text(encoding="utf-8"))}
+    return [
+        pytest.param(page, marks=pytest.mark.alone) if page in need_verdicts else page
+        for page in pages
+    ]
+
+
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", _marked(PAGES), ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     working_folder = tmp_path
     (working_folder / ".venv").symlink_to(sys.prefix)

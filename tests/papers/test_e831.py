@@ -96,7 +96,7 @@ def test_the_table_of_times_has_the_published_rows(assay: Assay) -> None:
     ]
     (ours,) = [row for row in rows if row[:2] == ["1000", "sqlite"]]
     (printed,) = [row for row in rows if row[:2] == ["1000", "mSQL 1.0.7, published"]]
-    assert printed[2:8] == ["0.07", "0.3", "0.023", "1.5", "4.2", "1.6"]
+    assert printed[2:8] == ["0.07", "0.3", "0.023", "1.5", "4.2", "1.6 MB"]
     assert len(ours) == len(printed) == len(head)
     assert all(cell and cell[0].isdigit() for cell in ours[2:8])
     assert {run.test for run in ended.runs} == {"load", "update", "select", "append"}

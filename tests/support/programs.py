@@ -40,6 +40,8 @@ SETSID = Program("setsid", "util-linux")
 PS = Program("ps", "procps")
 UNAME = Program("uname", "coreutils")
 """Started by Python itself: its module `platform`, which libraries ask."""
+CARGO = Program("cargo", None, is_optional=True)
+"""Of the Rust that `tools/setup` asks for: Debian's own is too old."""
 SLEEP = Program("sleep", "coreutils")
 CAT = Program("cat", "coreutils")
 CP = Program("cp", "coreutils")

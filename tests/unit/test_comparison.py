@@ -667,12 +667,12 @@ def test_verdicts_of_many_cells_stand_first_in_the_order_of_the_report(folder: P
     (ratios, *_) = report.build(made).sections
     verdicts, *rest = ratios.tables
     assert [(row.cells[0].shown, row.cells[3].shown) for row in verdicts.rows] == [
+        ("postgresql, here, 16 clients", "slower"),
+        ("postgresql, here, 8 clients", "slower"),
         ("postgresql, here, 2 clients", "one run of A: no interval"),
         ("postgresql, here, 4 clients", "slower"),
-        ("postgresql, here, 8 clients", "slower"),
-        ("postgresql, here, 16 clients", "slower"),
     ]
-    assert verdicts.rows[-1].cells[2].shown == "0.818 to 0.856"
+    assert verdicts.rows[0].cells[2].shown == "0.818 to 0.856"
     assert all(table.is_detail for table in rest)
     text = " ".join(shown(made).split())
     assert (

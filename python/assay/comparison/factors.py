@@ -240,10 +240,19 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
 
 def _asked_of_system(run: RunRecord) -> dict[str, str]:
     """Setting or option → the value that was asked for."""
-    system = run.cell.get("system") or {}
-    return {
-        name: str(value) for part in _OF_SYSTEM for name, value in (system.get(part) or {}).items()
-    }
+    parts = (_mapping(_system(run), part) for part in _OF_SYSTEM)
+    return {name: str(value) for part in parts for name, value in part.items()}
+
+
+def _system(run: RunRecord) -> Mapping[str, Any]:
+    """As it was asked for."""
+    return _mapping(run.cell, "system")
+
+
+def _mapping(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Empty where there is none, or where a damaged record has something else there."""
+    part = document.get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
 def _name_in_system(run: RunRecord, factor: str) -> str:
@@ -253,7 +262,7 @@ def _name_in_system(run: RunRecord, factor: str) -> str:
 
 
 def _profile(run: RunRecord) -> str:
-    return str((run.cell.get("system") or {}).get(PROFILE) or _NO_PROFILE)
+    return str(_system(run).get(PROFILE) or _NO_PROFILE)
 
 
 def _without_profile(label: str) -> str:

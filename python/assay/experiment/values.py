@@ -304,8 +304,6 @@ class Experiment:
     tests: tuple[str, ...]
     systems: tuple[SystemChoice, ...]
     storages: tuple[StorageChoice, ...] = (StorageChoice(),)
-    series: tuple[str, ...] = ()
-    """The series of tests that were asked for by name, whose tables are what is wanted."""
     clients: tuple[int, ...] = ()
     """Levels of the client count; empty: each test's own default."""
     group_clients: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -321,6 +319,8 @@ class Experiment:
     """No repetition but a cell's first begins that would end after it; None: no time limit."""
     order: str = "interleaved"
     seed: int = 1
+    series: tuple[str, ...] = ()
+    """The series of tests that were asked for by name, whose tables are what is wanted."""
     threads: int = 0
     """Client threads, at most one per client; 0: one per processor."""
     memory_bytes: tuple[int | None, ...] = ()

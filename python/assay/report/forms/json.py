@@ -51,7 +51,7 @@ def _answer(answer: sentences.Answer) -> dict[str, Any]:
                 "ratio_high": _finite(conclusion.high),
                 "direction": conclusion.direction.value,
                 "reason": conclusion.reason,
-                "durability": list(conclusion.durability),
+                "durability": [name or None for name in conclusion.durability],
                 "runs_verdict": conclusion.runs_verdict,
             }
             for conclusion in question.conclusions

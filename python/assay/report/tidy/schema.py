@@ -50,10 +50,10 @@ _CONCLUSION = {
     },
     "reason": {"description": "why nothing is decided; may be empty", "type": "string"},
     "durability": {
-        "description": "the class of commits at level and at compared_with; empty: nothing is "
+        "description": "the class of commits at level and at compared_with; null: nothing is "
         "committed",
         "type": "array",
-        "items": _TEXT,
+        "items": {"type": ["string", "null"]},
     },
     "runs_verdict": {"enum": ["valid", "indicative", "invalid", None]},
 }
