@@ -3,7 +3,11 @@ found."""
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -71,6 +75,15 @@ def test_a_lost_row_of_one_client_is_found(assay: Assay, tmp_path: Path) -> None
     assert "set 3" in wrong
     assert ", expected (" in wrong["set 3"]["note"]
     assert "unexpired" in wrong
+    assert wrong["set 3"]["differing_rows"]["missing"][0][0].rstrip() == "X:0007"
+    report = assay("report").out
+    assert re.search(r"set 3 +missing +\(X:0007, 1000003000, ", report)
+    with closing(sqlite3.connect(tmp_path / "assay-records.sqlite")) as record:
+        difference, cells = record.execute(
+            "SELECT difference, cells FROM differing_rows WHERE check_id = 'set 3'"
+        ).fetchone()
+    assert difference == "missing"
+    assert json.loads(cells)[:2] == ["X:0007", "1000003000"]
 
 
 def test_a_session_costs_something_on_a_server(assay: Assay) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from assay.report.cells import notes, published
 from assay.report.papers import claims
 from assay.workload import reader
 
@@ -74,6 +75,12 @@ def test_kreymer_table() -> None:
     found = rows(reader.read("e831").published["table"])
     assert (len(found), sums(found)) == (5, [62.37, 83.3, 5.763, 11.0, 23.9, 44.1])
     assert found[3] == [15, 21, 1.6, 2.3, 5, 10]
+
+
+def test_the_times_of_updates_that_kreymer_says_in_words_stand_below_their_table() -> None:
+    (note,) = notes.points(published.of_record(reader.read("e831").for_record(), "update"))
+    assert "text: Datatrieve, E687: 1K update: several hours; mSQL 1.0.7: 1K update: under" in note
+    assert "mSQL 1.0.7: server: 80 %, client: 15 % (" in note
 
 
 def test_cubrid_has_ratios_alone_and_each_is_a_claim() -> None:

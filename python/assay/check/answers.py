@@ -8,9 +8,20 @@ their number is the expected one. `assay.check.questions` compares them with oth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from assay.observation import Observation
+
+
+class DifferingRows(TypedDict):
+    """All rows in which a dump differs from the expected one, in the order of the dumps, each with
+    a text or NULL per column. Both are empty where the same rows are in another order."""
+
+    columns: list[str]
+    missing: list[list[str | None]]
+    """Expected and not found, as often as they are missing."""
+    unexpected: list[list[str | None]]
+    """Found and not expected."""
 
 
 class Check(TypedDict):
@@ -24,6 +35,8 @@ class Check(TypedDict):
     found: int | None
     ok: bool | None
     note: str
+    differing_rows: NotRequired[DifferingRows]
+    """Of two dumps that differ."""
 
 
 def not_run(id_: str, title: str, why: str) -> Check:

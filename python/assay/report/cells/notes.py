@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.cells.declaration import Declaration
@@ -46,20 +47,24 @@ def failures(found: Iterable[CellRuns]) -> list[str]:
 
 
 def points(published: Published | None) -> tuple[str, ...]:
-    """The published points of a curve, which are no rows of a table of runs."""
+    """What was published, in one note: its rows are no rows of a table of runs."""
     if published is None:
         return ()
+    are_several = len({row["system"] for row in published.rows}) > 1
     shown = dict.fromkeys(
-        ", ".join(
-            f"{title}: {value:,.10g}"
-            for title, value in zip(published.columns, row["values"], strict=False)
-        )
+        (f"{row['system']}: " if are_several else "") + ", ".join(_printed(published, row))
         for row in published.rows
     )
-    return tuple(
-        f"published: {published.source}, {published.unit}: {one} ({published.conditions})"
-        for one in shown
-    )
+    return (f"published: {published.source}: {'; '.join(shown)} ({published.conditions})",)
+
+
+def _printed(published: Published, row: Mapping[str, Any]) -> Iterator[str]:
+    """``server: 80 %``, ``1K update: several hours``."""
+    for title, value, unit in zip(published.columns, row["values"], published.units, strict=False):
+        if not isinstance(value, str):
+            yield f"{title}: {value:,.10g} {unit}"
+        elif value:
+            yield f"{title}: {value}"
 
 
 def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:

@@ -1,16 +1,30 @@
 """Takes the cells of a test; returns its result checks: rows expected, rows found, and whether all
-systems returned the same rows."""
+systems returned the same rows; of dumps that differ, the first rows that do."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from assay.check.answers import Check, expected_rows, is_counted, is_not_run
+from assay.check.dumps import shown_row
 from assay.load.dataset_facts import DatasetFacts
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.sections import check_counts
-from assay.report.values import Cell, Column, Row, Section, Table, absent, count
+from assay.report.values import (
+    Cell,
+    Column,
+    Row,
+    Section,
+    Table,
+    absent,
+    count,
+    run_number,
+    text,
+)
+
+_MOST_ROWS = 5
+"""That are shown of those missing in a dump, and of those unexpected."""
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -26,7 +40,41 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         _table(f"{test}_checks" + (f"_{place}" if place else ""), runs)
         for place, runs in enumerate(by_data.values())
     )
-    return Section("Result checks", tuple(_lines(by_data.values())), tables)
+    differing = _differing_rows(test, [run for cell in found for run in cell.runs])
+    return Section("Result checks", tuple(_lines(by_data.values())), (*tables, *differing))
+
+
+def _differing_rows(test: str, runs: Iterable[RunRecord]) -> Iterator[Table]:
+    """The first rows of each dump that are missing or unexpected; none where no dump differs."""
+    rows: list[Row] = []
+    columns: dict[str, None] = {}
+    for run in runs:
+        for check in run.checks:
+            if (differing := check.get("differing_rows")) is None:
+                continue
+            columns[", ".join(differing["columns"])] = None
+            for difference, of_dump in (
+                ("missing", differing["missing"]),
+                ("unexpected", differing["unexpected"]),
+            ):
+                head = (run_number(run.id), text(check["id"]), text(difference))
+                rows += [Row((*head, text(shown_row(row)))) for row in of_dump[:_MOST_ROWS]]
+    if rows:
+        yield Table(
+            name=f"{test}_differing_rows",
+            title="Rows that differ from the expected dump",
+            label_columns=3,
+            columns=(
+                Column("run", is_number=True),
+                *map(Column, ("check", "difference", "row")),
+            ),
+            rows=tuple(rows),
+            notes=(
+                f"row: {'; '.join(columns)}",
+                f"{_MOST_ROWS} of each kind and check at most; all of them are in the record, in "
+                "its view differing_rows",
+            ),
+        )
 
 
 def _lines(of_data: Collection[Sequence[RunRecord]]) -> Iterator[str]:
