@@ -73,8 +73,8 @@ def test_a_table_at_a_limit_can_be_made_and_one_above_it_cannot(system: str) -> 
         for table, limit in made:
             if limit is None:
                 continue
-            assert beyond([table(limit)], limits) == ()
-            assert beyond([table(limit + 1)], limits)[0].can_be_made is False
+            assert beyond([table(limit)], dialect) == ()
+            assert beyond([table(limit + 1)], dialect)[0].can_be_made is False
             with session(deployment.address) as opened:
                 for statement in dialect.create_table(table(limit), deployment.options):
                     opened.execute(statement)

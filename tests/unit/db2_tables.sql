@@ -4,42 +4,42 @@ CREATE TABLE bibtab (
   authorcount INTEGER,
   editorcount INTEGER,
   pagecount INTEGER,
-  bibtype CLOB(16M CODEUNITS32),
-  filename CLOB(16M CODEUNITS32),
-  label CLOB(16M CODEUNITS32),
+  bibtype VARCHAR(400 CODEUNITS32),
+  filename VARCHAR(400 CODEUNITS32),
+  label VARCHAR(400 CODEUNITS32),
   author CLOB(16M CODEUNITS32),
-  editor CLOB(16M CODEUNITS32),
+  editor VARCHAR(400 CODEUNITS32),
   booktitle CLOB(16M CODEUNITS32),
   title CLOB(16M CODEUNITS32),
   crossref CLOB(16M CODEUNITS32),
   chapter CLOB(16M CODEUNITS32),
-  journal CLOB(16M CODEUNITS32),
-  volume CLOB(16M CODEUNITS32),
+  journal VARCHAR(400 CODEUNITS32),
+  volume VARCHAR(400 CODEUNITS32),
   type CLOB(16M CODEUNITS32),
-  number CLOB(16M CODEUNITS32),
+  number VARCHAR(400 CODEUNITS32),
   institution CLOB(16M CODEUNITS32),
   organization CLOB(16M CODEUNITS32),
-  publisher CLOB(16M CODEUNITS32),
+  publisher VARCHAR(400 CODEUNITS32),
   school CLOB(16M CODEUNITS32),
   address CLOB(16M CODEUNITS32),
   edition CLOB(16M CODEUNITS32),
   pages CLOB(16M CODEUNITS32),
   day CLOB(16M CODEUNITS32),
-  month CLOB(16M CODEUNITS32),
+  month VARCHAR(400 CODEUNITS32),
   monthnumber CLOB(16M CODEUNITS32),
-  year CLOB(16M CODEUNITS32),
-  CODEN CLOB(16M CODEUNITS32),
-  DOI CLOB(16M CODEUNITS32),
-  ISBN CLOB(16M CODEUNITS32),
-  ISBN13 CLOB(16M CODEUNITS32),
-  ISSN CLOB(16M CODEUNITS32),
-  LCCN CLOB(16M CODEUNITS32),
+  year VARCHAR(400 CODEUNITS32),
+  CODEN VARCHAR(400 CODEUNITS32),
+  DOI VARCHAR(400 CODEUNITS32),
+  ISBN VARCHAR(400 CODEUNITS32),
+  ISBN13 VARCHAR(400 CODEUNITS32),
+  ISSN VARCHAR(400 CODEUNITS32),
+  LCCN VARCHAR(400 CODEUNITS32),
   MRclass CLOB(16M CODEUNITS32),
   MRnumber CLOB(16M CODEUNITS32),
   MRreviewer CLOB(16M CODEUNITS32),
-  bibdate CLOB(16M CODEUNITS32),
+  bibdate VARCHAR(400 CODEUNITS32),
   bibsource CLOB(16M CODEUNITS32),
-  bibtimestamp CLOB(16M CODEUNITS32),
+  bibtimestamp VARCHAR(400 CODEUNITS32),
   note CLOB(16M CODEUNITS32),
   series CLOB(16M CODEUNITS32),
   URL CLOB(16M CODEUNITS32),
@@ -51,6 +51,24 @@ CREATE TABLE bibtab (
   ZMnumber CLOB(16M CODEUNITS32),
   entry CLOB(16M CODEUNITS32) NOT NULL
 );
+CREATE INDEX bibtab_filename ON bibtab (filename);
+CREATE INDEX bibtab_label ON bibtab (label);
+CREATE INDEX bibtab_bibtype ON bibtab (bibtype);
+CREATE INDEX bibtab_editor ON bibtab (editor);
+CREATE INDEX bibtab_journal ON bibtab (journal);
+CREATE INDEX bibtab_volume ON bibtab (volume);
+CREATE INDEX bibtab_number ON bibtab (number);
+CREATE INDEX bibtab_year ON bibtab (year);
+CREATE INDEX bibtab_month ON bibtab (month);
+CREATE INDEX bibtab_publisher ON bibtab (publisher);
+CREATE INDEX bibtab_coden ON bibtab (CODEN);
+CREATE INDEX bibtab_doi ON bibtab (DOI);
+CREATE INDEX bibtab_isbn ON bibtab (ISBN);
+CREATE INDEX bibtab_isbn13 ON bibtab (ISBN13);
+CREATE INDEX bibtab_issn ON bibtab (ISSN);
+CREATE INDEX bibtab_lccn ON bibtab (LCCN);
+CREATE INDEX bibtab_bibdate ON bibtab (bibdate);
+CREATE INDEX bibtab_bibtimestamp ON bibtab (bibtimestamp);
 CALL SYSPROC.ADMIN_CMD('RUNSTATS ON TABLE bibtab WITH DISTRIBUTION AND INDEXES ALL');
 DROP TABLE strtab;
 CREATE TABLE strtab (

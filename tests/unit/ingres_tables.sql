@@ -4,42 +4,42 @@ CREATE TABLE bibtab (
   authorcount INTEGER,
   editorcount INTEGER,
   pagecount INTEGER,
-  bibtype LONG VARCHAR,
-  filename LONG VARCHAR,
-  label LONG VARCHAR,
+  bibtype VARCHAR(400),
+  filename VARCHAR(400),
+  label VARCHAR(400),
   author LONG VARCHAR,
-  editor LONG VARCHAR,
+  editor VARCHAR(400),
   booktitle LONG VARCHAR,
   title LONG VARCHAR,
   crossref LONG VARCHAR,
   chapter LONG VARCHAR,
-  journal LONG VARCHAR,
-  volume LONG VARCHAR,
+  journal VARCHAR(400),
+  volume VARCHAR(400),
   type LONG VARCHAR,
-  number LONG VARCHAR,
+  number VARCHAR(400),
   institution LONG VARCHAR,
   organization LONG VARCHAR,
-  publisher LONG VARCHAR,
+  publisher VARCHAR(400),
   school LONG VARCHAR,
   address LONG VARCHAR,
   edition LONG VARCHAR,
   pages LONG VARCHAR,
   day LONG VARCHAR,
-  month LONG VARCHAR,
+  month VARCHAR(400),
   monthnumber LONG VARCHAR,
-  year LONG VARCHAR,
-  CODEN LONG VARCHAR,
-  DOI LONG VARCHAR,
-  ISBN LONG VARCHAR,
-  ISBN13 LONG VARCHAR,
-  ISSN LONG VARCHAR,
-  LCCN LONG VARCHAR,
+  year VARCHAR(400),
+  CODEN VARCHAR(400),
+  DOI VARCHAR(400),
+  ISBN VARCHAR(400),
+  ISBN13 VARCHAR(400),
+  ISSN VARCHAR(400),
+  LCCN VARCHAR(400),
   MRclass LONG VARCHAR,
   MRnumber LONG VARCHAR,
   MRreviewer LONG VARCHAR,
-  bibdate LONG VARCHAR,
+  bibdate VARCHAR(400),
   bibsource LONG VARCHAR,
-  bibtimestamp LONG VARCHAR,
+  bibtimestamp VARCHAR(400),
   note LONG VARCHAR,
   series LONG VARCHAR,
   URL LONG VARCHAR,
@@ -51,6 +51,24 @@ CREATE TABLE bibtab (
   ZMnumber LONG VARCHAR,
   entry LONG VARCHAR NOT NULL
 );
+CREATE INDEX bibtab_filename ON bibtab (filename);
+CREATE INDEX bibtab_label ON bibtab (label);
+CREATE INDEX bibtab_bibtype ON bibtab (bibtype);
+CREATE INDEX bibtab_editor ON bibtab (editor);
+CREATE INDEX bibtab_journal ON bibtab (journal);
+CREATE INDEX bibtab_volume ON bibtab (volume);
+CREATE INDEX bibtab_number ON bibtab (number);
+CREATE INDEX bibtab_year ON bibtab (year);
+CREATE INDEX bibtab_month ON bibtab (month);
+CREATE INDEX bibtab_publisher ON bibtab (publisher);
+CREATE INDEX bibtab_coden ON bibtab (CODEN);
+CREATE INDEX bibtab_doi ON bibtab (DOI);
+CREATE INDEX bibtab_isbn ON bibtab (ISBN);
+CREATE INDEX bibtab_isbn13 ON bibtab (ISBN13);
+CREATE INDEX bibtab_issn ON bibtab (ISSN);
+CREATE INDEX bibtab_lccn ON bibtab (LCCN);
+CREATE INDEX bibtab_bibdate ON bibtab (bibdate);
+CREATE INDEX bibtab_bibtimestamp ON bibtab (bibtimestamp);
 DROP TABLE strtab;
 CREATE TABLE strtab (
   "key" LONG VARCHAR,

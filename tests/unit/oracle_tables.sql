@@ -4,42 +4,42 @@ CREATE TABLE bibtab (
   authorcount NUMBER(10),
   editorcount NUMBER(10),
   pagecount NUMBER(10),
-  bibtype CLOB,
-  filename CLOB,
-  label CLOB,
+  bibtype VARCHAR2(400 CHAR),
+  filename VARCHAR2(400 CHAR),
+  label VARCHAR2(400 CHAR),
   author CLOB,
-  editor CLOB,
+  editor VARCHAR2(400 CHAR),
   booktitle CLOB,
   title CLOB,
   crossref CLOB,
   chapter CLOB,
-  journal CLOB,
-  volume CLOB,
+  journal VARCHAR2(400 CHAR),
+  volume VARCHAR2(400 CHAR),
   type CLOB,
-  "number" CLOB,
+  "number" VARCHAR2(400 CHAR),
   institution CLOB,
   organization CLOB,
-  publisher CLOB,
+  publisher VARCHAR2(400 CHAR),
   school CLOB,
   address CLOB,
   edition CLOB,
   pages CLOB,
   day CLOB,
-  month CLOB,
+  month VARCHAR2(400 CHAR),
   monthnumber CLOB,
-  year CLOB,
-  CODEN CLOB,
-  DOI CLOB,
-  ISBN CLOB,
-  ISBN13 CLOB,
-  ISSN CLOB,
-  LCCN CLOB,
+  year VARCHAR2(400 CHAR),
+  CODEN VARCHAR2(400 CHAR),
+  DOI VARCHAR2(400 CHAR),
+  ISBN VARCHAR2(400 CHAR),
+  ISBN13 VARCHAR2(400 CHAR),
+  ISSN VARCHAR2(400 CHAR),
+  LCCN VARCHAR2(400 CHAR),
   MRclass CLOB,
   MRnumber CLOB,
   MRreviewer CLOB,
-  bibdate CLOB,
+  bibdate VARCHAR2(400 CHAR),
   bibsource CLOB,
-  bibtimestamp CLOB,
+  bibtimestamp VARCHAR2(400 CHAR),
   note CLOB,
   series CLOB,
   URL CLOB,
@@ -51,6 +51,24 @@ CREATE TABLE bibtab (
   ZMnumber CLOB,
   entry CLOB NOT NULL
 );
+CREATE INDEX bibtab_filename ON bibtab (filename);
+CREATE INDEX bibtab_label ON bibtab (label);
+CREATE INDEX bibtab_bibtype ON bibtab (bibtype);
+CREATE INDEX bibtab_editor ON bibtab (editor);
+CREATE INDEX bibtab_journal ON bibtab (journal);
+CREATE INDEX bibtab_volume ON bibtab (volume);
+CREATE INDEX bibtab_number ON bibtab ("number");
+CREATE INDEX bibtab_year ON bibtab (year);
+CREATE INDEX bibtab_month ON bibtab (month);
+CREATE INDEX bibtab_publisher ON bibtab (publisher);
+CREATE INDEX bibtab_coden ON bibtab (CODEN);
+CREATE INDEX bibtab_doi ON bibtab (DOI);
+CREATE INDEX bibtab_isbn ON bibtab (ISBN);
+CREATE INDEX bibtab_isbn13 ON bibtab (ISBN13);
+CREATE INDEX bibtab_issn ON bibtab (ISSN);
+CREATE INDEX bibtab_lccn ON bibtab (LCCN);
+CREATE INDEX bibtab_bibdate ON bibtab (bibdate);
+CREATE INDEX bibtab_bibtimestamp ON bibtab (bibtimestamp);
 CALL DBMS_STATS.GATHER_TABLE_STATS(USER, 'bibtab');
 DROP TABLE strtab PURGE;
 CREATE TABLE strtab (

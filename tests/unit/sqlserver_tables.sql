@@ -4,42 +4,42 @@ CREATE TABLE bibtab (
   authorcount INT,
   editorcount INT,
   pagecount INT,
-  bibtype NVARCHAR(MAX),
-  filename NVARCHAR(MAX),
-  label NVARCHAR(MAX),
+  bibtype NVARCHAR(400),
+  filename NVARCHAR(400),
+  label NVARCHAR(400),
   author NVARCHAR(MAX),
-  editor NVARCHAR(MAX),
+  editor NVARCHAR(400),
   booktitle NVARCHAR(MAX),
   title NVARCHAR(MAX),
   crossref NVARCHAR(MAX),
   chapter NVARCHAR(MAX),
-  journal NVARCHAR(MAX),
-  volume NVARCHAR(MAX),
+  journal NVARCHAR(400),
+  volume NVARCHAR(400),
   type NVARCHAR(MAX),
-  number NVARCHAR(MAX),
+  number NVARCHAR(400),
   institution NVARCHAR(MAX),
   organization NVARCHAR(MAX),
-  publisher NVARCHAR(MAX),
+  publisher NVARCHAR(400),
   school NVARCHAR(MAX),
   address NVARCHAR(MAX),
   edition NVARCHAR(MAX),
   pages NVARCHAR(MAX),
   day NVARCHAR(MAX),
-  month NVARCHAR(MAX),
+  month NVARCHAR(400),
   monthnumber NVARCHAR(MAX),
-  year NVARCHAR(MAX),
-  CODEN NVARCHAR(MAX),
-  DOI NVARCHAR(MAX),
-  ISBN NVARCHAR(MAX),
-  ISBN13 NVARCHAR(MAX),
-  ISSN NVARCHAR(MAX),
-  LCCN NVARCHAR(MAX),
+  year NVARCHAR(400),
+  CODEN NVARCHAR(400),
+  DOI NVARCHAR(400),
+  ISBN NVARCHAR(400),
+  ISBN13 NVARCHAR(400),
+  ISSN NVARCHAR(400),
+  LCCN NVARCHAR(400),
   MRclass NVARCHAR(MAX),
   MRnumber NVARCHAR(MAX),
   MRreviewer NVARCHAR(MAX),
-  bibdate NVARCHAR(MAX),
+  bibdate NVARCHAR(400),
   bibsource NVARCHAR(MAX),
-  bibtimestamp NVARCHAR(MAX),
+  bibtimestamp NVARCHAR(400),
   note NVARCHAR(MAX),
   series NVARCHAR(MAX),
   URL NVARCHAR(MAX),
@@ -51,6 +51,24 @@ CREATE TABLE bibtab (
   ZMnumber NVARCHAR(MAX),
   entry NVARCHAR(MAX) NOT NULL
 );
+CREATE INDEX bibtab_filename ON bibtab (filename);
+CREATE INDEX bibtab_label ON bibtab (label);
+CREATE INDEX bibtab_bibtype ON bibtab (bibtype);
+CREATE INDEX bibtab_editor ON bibtab (editor);
+CREATE INDEX bibtab_journal ON bibtab (journal);
+CREATE INDEX bibtab_volume ON bibtab (volume);
+CREATE INDEX bibtab_number ON bibtab (number);
+CREATE INDEX bibtab_year ON bibtab (year);
+CREATE INDEX bibtab_month ON bibtab (month);
+CREATE INDEX bibtab_publisher ON bibtab (publisher);
+CREATE INDEX bibtab_coden ON bibtab (CODEN);
+CREATE INDEX bibtab_doi ON bibtab (DOI);
+CREATE INDEX bibtab_isbn ON bibtab (ISBN);
+CREATE INDEX bibtab_isbn13 ON bibtab (ISBN13);
+CREATE INDEX bibtab_issn ON bibtab (ISSN);
+CREATE INDEX bibtab_lccn ON bibtab (LCCN);
+CREATE INDEX bibtab_bibdate ON bibtab (bibdate);
+CREATE INDEX bibtab_bibtimestamp ON bibtab (bibtimestamp);
 UPDATE STATISTICS bibtab;
 DROP TABLE strtab;
 CREATE TABLE strtab (

@@ -61,9 +61,7 @@ def command(workload: str | None, dialect: str | None, detail: bool, form: str) 
             f"{workload} is a dialect, and no workload", hint=f"its limits: --dialect {workload}"
         )
     found = reader.read(workload)
-    places = {
-        name: beyond(found.tables_for({}, one.language), one.limits) for name, one in chosen.items()
-    }
+    places = {name: beyond(found.tables_for({}, one.language), one) for name, one in chosen.items()}
     listed = [{"dialect": name, **vars(one)} for name, some in places.items() for one in some]
     if form == "table" and not detail:
         rows.write(_first_look(places), _FIRST_LOOK, form, sys.stdout)

@@ -4,7 +4,9 @@ foreign keys adds one at a time."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from assay.dialects import reads
 from assay.dialects.protocol import Column, Index, Table
 from assay.dialects.standard import StandardSql, may_be_long
 
@@ -15,6 +17,25 @@ class BoundedIndexes(StandardSql):
     begins_implicitly = True
     needs_not_null_in_keys = False
     """Whether the columns of a key must be declared NOT NULL."""
+
+    short_text = "varchar(400)"
+    """What a text is kept as that an index holds whole: at most 1600 bytes, for which an index of
+    each of these systems has room."""
+
+    def kept(self, table: Table) -> Table:
+        """A text that an index holds whole is short, and could neither be indexed nor, in most of
+        these systems, be compared or sorted as a large object."""
+        indexed = {name for index in table.indexes for name in index.columns}
+        columns = (
+            replace(column, type=self.short_text)
+            if column.type == "text" and column.name in indexed and not column.wide
+            else column
+            for column in table.columns
+        )
+        return replace(table, columns=tuple(columns))
+
+    def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
+        return super().create_table(self.kept(table), options)
 
     def can_be_unique(self, column: Column) -> bool:
         return not may_be_long(column) and (column.not_null or not self.needs_not_null_in_keys)
@@ -38,6 +59,7 @@ class BoundedIndexes(StandardSql):
     def create_indexes(self, table: Table) -> list[str]:
         """None over a column that an index cannot hold, and none that a key of the table is
         already."""
+        table = self.kept(table)
         unique = [
             columns
             for columns in table.unique
@@ -74,6 +96,9 @@ class BoundedIndexes(StandardSql):
     def session_read_only(self) -> list[str]:
         """None that would hold for the whole session."""
         return []
+
+    def only_reads(self, statement: str) -> bool:
+        return reads.only_reads(statement)
 
     def create_marked_table(self, table: Table, options: Mapping[str, str], mark: str) -> list[str]:
         comment = f"COMMENT ON TABLE {self.identifier(table.name)} IS {self.literal(mark)}"

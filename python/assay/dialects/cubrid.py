@@ -3,9 +3,9 @@ error codes mean."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
+from assay.dialects import reads
 from assay.dialects.protocol import Column, Table
 from assay.dialects.standard import StandardSql
 
@@ -44,16 +44,6 @@ _RESERVED_WORDS = """
     varchar variable varying vclass view when whenever where while with within without work write
     xor year year_month zone
 """
-
-_READS = re.compile(r"\s*(begin|commit|rollback|select)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"""'(?:[^']|'')*'|"[^"]*"|\[[^\]]*\]|`[^`]*`""")
-_NOT_CERTAIN = re.compile(r"--|/[*/]|\\|;\s*\S")
-"""Comments and backslashes, in which quotes do not count, and further statements."""
-_MAY_WRITE = re.compile(r"\b(decr|incr|next_?value|with)\b", re.IGNORECASE)
-"""Counters and serials change with a SELECT."""
-_CALLED = re.compile(r"(\w+)\s*\(")
-_READ_ONLY = frozenset(["and", "avg", "count", "in", "max", "min", "or", "sum", "values", "where"])
-"""Words before a parenthesis that call nothing which could write."""
 
 CODES: Mapping[str, tuple[int, ...]] = {
     "authentication": (-165, -171),
@@ -143,15 +133,7 @@ class CubridDialect(StandardSql):
         return []
 
     def only_reads(self, statement: str) -> bool:
-        """A SELECT that calls nothing but aggregates."""
-        text = _QUOTED.sub(" quoted ", statement)
-        called = {word.lower() for word in _CALLED.findall(text)}
-        return (
-            _NOT_CERTAIN.search(statement) is None
-            and _READS.match(text) is not None
-            and _MAY_WRITE.search(text) is None
-            and called <= _READ_ONLY
-        )
+        return reads.only_reads(statement)
 
 
 CUBRID = CubridDialect()

@@ -42,6 +42,10 @@ class Limited(Protocol):
     language: str
     limits: SchemaLimits
 
+    def kept(self, table: Table) -> Table:
+        """The table with the types that its values are kept in."""
+        ...
+
 
 @dataclass(frozen=True)
 class Beyond:
@@ -62,9 +66,10 @@ class Beyond:
         return f"{place}: {self.what} of {self.needed}, at most {self.limit}"
 
 
-def beyond(tables: Sequence[Table], limits: SchemaLimits) -> tuple[Beyond, ...]:
+def beyond(tables: Sequence[Table], dialect: Limited) -> tuple[Beyond, ...]:
     """All of them, in the order of the tables."""
-    return tuple(one for table in tables for one in _of_table(table, limits))
+    kept = map(dialect.kept, tables)
+    return tuple(one for table in kept for one in _of_table(table, dialect.limits))
 
 
 def _of_table(table: Table, limits: SchemaLimits) -> Iterator[Beyond]:

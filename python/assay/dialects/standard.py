@@ -51,6 +51,10 @@ class StandardSql(MinimalDialect):
     }
     """The word of each neutral type; what stands in parentheses behind one is kept."""
 
+    def kept(self, table: Table) -> Table:
+        """The table with the types that its values are kept in, where the dialect has a choice."""
+        return table
+
     def prefix(self, column: Column) -> str | None:
         """How an index takes the beginning of the column's values; None where it holds them
         whole."""

@@ -107,6 +107,13 @@ class Kind(Enum):
         limits=True,
         forbids_deciding=True,
     )
+    SCRIPTS_LEFT_OUT = WarningText(
+        "the system cannot express all scripts of the test and ran the others: that is less work "
+        "than other systems have, so that its times are not compared",
+        "feed all systems the same scripts (--feed FILE), or compare the times of single scripts",
+        limits=True,
+        forbids_deciding=True,
+    )
     NOT_WARM = WarningText(
         "the caches should have been warm, but the system read from its storage during the "
         "measurement",

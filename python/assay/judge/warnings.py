@@ -72,6 +72,8 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     if driven is not None:
         yield from _of_service(run, driven)
         yield from _of_driving(run, driven)
+        if driven.left_out:
+            yield Kind.SCRIPTS_LEFT_OUT, f"{run.name}: without {', '.join(driven.left_out)}"
         for sentence in driven.script_warnings:
             yield Kind.SCRIPT, sentence
         if overflow := sum(one.latency.overflow for one in driven.transactions):

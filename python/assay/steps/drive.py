@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from msgspec.structs import replace
 
-from assay.check.answers import Check, check_answers
+from assay.check.answers import Check, check_answers, not_run
 from assay.check.questions import compare, compare_results, what_is_asked
 from assay.drive import reserved_names
 from assay.drive.commits import commits
@@ -58,7 +58,17 @@ class DriveStep(Drive):
         keep_samples(state, observation, samples)
         titles = {**{script.name: script.title for script in scripts}, **workload.titles}
         if (checks := _checks(state, planned, observation, expected, titles)) is not None:
-            state.checked(checks)
+            missing = _left_out(state, planned)
+            state.checked(
+                [*checks, *(not_run(name, titles[name], why) for name, why in missing.items())]
+            )
+
+
+def _left_out(state: RunState, planned: PlannedDrive) -> Mapping[str, str]:
+    """The scripts that have no text in the system's dialect, each with the reason."""
+    return (
+        {} if planned.run.cell.feed else state.workload.left_out(planned, state.up().system.dialect)
+    )
 
 
 def keep_samples(state: RunState, observation: Observation, samples: Sequence[TimedSample]) -> None:
@@ -149,6 +159,7 @@ def observe(
     writing = () if is_read_only else context.compiled.writing_types(planned, dialect)
     found = {"script_warnings": warned, "commits": commits(observation, writing)}
     found["reads_device"] = state.test.reads_device
+    found["left_out"] = tuple(_left_out(state, planned))
     return replace(observation, **found), samples
 
 

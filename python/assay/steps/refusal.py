@@ -19,7 +19,7 @@ from assay.provision import client_memory
 from assay.steps import cache, native_clients
 from assay.storages.known_file_system import known_file_system
 from assay.systems.abilities import capabilities_of
-from assay.workload.values import Workload
+from assay.workload.values import RunsScripts, Workload
 
 
 def why_refused(compiled: Compiled, run: PlannedRun) -> str | None:
@@ -57,7 +57,13 @@ def why_lacking(workload: Workload, run: PlannedRun) -> str | None:
         if word in test.not_expressible:
             return f"{choice.label}: {test.not_expressible[word]}"
     names = [*test.scripts, *(name for step in test.steps for name in step.scripts_run_once)]
-    unspoken = [one for one in dict.fromkeys(names) if not workload.is_spoken(one, dialect)]
+    runs_scripts: tuple[RunsScripts, ...] = (test, *test.drives)
+    missing = {name for one in runs_scripts for name in workload.left_out(one, dialect)}
+    unspoken = [
+        one
+        for one in dict.fromkeys(names)
+        if one not in missing and not workload.is_spoken(one, dialect)
+    ]
     if unspoken and not run.cell.feed:
         if reason := workload.why_not_expressible(unspoken[0], dialect):
             return f"{choice.label}: {reason}"
@@ -81,7 +87,7 @@ def _why_too_wide(workload: Workload, run: PlannedRun) -> str | None:
     if not isinstance(dialect, Limited):
         return None
     tables = workload.tables_for(run.cell.parameters, dialect.language)
-    fatal = [one for one in beyond(tables, dialect.limits) if not one.can_be_made]
+    fatal = [one for one in beyond(tables, dialect) if not one.can_be_made]
     return f"{fatal[0].sentence()} ({dialect.limits.source})" if fatal else None
 
 

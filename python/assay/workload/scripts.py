@@ -3,7 +3,8 @@
 Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
 without the ending. A file of the same name beside it that ends in ``.cql`` or ``.json`` holds its
 statements in that language. ``overrides/<dialect>/<path of the script>`` replaces a script for one
-dialect, and must give the reason in a comment on its first line. A file in ``checks/`` is not a
+dialect, or for several (``overrides/db2,oracle/…``), and must give the reason in a comment on its
+first line. A file in ``checks/`` is not a
 transaction type but a query that must return no row.
 """
 
@@ -67,15 +68,24 @@ def read(folder: Path) -> Found:
                 found.overrides[key] = Script(script.name, within.as_posix(), text)
     paths = {script.path: script.name for script in every.values()}
     for within, text in overrides:
-        dialect, name = _override(folder, within, text, paths)
-        found.overrides[dialect, name] = Script(name, within.as_posix(), text)
+        dialects, name = _override(folder, within, text, paths)
+        for dialect in dialects:
+            if other := found.overrides.get((dialect, name)):
+                raise ExperimentError(
+                    f"replaces {name} for {dialect} a second time; the first is {other.path}",
+                    file=folder / within,
+                    hint="one override for each script and dialect",
+                )
+            found.overrides[dialect, name] = Script(name, within.as_posix(), text)
     return found
 
 
-def _override(folder: Path, within: Path, text: str, paths: dict[str, str]) -> tuple[str, str]:
-    """(dialect, script name) of an override; raises `ExperimentError` where it replaces no script
+def _override(
+    folder: Path, within: Path, text: str, paths: dict[str, str]
+) -> tuple[list[str], str]:
+    """(dialects, script name) of an override; raises `ExperimentError` where it replaces no script
     or gives no reason."""
-    _, dialect, *rest = within.parts
+    _, dialects, *rest = within.parts
     replaced = "/".join(rest)
     if replaced not in paths:
         raise ExperimentError(
@@ -89,9 +99,9 @@ def _override(folder: Path, within: Path, text: str, paths: dict[str, str]) -> t
             f"an override must say why on its first line, found {first!r}",
             file=folder / within,
             line=1,
-            hint=f"-- {dialect}: what it spells differently",
+            hint=f"-- {dialects}: what is spelled differently",
         )
-    return dialect, paths[replaced]
+    return dialects.split(","), paths[replaced]
 
 
 def as_file(scripts: Iterable[Script]) -> str:

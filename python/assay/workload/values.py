@@ -274,11 +274,21 @@ class Workload:
         return self.tests[name]
 
     def scripts_for(self, runs: RunsScripts, dialect: Speaks) -> tuple[Script, ...]:
-        """The scripts of a test or step for one dialect, with its overrides."""
-        sent = (self.script_for(name, dialect) for name in runs.scripts)
+        """The scripts of a test or step for one dialect, with its overrides, without those of
+        `left_out`."""
+        missing = self.left_out(runs, dialect)
+        sent = (self.script_for(name, dialect) for name in runs.scripts if name not in missing)
         return tuple(
             replace(script, weight=runs.mix.get(script.name, script.weight)) for script in sent
         )
+
+    def left_out(self, runs: RunsScripts, dialect: Speaks) -> Mapping[str, str]:
+        """The scripts of a test or step that have no text in the dialect, each with the declared
+        reason: the others are run without them. Empty where no script would remain, and of a mix,
+        whose load would be another one."""
+        reasons = {name: self.why_not_expressible(name, dialect) for name in runs.scripts}
+        missing = {name: reason for name, reason in reasons.items() if reason}
+        return {} if runs.mix or len(missing) == len(runs.scripts) else missing
 
     def script_for(self, name: str, dialect: Speaks) -> Script:
         """The script of that name for one dialect: its override or that of its language, if there

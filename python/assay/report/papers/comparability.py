@@ -32,8 +32,11 @@ def why_not(cell: CellRuns, key: Key | None = None) -> str:
         reason, _, _hint = sentence(run.reason).partition(" (")
         return f"{run.system} was not measured: {reason or run.state}"
     for measured in cell.measured:
-        if any(one.name == Kind.NOT_FROM_DEVICE.id for one in measured.warnings):
+        warned = {one.name for one in measured.warnings}
+        if Kind.NOT_FROM_DEVICE.id in warned:
             return f"{cell.name}: nothing was read from the device"
+        if Kind.SCRIPTS_LEFT_OUT.id in warned:
+            return f"{cell.name}: not all scripts of the test were run"
     verdict = cell.judged.verdict
     return f"{cell.name} is invalid: {verdict.reason}" if verdict.word == "invalid" else ""
 
