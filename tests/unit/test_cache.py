@@ -132,7 +132,9 @@ def test_files_that_are_read_are_in_the_page_cache(tmp_path: Path) -> None:
     file = tmp_path / "table"
     file.write_bytes(os.urandom(BYTES))
     assert page_cache.drop(tmp_path) == 0
+    assert page_cache.look(tmp_path) == (BYTES, 0), "looking reads nothing"
     assert page_cache.read(tmp_path) == (BYTES, BYTES)
+    assert page_cache.look(tmp_path) == (BYTES, BYTES)
 
 
 def test_a_system_that_cannot_be_restarted_is_refused_before_it_is_started(assay: Assay) -> None:

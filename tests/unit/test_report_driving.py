@@ -478,12 +478,22 @@ DEVICE = {
 MACHINE = {
     "user_ns": 40 * S, "system_ns": 16 * S, "idle_ns": 80 * S, "iowait_ns": 24 * S, "steal_ns": 0,
     "load_1min_peak": 3.59, "cached_peak_bytes": 7_182_000_000, "dirty_peak_bytes": 1_000_000,
+    "load_5min_peak": 1.05, "used_peak_bytes": 11_000_000_000, "free_least_bytes": 4_536_000_000,
+    "swap_used_peak_bytes": 0, "context_switches": 4000,
 }  # fmt: skip
 
 
 def test_the_device_and_the_machine_stand_beside_the_throughput(tmp_path: Path) -> None:
     report = build(
-        experiment(tmp_path, OPEN, **open_loop(device_cost=DEVICE, machine_cost=MACHINE))
+        experiment(
+            tmp_path,
+            OPEN,
+            **open_loop(
+                device_cost=DEVICE,
+                machine_cost=MACHINE,
+                data_in_memory={"file_bytes": 694_737_740, "cached_bytes": 596_000_000},
+            ),
+        )
     )
     device, machine = (by_title(found(report, f"load_{name}")) for name in ("device", "machine"))
     names = ("reads/s", "read/s", "flushes/s", "reads", "writes", "flushes", "busy", "queue")
@@ -493,9 +503,14 @@ def test_the_device_and_the_machine_stand_beside_the_throughput(tmp_path: Path) 
     (row,) = found(report, "load_device").rows
     units = {cell.shown: cell.number.unit for cell in row.cells if cell.number}
     assert (units["98.00"], units["401 kB"]) == ("per_s", "bytes_per_s")
-    names = ("user", "system", "iowait", "steal", "idle", "load", "cached", "server CPU")
+    names = ("user", "system", "iowait", "steal", "idle", "load", "load, 5 min", "server CPU")
     assert [machine[name] for name in names] == [
-        "25 %", "10 %", "15 %", "0 %", "50 %", "3.59", "7.18 GB", "1 %"
+        "25 %", "10 %", "15 %", "0 %", "50 %", "3.59", "1.05", "1 %"
+    ]  # fmt: skip
+    memory = by_title(found(report, "load_memory"))
+    names = ("used", "free", "cached", "swap", "shared", "context switches/s", "data in memory")
+    assert [memory[name] for name in names] == [
+        "11 GB", "4.54 GB", "7.18 GB", "0 B", "-", "200.0", "596 MB of 695 MB"
     ]  # fmt: skip
 
 

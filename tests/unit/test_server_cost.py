@@ -16,7 +16,10 @@ S = 1_000_000_000
 def sample(at_s: float, cpu_ns: int, resident_bytes: int = 10) -> TimedSample:
     process = ProcessSample(1, 1, resident_bytes, 20, 0, cpu_ns, 0)
     device = DeviceCounts(cpu_ns // 5, cpu_ns // 10, reads=cpu_ns // 2, busy_ns=cpu_ns)
-    machine = MachineSample(cpu_ns, cpu_ns // 2, 0, cpu_ns // 4, 0, at_s, 1000, 10)
+    machine = MachineSample(
+        cpu_ns, cpu_ns // 2, 0, cpu_ns // 4, 0, at_s, 1000, 10, free_bytes=100 - int(at_s),
+        context_switches=cpu_ns,
+    )  # fmt: skip
     return TimedSample(at_s, process, device, machine)
 
 
@@ -43,6 +46,8 @@ def test_cost_before_and_after_the_measurement_is_left_out() -> None:
     assert machine is not None
     assert (machine.user_ns, machine.system_ns, machine.iowait_ns) == (2 * S, S, S // 2)
     assert machine.load_1min_peak == 9
+    assert (machine.free_least_bytes, machine.context_switches) == (91, 2 * S)
+    assert machine.used_peak_bytes is None, "samples of earlier versions have none"
 
 
 def test_less_than_a_tick_of_the_kernel_is_no_number() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from assay.drive.sampler import TimedSample
 from assay.observation import DeviceCost, MachineCost, Observation, ServerCost
@@ -70,7 +71,7 @@ def machine_cost(
     samples: Sequence[TimedSample], began_unix_ns: int, observation: Observation
 ) -> MachineCost | None:
     """Processor states of the whole machine in the measurement, and the largest of its sampled load
-    and page cache; None where not known."""
+    and memory; None where not known."""
 
     def grown(name: str) -> int | None:
         return _grown(
@@ -88,11 +89,27 @@ def machine_cost(
     machines = [timed.machine for timed in samples if timed.machine is not None]
     if len(states) < 5:
         return None
+
+    def sampled(name: str) -> list[Any]:
+        return [value for one in machines if (value := getattr(one, name)) is not None]
+
+    def peak(name: str) -> Any:
+        return max(sampled(name), default=None)
+
     return MachineCost(
         **states,
-        load_1min_peak=max(machine.load_1min for machine in machines),
-        cached_peak_bytes=max(machine.cached_bytes for machine in machines),
-        dirty_peak_bytes=max(machine.dirty_bytes for machine in machines),
+        load_1min_peak=peak("load_1min"),
+        load_5min_peak=peak("load_5min"),
+        load_15min_peak=peak("load_15min"),
+        cached_peak_bytes=peak("cached_bytes"),
+        dirty_peak_bytes=peak("dirty_bytes"),
+        used_peak_bytes=peak("used_bytes"),
+        free_least_bytes=min(sampled("free_bytes"), default=None),
+        buffers_peak_bytes=peak("buffers_bytes"),
+        shared_peak_bytes=peak("shared_bytes"),
+        swap_used_peak_bytes=peak("swap_used_bytes"),
+        context_switches=grown("context_switches"),
+        interrupts=grown("interrupts"),
         other_programs_ns=_grown(
             samples, lambda timed: timed.other_programs_ns, began_unix_ns, observation
         ),

@@ -1,9 +1,10 @@
 """Takes a loaded deployment and a drive document; drives it and monitors the server.
 
 The observation gets ``server_cost`` (the cost of the server's processes), ``device_cost`` (what the
-device under the data read, wrote and flushed), ``machine_cost`` (processor states and page cache of
-the machine) and ``server_counters`` (the increase of the server's own counters), each of the
-measurement only, and left out where not known.
+device under the data read, wrote and flushed), ``machine_cost`` (processor states and memory of the
+machine) and ``server_counters`` (the increase of the server's own counters), each of the
+measurement only, ``data_in_memory`` (what of the data directory is in the page cache at its end),
+and leaves out what is not known.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from assay.drive.server_cost import device_cost, machine_cost, server_cost
 from assay.drive.silent_server import SilentServer
 from assay.drive.transactions import observe
 from assay.errors import SystemDied, SystemUnderTestError
-from assay.observation import Observation
+from assay.observation import DataInMemory, Observation
+from assay.provision import page_cache
 from assay.provision.deployment import Deployment
 from assay.provision.session import responds
 from assay.systems.abilities import Counters
@@ -71,6 +73,7 @@ def observe_watched(
     if sampler.devices is not None:
         found["device_cost"] = device_cost(*sampled, sampler.devices.label)
     found["machine_cost"] = machine_cost(*sampled)
+    found["data_in_memory"] = _data_in_memory(deployment)
     unfinished = observation.unfinished
     if unfinished is not None:
         # A server with unfinished transactions may not open other sessions either.
@@ -80,6 +83,18 @@ def observe_watched(
     if not is_deaf and (grown := counters.grown()):
         found["server_counters"] = grown
     return replace(observation, **found), sampler.samples
+
+
+def _data_in_memory(deployment: Deployment) -> DataInMemory | None:
+    """None where a data directory is not on this machine or may not be read."""
+    folders = [node.directory for node in deployment.nodes]
+    seen = [None if folder is None else page_cache.look(folder) for folder in folders]
+    found = [one for one in seen if one is not None]
+    if not found or len(found) < len(seen):
+        return None
+    return DataInMemory(
+        sum(one.file_bytes for one in found), sum(one.cached_bytes for one in found)
+    )
 
 
 def _has_duration(document: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from assay.observation.cache_state import CacheState
 from assay.observation.clients import ClientEnd, Unfinished
 from assay.observation.comparisons import ConnectReport, ReferenceReport
-from assay.observation.costs import ClientCost, DeviceCost, MachineCost, ServerCost
+from assay.observation.costs import ClientCost, DataInMemory, DeviceCost, MachineCost, ServerCost
 from assay.observation.error_reports import ErrorReport
 from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
@@ -49,6 +49,7 @@ __all__ = [
     "ClientCost",
     "ClientEnd",
     "ConnectReport",
+    "DataInMemory",
     "DeviceCost",
     "EncodedHistogram",
     "EngineObservation",

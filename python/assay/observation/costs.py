@@ -59,9 +59,17 @@ class DeviceCost(Shape, frozen=True):
     queue_ns: int | None = None
 
 
+class DataInMemory(Shape, frozen=True):
+    """The files of the data directory."""
+
+    file_bytes: int
+    cached_bytes: int
+    """Of them, in the page cache."""
+
+
 class MachineCost(Shape, frozen=True):
     """Processor states of the whole machine in the measurement, summed over its processors; its
-    load and its page cache at their largest. None: not counted, and in records of before it was."""
+    load and its memory at their largest. None: not counted, and in records of before it was."""
 
     user_ns: int
     system_ns: int
@@ -73,6 +81,18 @@ class MachineCost(Shape, frozen=True):
     dirty_peak_bytes: int
     other_programs_ns: int | None = None
     """CPU time of programs other than client and server, with what serves its storage."""
+    load_5min_peak: float | None = None
+    load_15min_peak: float | None = None
+    used_peak_bytes: int | None = None
+    """Memory that programs could not have."""
+    free_least_bytes: int | None = None
+    """Memory that held nothing, at its smallest."""
+    buffers_peak_bytes: int | None = None
+    shared_peak_bytes: int | None = None
+    """Shared by processes, and files in memory."""
+    swap_used_peak_bytes: int | None = None
+    context_switches: int | None = None
+    interrupts: int | None = None
 
     @property
     def capacity_ns(self) -> int:

@@ -7,7 +7,7 @@ import msgspec
 from assay.observation.cache_state import CacheState
 from assay.observation.clients import ClientEnd, EndedBy, Unfinished
 from assay.observation.comparisons import ConnectReport, ReferenceReport
-from assay.observation.costs import ClientCost, DeviceCost, MachineCost, ServerCost
+from assay.observation.costs import ClientCost, DataInMemory, DeviceCost, MachineCost, ServerCost
 from assay.observation.error_reports import ErrorReport
 from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
@@ -78,6 +78,8 @@ class Observation(EngineObservation, frozen=True):
     embedded_read_bytes: int | None = None
     """What this process read from storage, page cache left out, where the system works in it."""
     cache_state: CacheState | None = None
+    data_in_memory: DataInMemory | None = None
+    """At the end; None: not seen."""
     reads_device: bool = False
     """Whether its test measures reads from the device."""
     left_out: tuple[str, ...] = ()

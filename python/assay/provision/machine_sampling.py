@@ -1,5 +1,5 @@
-"""Returns the processor states, the load and the page cache of the whole machine at this instant,
-as ``top`` and ``free`` show them.
+"""Returns the processor states, the load and the memory of the whole machine at this instant, as
+``top`` and ``free`` show them.
 
 In a container these are the numbers of the machine around it.
 """
@@ -35,6 +35,21 @@ class MachineSample:
     """Files in the page cache (``Cached``)."""
     dirty_bytes: int
     """Of them, not yet written to their device (``Dirty``)."""
+    # None in records of before they were sampled.
+    load_5min: float | None = None
+    load_15min: float | None = None
+    used_bytes: int | None = None
+    """Memory that programs could not have (``MemTotal`` less ``MemAvailable``), as in ``free``."""
+    free_bytes: int | None = None
+    """Memory that holds nothing, not even files (``MemFree``)."""
+    buffers_bytes: int | None = None
+    """Blocks of devices in the page cache (``Buffers``)."""
+    shared_bytes: int | None = None
+    """Memory that processes share, and files in memory: tmpfs (``Shmem``)."""
+    swap_used_bytes: int | None = None
+    context_switches: int | None = None
+    """Of all processors since the machine was started, as the next."""
+    interrupts: int | None = None
 
 
 def available_bytes() -> int:
@@ -60,10 +75,12 @@ def _memory_kib() -> dict[str, str]:
 def sample_machine() -> MachineSample | None:
     """None where the kernel does not show them."""
     try:
-        with _STAT.open() as stat:
-            ticks = [int(word) for word in stat.readline().split()[1:]]
+        counters = {
+            name: words.split() for name, _, words in (x.partition(" ") for x in _STAT.open())
+        }
+        ticks = [int(word) for word in counters["cpu"]]
         load = _LOAD.read_text().split()
-        kib = _memory_kib()
+        memory = {name: int(kib) * 1024 for name, kib in _memory_kib().items()}
         return MachineSample(
             user_ns=(ticks[_USER] + ticks[_NICE]) * _TICK_NS,
             system_ns=(ticks[_SYSTEM] + ticks[_INTERRUPT] + ticks[_SOFT_INTERRUPT]) * _TICK_NS,
@@ -71,8 +88,17 @@ def sample_machine() -> MachineSample | None:
             iowait_ns=ticks[_IOWAIT] * _TICK_NS,
             steal_ns=ticks[_STEAL] * _TICK_NS,
             load_1min=float(load[0]),
-            cached_bytes=int(kib["Cached"]) * 1024,
-            dirty_bytes=int(kib["Dirty"]) * 1024,
+            cached_bytes=memory["Cached"],
+            dirty_bytes=memory["Dirty"],
+            load_5min=float(load[1]),
+            load_15min=float(load[2]),
+            used_bytes=memory["MemTotal"] - memory["MemAvailable"],
+            free_bytes=memory["MemFree"],
+            buffers_bytes=memory["Buffers"],
+            shared_bytes=memory["Shmem"],
+            swap_used_bytes=memory["SwapTotal"] - memory["SwapFree"],
+            context_switches=int(counters["ctxt"][0]),
+            interrupts=int(counters["intr"][0]),
         )
     except (OSError, ValueError, IndexError, KeyError):
         return None

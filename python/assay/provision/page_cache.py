@@ -1,5 +1,5 @@
 """Takes a folder of files, or a block device; reads them into the operating system's page cache, or
-removes them from it, and returns how many bytes are there after that.
+removes them from it, or only looks; returns how many bytes are there after that.
 
 Only these files are concerned, so no privileges are needed. Of files that are removed no program
 may have one open; pages remain where the file system is memory itself (tmpfs), and where another
@@ -63,18 +63,28 @@ def can_drop_machine() -> bool:
     return os.access(_DROP_CACHES, os.W_OK)
 
 
-class Read(NamedTuple):
-    """The files of a folder after they were read."""
+class InMemory(NamedTuple):
+    """The files of a folder."""
 
     file_bytes: int
     cached_bytes: int
-    """Of them, in the page cache: fewer where memory is short."""
+    """Of them, in the page cache."""
 
 
-def read(folder: Path) -> Read:
-    """Reads every file; a program may have them open."""
+def read(folder: Path) -> InMemory:
+    """Reads every file; a program may have them open. Fewer bytes are cached than the files have
+    where memory is short."""
     sizes = [_read(file) for file in _files(folder)]
-    return Read(sum(sizes), sum(_cached(file) for file in _files(folder)))
+    return InMemory(sum(sizes), sum(_cached(file).cached_bytes for file in _files(folder)))
+
+
+def look(folder: Path) -> InMemory | None:
+    """What is in memory now; None where a file may not be opened."""
+    try:
+        found = [_cached(file) for file in _files(folder)]
+    except OSError:
+        return None
+    return InMemory(sum(one.file_bytes for one in found), sum(one.cached_bytes for one in found))
 
 
 def _read(file: Path) -> int:
@@ -90,10 +100,12 @@ def _read(file: Path) -> int:
     return size
 
 
-def _cached(file: Path) -> int:
+def _cached(file: Path) -> InMemory:
+    """Nothing of a file that is gone."""
     with suppress(FileNotFoundError), file.open("rb") as opened:
-        return min(_cached_bytes(opened.fileno()), _size(opened.fileno()))
-    return 0
+        size_bytes = _size(opened.fileno())
+        return InMemory(size_bytes, min(_cached_bytes(opened.fileno()), size_bytes))
+    return InMemory(0, 0)
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -140,7 +152,9 @@ def _resident_pages(mapped: mmap.mmap, length: int) -> int:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     finally:
         del first  # a mapping cannot be closed while something points into it
-    return sum(byte & 1 for byte in resident.raw)
+    return resident.raw.translate(_LOWEST_BIT).count(1)
 
 
+_LOWEST_BIT = bytes(byte & 1 for byte in range(256))
+"""Of a byte of mincore(2): the page is in memory; the other bits have no meaning yet."""
 _LIBC = ctypes.CDLL(None, use_errno=True)

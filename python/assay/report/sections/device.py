@@ -1,6 +1,6 @@
 """Takes the cells of a test; returns what the device under the data and the whole machine did
 during the measurement: requests, flushes and busy share of the device, processor states, load and
-page cache of the machine.
+memory of the machine.
 
 They are those of one run, the repetition with the median throughput. The papers read these numbers
 off ``iostat`` and ``top``.
@@ -25,7 +25,12 @@ _DEVICE = (
     "busy", "queue",
 )  # fmt: skip
 _MACHINE = (
-    "user", "system", "iowait", "steal", "idle", "load", "cached", "dirty", "server CPU"
+    "user", "system", "iowait", "steal", "idle", "load", "load, 5 min", "load, 15 min",
+    "server CPU",
+)  # fmt: skip
+_MEMORY = (
+    "used", "free", "buffers", "cached", "dirty", "shared", "swap", "context switches/s",
+    "interrupts/s", "data in memory",
 )  # fmt: skip
 _CHANGES = ("writes", "flushes")
 _OF_LIMIT = "of its CPUs"
@@ -53,7 +58,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         ),
         _table(
             f"{test}_machine",
-            "Processor states of the whole machine, its load and its page cache",
+            "Processor states of the whole machine, and its load",
             (*_MACHINE, *([_OF_LIMIT] if is_limited else [])),
             [
                 (cell, (*_machine(run), *([_of_limit(run)] if is_limited else [])))
@@ -63,8 +68,20 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             found,
             "states and server CPU: share of all processors"
             + (f"; {_OF_LIMIT}: share of what --cpus allows it" if is_limited else "")
-            + "; iowait: idle while a thread waited for a device; load (of one minute), cached and "
-            "dirty: largest value of any sample",
+            + "; iowait: idle while a thread waited for a device; load (of one minute, 5 and 15): "
+            "largest value of any sample",
+            is_detail=True,
+        ),
+        _table(
+            f"{test}_memory",
+            "Memory of the whole machine, its context switches and interrupts",
+            _MEMORY,
+            [(cell, _memory(run)) for cell, run in measured if run.driven.machine_cost],
+            found,
+            "largest value of any sample, of free the smallest; used: what programs could not "
+            "have; buffers: blocks of devices, cached: files in the page cache, dirty: of them not "
+            "yet written; shared: by processes, and files in memory; data in memory: of the data "
+            "directory in the page cache, at the end",
             is_detail=True,
         ),
     ]
@@ -181,10 +198,34 @@ def _machine(run: DrivenRun) -> tuple[Cell, ...]:
     )  # fmt: skip
     return (
         *(_share(time_ns / machine.capacity_ns) for time_ns in states),
-        Cell(units.digits(machine.load_1min_peak, 3), Number(machine.load_1min_peak, "ratio")),
-        size(machine.cached_peak_bytes),
-        size(machine.dirty_peak_bytes),
+        *(
+            absent("-") if load is None else Cell(units.digits(load, 3), Number(load, "ratio"))
+            for load in (machine.load_1min_peak, machine.load_5min_peak, machine.load_15min_peak)
+        ),
         _of_server(server, machine.capacity_ns) if server else absent(why_unseen(run.run)),
+    )
+
+
+def _memory(run: DrivenRun) -> tuple[Cell, ...]:
+    machine, data = run.driven.machine_cost, run.driven.data_in_memory
+    if machine is None:
+        return tuple(absent("") for _ in _MEMORY)
+    sizes = (
+        machine.used_peak_bytes, machine.free_least_bytes, machine.buffers_peak_bytes,
+        machine.cached_peak_bytes, machine.dirty_peak_bytes, machine.shared_peak_bytes,
+        machine.swap_used_peak_bytes,
+    )  # fmt: skip
+    elapsed_s = run.driven.elapsed_ns / 1e9
+    return (
+        *(absent("-") if one is None else size(one) for one in sizes),
+        _rate(machine.context_switches, elapsed_s),
+        _rate(machine.interrupts, elapsed_s),
+        absent("not seen")
+        if data is None
+        else Cell(
+            f"{units.size(data.cached_bytes)} of {units.size(data.file_bytes)}",
+            Number(data.cached_bytes, "bytes"),
+        ),
     )
 
 

@@ -139,6 +139,22 @@ RUNS = [
             ("load_1min_peak", "number", "load of one minute, at most"),
             ("cached_peak_bytes", "integer", "files in the page cache, at most"),
             ("dirty_peak_bytes", "integer", "of them not yet written, at most"),
+            ("load_5min_peak", "number", "load of five minutes, at most"),
+            ("load_15min_peak", "number", "load of fifteen minutes, at most"),
+            ("used_peak_bytes", "integer", "memory that programs could not have, at most"),
+            ("free_least_bytes", "integer", "memory that held nothing, at least"),
+            ("buffers_peak_bytes", "integer", "blocks of devices in the page cache, at most"),
+            ("shared_peak_bytes", "integer", "shared by processes, and files in memory, at most"),
+            ("swap_used_peak_bytes", "integer", "at most"),
+            ("context_switches", "integer", "of all processors"),
+            ("interrupts", "integer", "of all processors"),
+        )
+    ),
+    *(
+        TidyColumn(f"data_{name}", "integer", meaning, _kept("data_in_memory", name))
+        for name, meaning in (
+            ("file_bytes", "of the data directory, at the end"),
+            ("cached_bytes", "of them, in the page cache"),
         )
     ),
     TidyColumn(
