@@ -37,6 +37,12 @@ from pathlib import Path
 RESOURCES = "resources"
 """The engine's error class for a system that ran out of disk, memory or another resource."""
 FULL_DISK_HINT = "free space there, or choose a storage with more room (--storage, its option size)"
+SHARED_MEMORY = Path("/dev/shm")
+"""Where Linux keeps POSIX shared memory; containers often have 64 MB there."""
+FULL_SHARED_MEMORY_HINT = (
+    "make it larger (docker run --shm-size=1g, or: mount -o remount,size=1G "
+    f"{SHARED_MEMORY}), or remove what ended programs left there"
+)
 _OTHER_RESOURCE_HINT = (
     "it ran out of memory, connections, files or another resource: fewer --clients, or a higher "
     "limit in its settings (SYSTEM[setting=value])"
@@ -51,13 +57,27 @@ _NO_SPACE = re.compile(
 )
 
 
+_FULL_SHARED_MEMORY = re.compile(
+    rf"(?:shared memory segment|{SHARED_MEMORY}/)[^:]*:\s+"
+    rf"(?:no space left\b|{re.escape(os.strerror(errno.ENOSPC))})",
+    re.IGNORECASE,
+)
+
+
 def says_disk_is_full(text: str) -> bool:
     """Whether a system's message is about a full disk, by its text or its error number."""
     return _NO_SPACE.search(text) is not None
 
 
+def says_shared_memory_is_full(text: str) -> bool:
+    """Whether what is full, by a system's message, is `SHARED_MEMORY` and no storage."""
+    return _FULL_SHARED_MEMORY.search(text) is not None
+
+
 def resources_hint(message: str) -> str:
     """What to do where a system ran out of what the message says."""
+    if says_shared_memory_is_full(message):
+        return FULL_SHARED_MEMORY_HINT
     return FULL_DISK_HINT if says_disk_is_full(message) else _OTHER_RESOURCE_HINT
 
 

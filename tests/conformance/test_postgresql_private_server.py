@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 
 from assay.drive.sampler import Sampler
-from assay.errors import SystemRefused
+from assay.errors import SHARED_MEMORY, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision.deployment import Deployment, StorageFacts
+from assay.provision.resources import PosixSharedMemory
 from assay.systems.postgresql import POSTGRESQL
+from block_devices import MAY_MOUNT
 from commands import need
+from programs import UNSHARE
 from servers import ask, provisioned
 
 pytestmark = pytest.mark.server
@@ -62,6 +70,31 @@ def test_a_setting_that_is_not_in_effect_is_named_with_the_fix(
         pass
     assert refusal.value.hint is not None
     assert hint in refusal.value.hint
+
+
+def test_shared_memory_of_a_killed_server_is_removed(storage: StorageFacts) -> None:
+    with provisioned(POSTGRESQL, storage) as deployment:
+        assert deployment.server_pid is not None
+        segments = PosixSharedMemory.mapped_by(deployment.server_pid)
+        assert segments
+        os.kill(deployment.server_pid, signal.SIGKILL)
+    assert not [one.path for one in segments if Path(one.path).exists()]
+
+
+@pytest.mark.skipif(not MAY_MOUNT or UNSHARE.find() is None, reason="only root mounts")
+def test_full_shared_memory_is_named_with_its_size_and_the_fix(working_folder: Path) -> None:
+    """As in a container with little of it."""
+    run = (
+        f"{sys.executable} -m assay run tpcb.select-only --on postgresql --storage tmpfs --no-probe"
+    )
+    small = f"mount -t tmpfs -o size=600k tmpfs {SHARED_MEMORY} && {run} --transactions 1"
+    ended = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", small],
+        cwd=working_folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode == 3, ended.stderr
+    assert f"no space left in {SHARED_MEMORY}, which has 614 kB" in ended.stderr
+    assert "--shm-size" in ended.stderr and "on storage" not in ended.stderr
 
 
 def attached(

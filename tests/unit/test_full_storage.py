@@ -1,10 +1,18 @@
-"""When a run failed because its storage is full, and when it is only nearly full."""
+"""When a run failed because its storage or shared memory is full, and when it is only nearly so."""
 
 from __future__ import annotations
 
 import pytest
 
-from assay.errors import RESOURCES, AssayError, RunFailed, SystemDied, SystemRefused
+from assay.errors import (
+    RESOURCES,
+    SHARED_MEMORY,
+    AssayError,
+    RunFailed,
+    SystemDied,
+    SystemRefused,
+    resources_hint,
+)
 from assay.provision.full_storage import Space, name_full_storage
 
 pytestmark = pytest.mark.slow
@@ -30,3 +38,12 @@ def test_a_full_storage_is_named(error: AssayError, space: Space | None, is_name
     assert error.message.startswith("no space left on storage small: ") is is_named
     if is_named and space is not None:
         assert "it has 1.07 GB" in str(error.hint)
+
+
+def test_full_shared_memory_is_not_a_full_storage() -> None:
+    words = 'could not resize shared memory segment "/PostgreSQL.1" to 1048576 bytes: '
+    error = SystemRefused(words + "No space left on device", error_class=RESOURCES)
+    assert not name_full_storage(error, "small", Space(GB, GB // 2))
+    assert error.message.startswith(f"no space left in {SHARED_MEMORY}, which has ")
+    assert "--shm-size" in str(error.hint)
+    assert resources_hint(error.message) == error.hint

@@ -1,8 +1,10 @@
-"""A segment of shared memory is removed when its maker has ended, and never one of others."""
+"""A segment of shared memory, of System V or POSIX, is removed when its maker has ended, and never
+one of others."""
 
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import secrets
 import subprocess
@@ -13,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
+from assay.errors import SHARED_MEMORY
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
-from assay.provision.resources import CannotUndo, SharedMemory
+from assay.provision.resources import CannotUndo, PosixSharedMemory, SharedMemory
 
 pytestmark = pytest.mark.slow
 
@@ -69,3 +72,28 @@ def test_one_of_a_living_process_or_from_before_is_left_alone(key: int) -> None:
     with pytest.raises(CannotUndo, match=f"process {os.getpid()}, which is not of this run"):
         noted.undo("000000000000")
     assert is_there(key)
+
+
+def test_a_file_in_shared_memory_goes_with_those_whose_numbers_it_holds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_STATE_DIRECTORY", str(tmp_path))
+    program = f"assay-test-{os.getpid()}"
+    first, named, of_others = (SHARED_MEMORY / f"{program}.{number}" for number in (7, 258, 259))
+    for path in (first, named, of_others):
+        path.write_bytes((258).to_bytes(4, sys.byteorder) * 1024 + b"odd")
+    try:
+        with first.open("r+b") as file, mmap.mmap(file.fileno(), 0):
+            (noted,) = (
+                one for one in PosixSharedMemory.mapped_by(os.getpid()) if one.path == str(first)
+            )
+        reused = PosixSharedMemory(noted.path, noted.inode + 1)
+        assert reused.undo("000000000000").removed == "" and first.exists()
+        with undone_at_end(ledger.new_id()) as entry:
+            entry.add(noted)
+        assert not first.exists() and not named.exists()
+        assert of_others.exists()
+        assert noted.undo("000000000000").removed == "", "there is none any longer"
+    finally:
+        for path in (first, named, of_others):
+            path.unlink(missing_ok=True)

@@ -1,4 +1,5 @@
-"""Takes an error of a run, and the space of its storage; says so where the storage is full."""
+"""Takes an error of a run, and the space of its storage; says so where the storage is full, or this
+machine's shared memory."""
 
 from __future__ import annotations
 
@@ -8,16 +9,20 @@ from pathlib import Path
 
 from assay.errors import (
     FULL_DISK_HINT,
+    FULL_SHARED_MEMORY_HINT,
     RESOURCES,
+    SHARED_MEMORY,
     AssayError,
     RunFailed,
     SystemRefused,
     SystemUnderTestError,
     says_disk_is_full,
+    says_shared_memory_is_full,
 )
 from assay.text.units import size
 
 _BEGINNING = "no space left on storage"
+_SHARED_MEMORY_BEGINNING = f"no space left in {SHARED_MEMORY}"
 _SCARCE_SHARE = 0.02
 """A system that is refused a block may have freed some of its own since."""
 _EXHAUSTED_SHARE = 0.01
@@ -64,15 +69,28 @@ def no_space_left(storage_name: str, message: str) -> str:
     return f"{_BEGINNING} {storage_name}: {message}"
 
 
+def no_shared_memory_left(message: str) -> str:
+    """A message by which shared memory is full, with its folder and size; others unchanged."""
+    if not says_shared_memory_is_full(message) or message.startswith(_SHARED_MEMORY_BEGINNING):
+        return message
+    space = space_of(SHARED_MEMORY)
+    of_size = "" if space is None else f", which has {size(space.size_bytes)}"
+    return f"{_SHARED_MEMORY_BEGINNING}{of_size}: {message}"
+
+
 def with_size(hint: str, space: Space | None) -> str:
     """The hint, with the size of the storage."""
     return hint if space is None else f"{hint} (it has {size(space.size_bytes)})"
 
 
 def name_full_storage(error: AssayError, storage_name: str, space: Space | None) -> bool:
-    """Changes the error's message where it is that the storage is full; returns whether it is.
-    ``space``: the least there was lately."""
+    """Changes the error's message where it is that the storage is full, or shared memory; returns
+    whether it is the storage. ``space``: the least there was lately."""
     if not isinstance(error, SystemUnderTestError | RunFailed):
+        return False
+    if says_shared_memory_is_full(error.message):
+        error.message = no_shared_memory_left(error.message)
+        error.hint = FULL_SHARED_MEMORY_HINT
         return False
     ran_out = isinstance(error, SystemRefused) and error.error_class == RESOURCES
     is_full = space is not None and (space.is_exhausted or (space.is_scarce and ran_out))

@@ -11,9 +11,16 @@ from assay.check.answers import Check, not_run
 from assay.check.consistency import chosen
 from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, wrong_answers
 from assay.drive.read_only import WHY_REFUSED, session_statements
-from assay.errors import FULL_DISK_HINT, RESOURCES, SystemDied, SystemRefused, resources_hint
+from assay.errors import (
+    FULL_DISK_HINT,
+    FULL_SHARED_MEMORY_HINT,
+    RESOURCES,
+    SystemDied,
+    SystemRefused,
+    resources_hint,
+)
 from assay.observation import Observation, OtherReport
-from assay.provision.full_storage import no_space_left, with_size
+from assay.provision.full_storage import no_shared_memory_left, no_space_left, with_size
 from assay.provision.session import responds
 from assay.steps.consistency import broken_rules, not_expressible
 from assay.steps.context import RunState
@@ -94,7 +101,9 @@ def reason(state: RunState) -> str | None:
         failed = with_more(failed, WHY_REFUSED)
     if failed is not None and (is_out or has_full_storage):
         hint = resources_hint(failed)
-        if has_full_storage:
+        if hint == FULL_SHARED_MEMORY_HINT:
+            failed = no_shared_memory_left(failed)
+        elif has_full_storage:
             failed = no_space_left(state.planned.cell.storage_name, failed)
             hint = with_size(FULL_DISK_HINT, space)
         raise SystemRefused(failed, error_class=RESOURCES, hint=hint)

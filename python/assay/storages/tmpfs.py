@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from assay.errors import ArgumentError, NotOnThisMachine, SystemUnderTestError
+from assay.errors import SHARED_MEMORY, ArgumentError, NotOnThisMachine, SystemUnderTestError
 from assay.experiment.values import StorageChoice
 from assay.option_spec import OptionSpec
 from assay.provision import ledger
@@ -31,7 +31,6 @@ from assay.text import units
 from assay.text.quantities import STORAGE_BYTES, shown
 from assay.text.sizes import option_word
 
-SHARED_MEMORY = Path("/dev/shm")
 _MEMORY = "this machine's memory"
 _SHARE = re.compile(r"0*([1-9][0-9]?|100) *%", re.ASCII)
 

@@ -10,6 +10,7 @@ from assay.provision.resources.empty_directory import EmptyDirectory
 from assay.provision.resources.loop_device import LoopDevice
 from assay.provision.resources.mount import Mount
 from assay.provision.resources.package import UnfinishedPackage
+from assay.provision.resources.posix_shared_memory import PosixSharedMemory
 from assay.provision.resources.process import TaggedProcesses
 from assay.provision.resources.resource import CannotUndo, Resource
 from assay.provision.resources.shared_memory import SharedMemory
@@ -26,6 +27,7 @@ KINDS: dict[str, type[Resource]] = {
         EmptyDirectory,
         UnfinishedPackage,
         SharedMemory,
+        PosixSharedMemory,
     )
 }
 
@@ -38,6 +40,7 @@ __all__ = [
     "EmptyDirectory",
     "LoopDevice",
     "Mount",
+    "PosixSharedMemory",
     "Resource",
     "SharedMemory",
     "TaggedProcesses",

@@ -9,15 +9,17 @@ import re
 import secrets
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from assay.errors import ArgumentError, SystemDied, SystemRefused
-from assay.provision import process, programs
+from assay.provision import ledger, process, programs
+from assay.provision.directory import identity_of
 from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
+from assay.provision.resources import CannotUndo, PosixSharedMemory
 from assay.provision.signals import is_ending
 from assay.systems.postgresql.installation import Installation
 from assay.systems.postgresql.removed import why_it_is_gone
@@ -115,12 +117,12 @@ def running(
 ) -> Iterator[RunningServer]:
     """Starts the server on its data directory with these settings, and stops it at the end.
 
-    It listens on a socket in ``directory.run`` and on a free port of 127.0.0.1. If it is killed
-    outright, about 1 MB of shared memory stays behind until the server is started again on the
-    same data directory; only the server itself can tell whose it was. Raises
-    `SystemRefused` in the server's own words where it does not start, `SystemDied` where it hangs.
+    It listens on a socket in ``directory.run`` and on a free port of 127.0.0.1. Killed outright it
+    leaves its shared memory in /dev/shm, which is removed then. Raises `SystemRefused` in the
+    server's own words where it does not start, `SystemDied` where it hangs.
     """
     with contextlib.ExitStack() as stack:
+        noted = stack.enter_context(_noted_shared_memory(directory))
         for tries_left in reversed(range(_PORT_TRIES)):
             port = free_port()
             server = stack.enter_context(
@@ -143,11 +145,38 @@ def running(
                 if _PORT_IS_TAKEN not in words or tries_left == 0:
                     raise _refused(words, installation, settings) from error
                 stack.close()
+                noted = stack.enter_context(_noted_shared_memory(directory))
+        noted(server.pid)
         try:
             yield RunningServer(server, port, directory.run / f".s.PGSQL.{port}", password)
         finally:
             with contextlib.suppress(SystemDied):
                 server.wait_ready(functools.partial(_why_recovering, server.log), _RECOVERY_S)
+            noted(server.pid)  # after a crash of one of its processes it has made it anew
+
+
+@contextlib.contextmanager
+def _noted_shared_memory(directory: ServerDirectory) -> Iterator[Callable[[int], None]]:
+    """Yields what notes the shared memory of a server by its process number; removes what of it is
+    left when the server has ended, which is what it did not remove itself."""
+    identity = identity_of(directory)
+    held = ledger.held(identity)
+    noted: list[PosixSharedMemory] = []
+
+    def note(pid: int) -> None:
+        for segment in PosixSharedMemory.mapped_by(pid):
+            if held is not None and segment not in noted:
+                held.add(segment)
+                noted.append(segment)
+
+    try:
+        yield note
+    finally:
+        for segment in noted:
+            with contextlib.suppress(CannotUndo):  # it stays noted, and is tried again
+                segment.undo(identity)
+                if held is not None:
+                    held.drop(segment)
 
 
 def _arguments(
