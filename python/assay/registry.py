@@ -132,8 +132,29 @@ def system(name: str) -> System:
     family_name, colon, member = name.partition(":")
     if colon:
         return family(family_name).member(member)
+    if name not in systems():
+        raise unknown_system(name)
     found: System = _get("assay.systems", "system", name)
     return found
+
+
+def unknown_system(word: str) -> ArgumentError:
+    """The error for a name that is no system's; its hint begins with the system that is also called
+    so, or with the nearest name."""
+    error = unknown("system", word, systems())
+    if meant := _also_called(word.lower()):
+        error.hint = f"did you mean {meant!r}? known: {', '.join(systems())}"
+    return error
+
+
+def _also_called(word: str) -> str | None:
+    for name, found in usable_systems():
+        if word in getattr(found, "also_called", ()):
+            return name
+    for family_name in families():
+        if member := getattr(family(family_name), "also_called", {}).get(word):
+            return f"{family_name}:{member}"
+    return None
 
 
 def families() -> tuple[str, ...]:

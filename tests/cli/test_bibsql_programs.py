@@ -54,6 +54,14 @@ def bib(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.parametrize("word", ["--remove-gnoe", "--removegone", "--forse", "--crate"])
+def test_an_option_that_deletes_is_never_suggested(word: str) -> None:
+    ended = program("bibtosql", word)
+    assert ended.returncode == 2
+    assert "unknown option" in ended.stderr
+    assert not any(name in ended.stderr for name in ("remove-gone", "force", "create"))
+
+
 @pytest.mark.parametrize("name", ["bibtosql", "bibsql"])
 @pytest.mark.parametrize(
     ("word", "says"), [("-h", "Usage: "), ("--vers", "of Assay"), ("-a", "Beebe")]

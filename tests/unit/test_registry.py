@@ -10,6 +10,8 @@ import pytest
 
 from assay import registry
 from assay.errors import ArgumentError
+from assay.experiment.settings import system_choice
+from assay.systems.abilities import AlsoCalled
 
 
 def test_names_are_known_without_importing_their_modules() -> None:
@@ -42,6 +44,27 @@ def test_an_unknown_name_gets_the_nearest_and_the_list() -> None:
     with pytest.raises(ArgumentError, match="unknown system 'postgrsql'") as caught:
         registry.system("postgrsql")
     assert str(caught.value.hint).startswith("did you mean 'postgresql'? known: ")
+
+
+def test_a_system_is_found_by_the_names_that_people_use_for_it() -> None:
+    for word, name in (
+        ("pg", "postgresql"),
+        ("Postgres", "postgresql"),
+        ("psql", "postgresql"),
+        ("oracle", "dbapi:oracledb"),
+        ("mssql", "dbapi:mssql_python"),
+        ("psycopg2", "dbapi:psycopg2"),
+    ):
+        with pytest.raises(ArgumentError, match=f"unknown system '{word}'") as caught:
+            system_choice(word)
+        assert str(caught.value.hint).startswith(f"did you mean {name!r}? known: cassandra")
+    called = [one for name in registry.systems() for one in _also_called(name)]
+    assert len(called) == len(set(called)) and not set(called) & set(registry.systems())
+
+
+def _also_called(name: str) -> tuple[str, ...]:
+    found = registry.system(name)
+    return found.also_called if isinstance(found, AlsoCalled) else ()
 
 
 def test_a_workload_is_a_name_or_a_folder(tmp_path: Path) -> None:

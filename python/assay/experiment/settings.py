@@ -70,7 +70,7 @@ def system_choice(word: str) -> SystemChoice:
                 "a system under test is neither a name nor a URL",
                 hint="scheme://USER@HOST:PORT/DATABASE; a comma in a password may be written %2C",
             )
-        raise registry.unknown("system", name, registry.systems())
+        raise registry.unknown_system(name)
     choice = SystemChoice(name)
     return varied([choice], name, _given(word, name, rest))[0] if bracket else choice
 

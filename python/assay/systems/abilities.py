@@ -363,7 +363,16 @@ class Verified(Protocol):
     real thing."""
 
 
+@runtime_checkable
+class AlsoCalled(Protocol):
+    """It is known by other names too, which are answered with its name."""
+
+    also_called: tuple[str, ...]
+    """In lower case. Not those that are spelled much like its name: these are found anyway."""
+
+
 ABILITIES: tuple[type, ...] = (
+    AlsoCalled,
     ReachedByUrl,
     LimitsWaitingByOption,
     VaryingCapabilities,

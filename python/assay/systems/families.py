@@ -26,6 +26,9 @@ class SystemFamily(Protocol):
     null_member: str
     """One that answers every statement at once with one row, for calibration."""
 
+    also_called: Mapping[str, str]
+    """Name of a system, in lower case → the member by which it is reached."""
+
     def member(self, word: str) -> System:
         """The system of that name, which is ``FAMILY:WORD``. Raises `ArgumentError`."""
         ...

@@ -48,13 +48,15 @@ from assay.workload.values import Workload
 OPTIONS = (
     Option("author", "print who wrote the original program"),
     Option(
-        "create", "drop and create the tables (and the database) first; create the indexes last"
+        "create",
+        "drop and create the tables (and the database) first; create the indexes last",
+        destroys=True,
     ),
     Option("database", "name of the database [default: bibtex]", "NAME"),
     Option("help", "print this help"),
     Option("server", "the kind of server the script is for", "NAME"),
     Option("version", "print the version"),
-    Option("force", "replace the --output file if it exists", "", False),
+    Option("force", "replace the --output file if it exists", "", False, destroys=True),
     Option(
         "encoding",
         f"encoding of the input: {' or '.join(ENCODINGS)} [default: {ENCODINGS[0]}]",
@@ -82,7 +84,9 @@ OPTIONS = (
         "STAMP",
         False,
     ),
-    Option("remove-gone", "with --update: delete the rows of all other files", "", False),
+    Option(
+        "remove-gone", "with --update: delete the rows of all other files", "", False, destroys=True
+    ),
     Option(
         "apply",
         "load into this database, all or nothing, instead of writing SQL; afterwards set STAMP",

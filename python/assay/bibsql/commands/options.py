@@ -23,6 +23,8 @@ class Option:
     """What its value is called; empty: it has none."""
     is_original: bool = True
     """An option of Beebe's program."""
+    destroys: bool = False
+    """It deletes or replaces something: never suggested for a mistyped word."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def parse(arguments: Sequence[str], options: Sequence[Option], *, pass_unknown: 
         if option is None and not pass_unknown:
             raise ArgumentError(
                 f"unknown option {word}",
-                hint=did_you_mean(name, [known.name for known in options]),
+                hint=did_you_mean(name, [known.name for known in options if not known.destroys]),
             )
         if option is None:
             parsed.rest.append(word)

@@ -115,6 +115,7 @@ class Cassandra:
     chosen_by = installation.HOME
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
+    also_called = ("cql", "cqlsh")
     installable_version = "5.0.9"
     install_source = (
         "Maven brings the jars of the server and of the libraries it needs, 67 MB; where there is "

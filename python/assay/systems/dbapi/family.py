@@ -29,6 +29,11 @@ class DbapiFamily:
     known_members: Sequence[str] = tuple(KNOWN)
 
     null_member = "assay.dbapi.null"
+    also_called: Mapping[str, str] = {
+        other: module
+        for module, facts in reversed(list(KNOWN.items()))
+        for other in (facts.dialect, module.lower(), *facts.also_called)
+    }
 
     def member(self, word: str) -> System:
         return _member(word)

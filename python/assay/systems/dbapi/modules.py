@@ -35,6 +35,8 @@ class Module:
     ``bool=int``."""
     regexp_function: str = ""
     """The name of the function that REGEXP calls, where the module leaves it to its caller."""
+    also_called: tuple[str, ...] = ()
+    """Other names of the system, besides that of its dialect."""
     can_cancel: bool = False
     """Whether its connections have ``cancel()`` or ``interrupt()``, which PEP 249 does not ask
     for."""
@@ -77,7 +79,9 @@ KNOWN: Final[Mapping[str, Module]] = {
         can_cancel=True,
     ),
     "ibm_db_dbi": Module("db2", "ibm_db"),
-    "mssql_python": Module("sqlserver", "mssql-python", password="pwd"),
+    "mssql_python": Module(
+        "sqlserver", "mssql-python", password="pwd", also_called=("mssql", "sql-server")
+    ),
     "pymssql": Module("sqlserver", "pymssql"),
     "pyodbc": Module("standard", "pyodbc", password="pwd"),
 }

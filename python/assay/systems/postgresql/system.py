@@ -78,6 +78,7 @@ class Postgresql:
     chosen_by = installation.PROGRAMS_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
+    also_called = ("pg", "postgres", "pgsql", "psql")
 
     def profiles(self) -> Mapping[str, Profile]:
         return profiles_of(Path(__file__).parent)
