@@ -43,6 +43,18 @@ def test_every_system_gives_the_same_rows(assay: Assay, beebe: Path, available: 
         assert all(check["ok"] for check in run.checks)
 
 
+def test_every_system_finds_the_same_in_journals(assay: Assay, beebe: Path) -> None:
+    """The numbers are those that SQLite, PostgreSQL, MariaDB, MySQL and DuckDB agree on."""
+    for system in ("postgresql", "duckdb"):
+        need(system)
+    ended = assay(
+        "run", "bibsql.journals", "--on", "sqlite,postgresql,duckdb", "--bib", beebe, *IN_MEMORY
+    )
+    assert ended.status == 0, ended.err
+    for run in ended.runs:
+        assert found(run) == {"J01": 3, "J02": 11, "J03": 47, "J04": 47}, run.system_label
+
+
 def test_documents_give_the_same_rows(assay: Assay, beebe: Path) -> None:
     need("ferretdb")
     ended = assay(

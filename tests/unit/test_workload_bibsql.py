@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,6 +54,35 @@ def test_only_necessary_overrides_exist(bibsql: Workload) -> None:
         needs_one = any(word in script.text for word in spelled)
         for dialect in ("postgresql", "duckdb"):
             assert ((dialect, name) in bibsql.overrides) == needs_one, f"{dialect} {name}"
+
+
+JOURNAL = [  # volume, number, pages
+    ("1", "1", "1--4"), ("1", "1", "3--5"), ("1", "1", "5--9"), ("1", "1", "40"),
+    ("1", "1", "30--31"), ("1", "3", "1--2"), ("2", "2", "1--2"), ("2", "3/4", "1--2"),
+    ("5", "1", "20--30"), ("5", "1", "31--33"), ("x", "1", "1--2"),
+]  # fmt: skip
+
+
+def test_the_checks_of_journals_find_what_is_missing_and_what_overlaps(bibsql: Workload) -> None:
+    with closing(sqlite3.connect(":memory:")) as entries:
+        entries.create_function("regexp", 2, lambda like, text: bool(re.search(like, text)))
+        entries.execute(
+            "create table bibtab (bibtype, filename, label, journal, volume, number, pages)"
+        )
+        rows = [("article", "j.bib", f"L{n:02}", "J", *one) for n, one in enumerate(JOURNAL)]
+        # Of many journals none is the file's own.
+        rows += [("article", "s.bib", f"S{n}", f"J{n}", f"{3 * n}", "7", "1--9") for n in range(4)]
+        entries.executemany("insert into bibtab values (?, ?, ?, ?, ?, ?, ?)", rows)
+        found = {
+            name: entries.execute(bibsql.scripts[name].text).fetchall()
+            for name in bibsql.test("journals").scripts
+        }
+    assert found == {
+        "J01": [("j.bib", "J", 2, 5)],
+        "J02": [("j.bib", "J", "1", 1, 3), ("j.bib", "J", "2", 0, 2)],
+        "J03": [("j.bib", "L01", "J", "1", "1", "3--5", 4)],
+        "J04": [("j.bib", "L04", "J", "1", "1", "30--31", 9)],
+    }
 
 
 def test_expected_counts_follow_the_replicas(bibsql: Workload) -> None:
