@@ -122,4 +122,4 @@ def test_open_files_of_data_that_are_elsewhere_are_not_known(tmp_path: Path) -> 
     with (tmp_path / "table").open("w"):
         unseen, seen = sampling.sample(os.getpid()), sampling.sample(os.getpid(), tmp_path)
     assert unseen is not None and seen is not None
-    assert (unseen.counted_open_files, seen.counted_open_files) == (None, 1)
+    assert (unseen.open_files, seen.open_files) == (None, 1)

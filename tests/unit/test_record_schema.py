@@ -143,3 +143,21 @@ def test_a_cell_that_reconnects_keeps_equal_to_the_same_cell_of_a_later_version(
     schema.prepare(connection, path, schema.steps()[:16])
     assert now == (connection.execute(equal).fetchall(), connection.execute(judged).fetchall())
     assert len(now[1]) == 2 and "reconnect_timeout_s" in now[0][1][0]
+
+
+def test_open_files_that_could_not_be_counted_are_not_known_in_older_records(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "records.sqlite"
+    connection = sqlite3.connect(path, isolation_level=None)
+    schema.prepare(connection, path, schema.steps()[:18])
+    kept = {"counted": (3, 2), "none open": (0, 0), "not counted": (0, None)}
+    for number, (handles, files) in enumerate(kept.values()):
+        connection.execute(
+            "INSERT INTO samples (run_id, at_s, processes, threads, resident_bytes, virtual_bytes, "
+            "open_files, cpu_ns, files) VALUES (1, ?, 1, 1, 1, 1, ?, 1, ?)",
+            (number, handles, files),
+        )
+    schema.prepare(connection, path, schema.steps())
+    found = connection.execute("SELECT open_files FROM samples ORDER BY at_s").fetchall()
+    assert found == [(3,), (0,), (None,)]

@@ -53,7 +53,7 @@ def _sample_of(family: Mapping[int, Fields], data_directory: Path | None) -> Pro
         threads=sum(int(fields[_THREADS]) for fields in family.values()),
         resident_bytes=_resident_of(family),
         virtual_bytes=sum(int(fields[_VIRTUAL_BYTES]) for fields in family.values()),
-        open_files=handles.total(),
+        open_files=handles.total() if is_counted else None,
         cpu_ns=sum(map(ticks_of, family.values())) * _TICK_NS,
         read_bytes=None if None in read else sum(filter(None, read)),
         files=len(handles) if is_counted else None,
@@ -76,7 +76,7 @@ def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
     found = [one for one in seen if one is not None]
     if len(found) < len(seen):
         return None
-    read = [one.read_bytes for one in found]
+    read, opened = [one.read_bytes for one in found], [one.open_files for one in found]
     handles: Counter[str] = Counter()
     for one in found:
         handles.update(one.handles)
@@ -85,7 +85,7 @@ def total(seen: Sequence[ProcessSample | None]) -> ProcessSample | None:
         threads=sum(one.threads for one in found),
         resident_bytes=sum(one.resident_bytes for one in found),
         virtual_bytes=sum(one.virtual_bytes for one in found),
-        open_files=sum(one.open_files for one in found),
+        open_files=None if None in opened else sum(filter(None, opened)),
         cpu_ns=sum(one.cpu_ns for one in found),
         read_bytes=None if None in read else sum(filter(None, read)),
         files=None if any(one.files is None for one in found) else len(handles),

@@ -50,9 +50,10 @@ class ProcessSample:
     resident_bytes: int
     """Resident memory, summed; shared pages count once where the kernel reports it (PSS)."""
     virtual_bytes: int
-    open_files: int
+    open_files: int | None
     """Open handles of files inside the data directory, summed over processes: a file that is open
-    twice counts twice."""
+    twice counts twice; None: the directory is not known, or closed to us, so that none could be
+    counted."""
     cpu_ns: int
     """User and system time since each process began, summed."""
     read_bytes: int | None
@@ -64,11 +65,6 @@ class ProcessSample:
     pids: tuple[int, ...] = ()
     """The numbers of these processes; empty: not known, so that other programs' CPU time is not
     known either."""
-
-    @property
-    def counted_open_files(self) -> int | None:
-        """None: the data directory is not known, or closed to us, so that none could be counted."""
-        return None if self.files is None and not self.open_files else self.open_files
 
 
 class System(Protocol):

@@ -21,8 +21,6 @@ from assay.report.cells import percentiles
 SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
 EARLIER = {"response_time": "latency"}
 """Old names in workload files and records."""
-_COUNTED = {"open_files": "counted_open_files"}
-"""Fields of samples that are 0 also where nothing could be counted."""
 _UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
 
 
@@ -30,8 +28,7 @@ def value(run: RunRecord, key: str) -> Any:
     """None where the run has no value at that path, or too few samples for a percentile."""
     first, *rest = key.split(".")
     if first == SAMPLES and len(rest) == 1:
-        name = _COUNTED.get(rest[0], rest[0])
-        seen = [getattr(timed.sample, name, None) for timed in run.samples]
+        seen = [getattr(timed.sample, rest[0], None) for timed in run.samples]
         return max((value for value in seen if value is not None), default=None)
     if key == MOST_OF_A_FILE:
         return max((file.handles for file in run.open_files), default=None)

@@ -75,7 +75,7 @@ def _cells(samples: Sequence[TimedSample]) -> tuple[Cell, ...]:
 
 
 def _open_files(seen: Sequence[ProcessSample]) -> Cell:
-    counted = [made for one in seen if (made := one.counted_open_files) is not None]
+    counted = [made for one in seen if (made := one.open_files) is not None]
     return count(max(counted)) if counted else absent("not known")
 
 
