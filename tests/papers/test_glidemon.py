@@ -140,9 +140,10 @@ def test_other_languages_answer_as_sql_or_are_refused_with_the_reason(
     ended = assay(
         "run", "glidemon.aggregate,tasks,count,page", "--on", f"sqlite,{system}",
         "--set", "scale=0.001", "--set", "queries=40", "--clients", "1", *IN_MEMORY,
+        "--cache", "warm",  # each of 14 cold starts of a cluster takes its time
     )  # fmt: skip
     assert ended.status == 0, ended.err
-    assert [run.state for run in ended.runs] == ["done"] * 2 * (2 + 3), "aggregate: cold and warm"
+    assert [run.state for run in ended.runs] == ["done"] * 2 * 4
     found = answers(ended.runs)
     assert len(found) == 14 + 3
     assert all(len(each) == 1 for each in found.values())
@@ -193,6 +194,36 @@ def test_rows_of_a_series_without_a_level_stand_beside_any_scale(assay: Assay) -
     assert all(cell.number for cell in table.rows[0].cells[2:]), "cold and warm, in one row"
     assert len(systems) == 1 + 9
     assert systems[-1] == "MongoDB, Workstation (hdd, 12GB), published"
+
+
+@pytest.mark.parametrize("system", ["sqlite", "postgresql"])
+def test_each_query_is_cold_by_itself(assay: Assay, system: str) -> None:
+    """Each one reads its rows from the device: none finds what another one has read."""
+    if (why := why_missing(system)) is not None:
+        pytest.skip(why)
+    ended = assay("run", "glidemon.aggregate", "--on", system, "--set", "scale=0.003")
+    assert ended.status == 0, ended.err
+    cold, warm = ended.runs
+    assert cold.driven is not None and warm.driven is not None
+    assert cold.deployment is not None and cold.driven.cache_state is not None
+    assert cold.driven.cache_state.done[-1] == "before each of 14 scripts"
+    assert ended.out.count("empty the caches") + ended.err.count("empty the caches") == 14
+    assert cold.driven.answer_sums == warm.driven.answer_sums
+    assert [one.count for one in cold.driven.transactions] == [1] * 14
+    times = sum(one.latency.sum_ns for one in cold.driven.transactions)
+    assert times <= cold.driven.elapsed_ns, "of the queries, not of the restarts between them"
+    if cold.deployment.storage.file_system == "tmpfs":
+        pytest.skip("the data are in memory")
+    at = [one.at_s for one in cold.samples]
+    assert at == sorted(at) and len(at) >= 2 * 14, "two of each query, in their order"
+    if system == "sqlite":  # one cold start for all would read each page once at the most
+        read_bytes = cold.driven.embedded_read_bytes
+        assert read_bytes is not None and read_bytes > 1.3 * file_bytes(warm)
+
+
+def file_bytes(warm: RunRecord) -> int:
+    assert warm.driven is not None and warm.driven.cache_state is not None
+    return warm.driven.cache_state.file_bytes or 0
 
 
 def test_every_test_reads_and_has_its_report() -> None:

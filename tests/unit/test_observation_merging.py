@@ -10,7 +10,15 @@ import pytest
 from msgspec.structs import replace
 
 from assay import _engine
-from assay.observation import Interval, Observation, Outage, Standstill, read_observation
+from assay.observation import (
+    Interval,
+    MachineCost,
+    Observation,
+    Outage,
+    Standstill,
+    read_observation,
+)
+from assay.observation.in_turn import in_turn
 from assay.observation.latencies import encoded, merged_latency
 from assay.observation.merging import merge
 from assay.observation.spans import SECOND_NS
@@ -168,3 +176,37 @@ def test_an_observation_of_ten_minutes_stays_small() -> None:
     assert lines
     size = max(len(json.dumps(line.document)) for line in lines)
     assert size * 600 * 3 < 8_000_000, f"{size} bytes a second"
+
+
+def test_parts_that_followed_one_another_are_one_measurement_of_the_same_clients() -> None:
+    texts = [
+        {"name": f"q{number}", "path": f"q{number}.sql", "text": f"SELECT {number};\n"}
+        for number in (1, 2, 3)
+    ]
+    parts = [
+        driven(f"turn {one['name']}", scripts=[one], sum_answers=True, stop={"passes": 200})
+        for one in texts
+    ]
+    whole = in_turn(parts)
+    assert whole.elapsed_ns == sum(part.elapsed_ns for part in parts)
+    assert (whole.clients, whole.outcomes.ok) == (2, 3 * 2 * 200)
+    assert [one.name for one in whole.transactions] == ["q1", "q2", "q3"]
+    assert [end.transactions for end in whole.client_ends] == [600, 600]
+    assert sum(line.ok for line in whole.intervals) == whole.outcomes.ok
+    assert {line.clients_connected for line in whole.intervals} == {2}
+    assert [line.second for line in whole.intervals] == list(range(len(whole.intervals)))
+    firsts = [one.first.began_ns for one in whole.transactions if one.first is not None]
+    assert firsts[1] >= parts[0].elapsed_ns and firsts[2] >= firsts[1] + parts[1].elapsed_ns // 2
+    (group,) = whole.groups
+    assert (group.clients, group.elapsed_ns, group.passes) == (2, whole.elapsed_ns, None)
+    assert group.throughput_per_s == pytest.approx(whole.throughput_per_s)
+    law = whole.littles_law
+    assert law is not None and law.clients == pytest.approx(2, abs=0.2)
+    together = driven("turn all", scripts=texts, sum_answers=True, stop={"passes": 200})
+    assert whole.answer_sums == together.answer_sums, "the same questions, asked in one run"
+    assert read_observation(whole.document) == whole
+    busy = MachineCost(5, 5, 5, 5, 5, 1.5, 100, 10, free_least_bytes=40)
+    idle = MachineCost(1, 1, 1, 1, 1, 0.5, 200, 20, free_least_bytes=30)
+    costs = [replace(parts[0], machine_cost=one) for one in (busy, idle)]
+    expected = MachineCost(6, 6, 6, 6, 6, 1.5, 200, 20, free_least_bytes=30)
+    assert in_turn(costs).machine_cost == expected

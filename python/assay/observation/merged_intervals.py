@@ -33,11 +33,11 @@ def merged_intervals(
                     # Behind a machine's last line its clients are as they were.
                     clients[group] = line.clients_connected
             total = sum(clients[group] for clients in connected)
-            found.append(_line(second, group, lines, total, stalls, suspensions))
+            found.append(line_of(second, group, lines, total, stalls, suspensions))
     return tuple(found)
 
 
-def _line(
+def line_of(
     second: int,
     group: str,
     lines: Iterable[Interval],
@@ -45,6 +45,7 @@ def _line(
     stalls: Sequence[Standstill],
     suspensions: Sequence[Standstill],
 ) -> Interval:
+    """The lines of one group as that of one second; the spans are of the whole measurement."""
     lines = list(lines)
     latency = merged_latency_or_none([line.latency for line in lines])
     lag = merged_latency_or_none([line.schedule_lag for line in lines])

@@ -55,31 +55,46 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
     doubled = [client for client, n in Counter(end.client for end in ends).items() if n > 1]
     if doubled:
         raise ValueError(f"client {doubled[0]} was driven by two machines")
-    by_transaction = _by(parts, "outcomes_by_transaction", _name, _sum_of)
-    outcomes = _sum_of([part.outcomes for part in parts])
     stalls = spans.common([part.stalls for part in parts], Standstill, least_ns=spans.SECOND_NS)
     suspensions = spans.union([part.suspensions for part in parts], Standstill)
+    added = added_up(parts)
     return replace(
-        parts[0],
-        started_unix_ns=min(part.started_unix_ns for part in parts),
+        added,
         elapsed_ns=max(part.elapsed_ns for part in parts),
         drained_ns=max(part.drained_ns for part in parts),
         connect_ns=max(part.connect_ns for part in parts),
         clients=_total(parts, "clients"),
         threads=_total(parts, "threads"),
         arrival=_arrival([part.arrival for part in parts]),
-        outcomes=outcomes,
-        outcomes_by_transaction=by_transaction,
+        passes=_passes([part.passes for part in parts]),
+        intervals=merged_intervals([part.intervals for part in parts], stalls, suspensions),
+        client_ends=tuple(ends),
+        transactions_per_client=per_client(ends),
+        littles_law=littles_law(parts, max(part.elapsed_ns for part in parts)),
+        stalls=stalls,
+        suspensions=suspensions,
+        outages=spans.common([part.outages for part in parts], Outage),
+        client_cost=client_cost(
+            [part.client_cost for part in parts], added.outcomes.ended, on_one_machine
+        ),
+        ended_by=_ended_by([part.ended_by for part in parts]),
+    )
+
+
+def added_up(parts: Sequence[Observation]) -> Observation:
+    """The first part with the counts, distributions, errors and answers of all of them, which add
+    up whether they were measured at the same time or one after another. All else is the first's."""
+    return replace(
+        parts[0],
+        started_unix_ns=min(part.started_unix_ns for part in parts),
+        outcomes=_sum_of([part.outcomes for part in parts]),
+        outcomes_by_transaction=_by(parts, "outcomes_by_transaction", _name, _sum_of),
         transactions=_by(parts, "transactions", _name_and_outcome, _transaction),
         all_ok=_all_ok([part.all_ok for part in parts]),
-        passes=_passes([part.passes for part in parts]),
         statements=_total(parts, "statements"),
         per_statement=_by(parts, "per_statement", _place, _statement),
         groups=_by(parts, "groups", _name, _group),
-        intervals=merged_intervals([part.intervals for part in parts], stalls, suspensions),
         errors=_by(parts, "errors", _kind, _error),
-        client_ends=tuple(ends),
-        transactions_per_client=_per_client(ends),
         in_flight=InFlight(
             count=sum(part.in_flight.count for part in parts),
             oldest_ns=max(part.in_flight.oldest_ns for part in parts),
@@ -89,25 +104,17 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
             count=sum(part.carried_over.count for part in parts),
             longest_ns=max(part.carried_over.longest_ns for part in parts),
         ),
-        littles_law=_littles_law(parts),
-        stalls=stalls,
-        suspensions=suspensions,
         reconnects=_total(parts, "reconnects"),
-        outages=spans.common([part.outages for part in parts], Outage),
         results=_by(parts, "results", _place, _result),
         answer_sums=_by(parts, "answer_sums", attrgetter("transaction"), _answer_sum),
         answers=_by(parts, "answers", _place, _answer),
-        client_cost=_client_cost(
-            [part.client_cost for part in parts], outcomes.ended, on_one_machine
-        ),
         driver_counters=dict(sum((Counter(part.driver_counters) for part in parts), Counter())),
         unfinished=_unfinished([part.unfinished for part in parts if part.unfinished]),
-        ended_by=_ended_by([part.ended_by for part in parts]),
-        commits=_total_or_none([part.commits for part in parts]),
+        commits=total_or_none([part.commits for part in parts]),
     )
 
 
-def _total_or_none(counts: Sequence[int | None]) -> int | None:
+def total_or_none(counts: Sequence[int | None]) -> int | None:
     """None where one of them is not known."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
@@ -154,8 +161,13 @@ def _arrival(parts: Sequence[Arrival]) -> Arrival:
 
 
 def _transaction(parts: Sequence[TransactionReport]) -> TransactionReport:
+    known = [part.first for part in parts if part.first is not None]
     return replace(
-        parts[0], count=_total(parts, "count"), late=_total(parts, "late"), **_times(parts)
+        parts[0],
+        count=_total(parts, "count"),
+        late=_total(parts, "late"),
+        first=min(known, key=attrgetter("began_ns")) if len(known) == len(parts) else None,
+        **_times(parts),
     )
 
 
@@ -209,7 +221,7 @@ def _error(parts: Sequence[ErrorReport]) -> ErrorReport:
     return replace(first, count=_total(parts, "count"), retried=_total(parts, "retried"))
 
 
-def _per_client(ends: Sequence[ClientEnd]) -> TransactionsPerClient:
+def per_client(ends: Sequence[ClientEnd]) -> TransactionsPerClient:
     counts = sorted(end.transactions for end in ends)
     if not counts:
         return TransactionsPerClient(0, 0, 0)
@@ -217,12 +229,13 @@ def _per_client(ends: Sequence[ClientEnd]) -> TransactionsPerClient:
     return TransactionsPerClient(counts[0], middle // 2, counts[-1])
 
 
-def _littles_law(parts: Sequence[Observation]) -> LittlesLaw | None:
-    """Over the longest of the measurements: where one ended earlier, its clients count for less."""
+def littles_law(parts: Sequence[Observation], whole_ns: int) -> LittlesLaw | None:
+    """Over ``whole_ns``: where one measured for less, its clients count for less."""
     laws = [(part.littles_law, part.elapsed_ns) for part in parts if part.littles_law is not None]
     if len(laws) < len(parts):
         return None
-    whole_ns = max(elapsed_ns for _, elapsed_ns in laws)
+    if not whole_ns:
+        return None
     shares = [(law, elapsed_ns / whole_ns) for law, elapsed_ns in laws]
     per_s = sum(law.throughput_per_s * share for law, share in shares)
 
@@ -299,7 +312,7 @@ def _two_results(first: ResultReport, other: ResultReport) -> ResultReport:
     )
 
 
-def _client_cost(parts: Sequence[ClientCost], ended: int, on_one_machine: bool) -> ClientCost:
+def client_cost(parts: Sequence[ClientCost], ended: int, on_one_machine: bool) -> ClientCost:
     """All costs are sums. How busy the processors were is seen by every process of a machine."""
     whole = _sum_of([replace(part, machine_busy_ns=None) for part in parts])
     busy_ns = [part.machine_busy_ns for part in parts if part.machine_busy_ns is not None]

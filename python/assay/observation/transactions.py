@@ -7,6 +7,14 @@ from assay.observation.outcomes import Outcome
 from assay.observation.shape import Shape
 
 
+class FirstExecution(Shape, frozen=True):
+    """The first execution of a transaction type, which finds the caches as the measurement began
+    with them."""
+
+    began_ns: int
+    latency_ns: int
+
+
 class TransactionReport(Shape, frozen=True):
     """The transactions of one type that ended one way."""
 
@@ -17,6 +25,8 @@ class TransactionReport(Shape, frozen=True):
     latency: Latency
     service_time: Latency
     schedule_lag: Latency | None
+    first: FirstExecution | None = None
+    """The one that began before all others; None: in records of before it was kept."""
 
 
 class AllOk(Shape, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from assay.provision.deployment import Deployment
 from assay.row_sources.request import DataRequest
 from assay.steps import cache, native_clients
 from assay.steps.context import RunState
+from assay.steps.parts import Part, documents_of, keep_samples, whole
 from assay.systems.abilities import SessionLimit
 from assay.text import units
 from assay.workload.declared_drives import read_drive
@@ -50,12 +52,18 @@ class DriveStep(Drive):
             native_clients.take(state, self.label, planned, scripts, expected, statements)
             return
         document = document_of(workload, planned, dialect, scripts, expected)
-        cached = cache.prepare(state, lambda: _run_once(state, planned, document))
-        state.context.store.driving(document)
-        observation, samples = observe(state, self, planned, document)
-        observation = replace(observation, cache_state=cached)
+        measured: list[Part] = []
+        for part in documents_of(state.test, planned, document):
+            cached = cache.prepare(state, partial(_run_once, state, planned, part))
+            if not measured:
+                state.context.store.driving(document)
+            observation, samples = observe(state, self, planned, part)
+            measured.append(Part(replace(observation, cache_state=cached), samples))
+            if observation.ended_by != "stop":
+                break
+        observation = whole(measured)
         state.observed(self.label, observation)
-        keep_samples(state, observation, samples)
+        keep_samples(state, measured)
         titles = {**{script.name: script.title for script in scripts}, **workload.titles}
         if (checks := _checks(state, planned, observation, expected, titles)) is not None:
             missing = _left_out(state, planned)
@@ -69,13 +77,6 @@ def _left_out(state: RunState, planned: PlannedDrive) -> Mapping[str, str]:
     return (
         {} if planned.run.cell.feed else state.workload.left_out(planned, state.up().system.dialect)
     )
-
-
-def keep_samples(state: RunState, observation: Observation, samples: Sequence[TimedSample]) -> None:
-    """Keeps the samples of a drive, and what its storage accounted for in the measurement."""
-    store, from_ns = state.context.store, observation.started_unix_ns
-    store.sampled(samples)
-    store.accounted(state.up().accounted(from_ns, from_ns + observation.elapsed_ns))
 
 
 def _checks(

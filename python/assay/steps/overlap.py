@@ -24,8 +24,9 @@ from assay.files.toml_file import Section
 from assay.observation import Observation, ReferenceReport
 from assay.plan.drives import PlannedDrive
 from assay.steps.context import RunState
-from assay.steps.drive import keep_samples, observe
+from assay.steps.drive import observe
 from assay.steps.load import keep, load
+from assay.steps.parts import Part, keep_samples
 from assay.text import quantities
 from assay.workload import step_keys
 from assay.workload.declared_steps import earlier
@@ -142,4 +143,4 @@ class _Asked:
         keep(self._state, self._dataset)
         store.driving(self._document)
         self._state.observed(self._step.label, observation)
-        keep_samples(self._state, observation, self._samples)
+        keep_samples(self._state, [Part(observation, self._samples)])

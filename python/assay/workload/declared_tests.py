@@ -52,6 +52,7 @@ def _test(name: str, section: Section, known: Known) -> Test:
         clients=section.wholes("clients", quantities.CLIENTS, (1,)),
         driving=Driving(**driving.read(section, known.parameters)),
         caches=_caches(section),
+        cold_each_script=section.boolean("cold_each_script", False),
         protocol=section.choice("protocol", PROTOCOLS, "prepared"),
         data=section.choice("data", DATA, "loaded"),
         changes_data=section.boolean("changes_data", True),
@@ -201,6 +202,12 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
             "cache",
             hint="leave cache out",
         )
+    if test.cold_each_script and (why := _why_not_cold_each(test)):
+        raise section.error(
+            f"the caches cannot be cold when each script begins: {why}",
+            "cold_each_script",
+            hint="leave cold_each_script out",
+        )
     if test.overlaps and test.driving.transactions is None:
         raise section.error(
             "clients that overlap end by a count", hint="give transactions, of each client"
@@ -213,6 +220,15 @@ def _refuse_contradictions(section: Section, test: Test) -> None:
         )
     if test.order == "mix" and test.driving.passes is not None:
         raise section.error("a mix has no passes", "passes", hint="give transactions or duration_s")
+
+
+def _why_not_cold_each(test: Test) -> str | None:
+    if test.why_no_cache:
+        return test.why_no_cache
+    if test.only_drive is None or test.order != "sequence":
+        return "its scripts are not run in order by clients that are all alike"
+    ends = {name for name in STOPS if getattr(test.driving, name) is not None}
+    return None if ends == {"passes"} else "it does not end by passes alone"
 
 
 def _refuse_not_native(section: Section, test: Test, known: Mapping[str, Script]) -> None:

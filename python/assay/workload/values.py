@@ -87,6 +87,8 @@ class Test:
     """Numbers may be names of parameters."""
     caches: tuple[str, ...] = (AS_IS,)
     """Levels of `CACHES`."""
+    cold_each_script: bool = False
+    """Whether, where caches are cold, they are so when each script begins, not the first alone."""
     protocol: str = "prepared"
     data: str = "loaded"
     """``loaded``, or ``empty``: the tables are created without rows."""

@@ -55,7 +55,7 @@ impl Aggregator {
                 let account = &mut self.by_type[transaction_type as usize];
                 account.durations[outcome as usize]
                     .get_or_insert_with(|| Box::new(Durations::new(layout.is_open_loop)))
-                    .record(sample.latency_ns, sample.service_ns);
+                    .record(sample.end_ns, sample.latency_ns, sample.service_ns);
                 account.outcomes.count(outcome);
                 account.outcomes.late += u64::from(is_late);
                 let second = self.seconds.at(since_ns);

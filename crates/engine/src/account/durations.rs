@@ -8,6 +8,15 @@ use assay_histogram::LatencyHistogram;
 pub struct Durations {
     latency: LatencyHistogram,
     open: Option<Box<OfOpenLoop>>,
+    first: Option<First>,
+}
+
+/// The transaction that began before all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct First {
+    /// On the run's clock.
+    pub began_ns: u64,
+    pub latency_ns: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -22,15 +31,31 @@ impl Durations {
         Self {
             latency: LatencyHistogram::new(),
             open: is_open_loop.then(Box::default),
+            first: None,
         }
     }
 
+    /// Adds one that ended at `end_ns`, on the run's clock.
     #[inline]
-    pub fn record(&mut self, latency_ns: u64, service_ns: u64) {
+    pub fn record(&mut self, end_ns: u64, latency_ns: u64, service_ns: u64) {
+        self.began(First {
+            began_ns: end_ns.saturating_sub(service_ns),
+            latency_ns,
+        });
         self.latency.record(latency_ns);
         if let Some(open) = &mut self.open {
             open.service.record(service_ns);
             open.lag.record(latency_ns - service_ns);
+        }
+    }
+
+    #[inline]
+    fn began(&mut self, other: First) {
+        if self
+            .first
+            .is_none_or(|first| other.began_ns < first.began_ns)
+        {
+            self.first = Some(other);
         }
     }
 
@@ -49,6 +74,15 @@ impl Durations {
             }
         }
         self.latency.merge(&other.latency);
+        if let Some(first) = other.first {
+            self.began(first);
+        }
+    }
+
+    /// `None` if there is none.
+    #[must_use]
+    pub fn first(&self) -> Option<First> {
+        self.first
     }
 
     #[must_use]
@@ -82,15 +116,22 @@ mod tests {
     #[test]
     fn merged_loops_have_all_service_times_and_only_the_open_loops_lags() {
         let (mut closed, mut open) = (Durations::new(false), Durations::new(true));
-        closed.record(1_000, 1_000);
-        open.record(9_000, 2_000);
+        closed.record(5_000, 1_000, 1_000);
+        open.record(5_000, 9_000, 2_000);
+        open.record(9_000, 3_000, 3_000);
         for (one, other) in [(&closed, &open), (&open, &closed)] {
             let mut both = one.clone();
             both.merge(other);
-            assert_eq!(both.latency().sum_ns(), 10_000);
-            assert_eq!(both.service().sum_ns(), 3_000);
+            assert_eq!(both.latency().sum_ns(), 13_000);
+            assert_eq!(both.service().sum_ns(), 6_000);
             let lag = both.lag().map(|lag| (lag.count(), lag.sum_ns()));
-            assert_eq!(lag, Some((1, 7_000)));
+            assert_eq!(lag, Some((2, 7_000)));
+            let (began_ns, latency_ns) = (3_000, 9_000);
+            let first = First {
+                began_ns,
+                latency_ns,
+            };
+            assert_eq!(both.first(), Some(first), "the one that began first");
         }
     }
 }

@@ -292,9 +292,11 @@ impl<'a> ClientState<'a> {
         };
         self.pipeline.clear();
         if self.plan.sums_answers && transaction.is_measured && outcome == Outcome::Ok {
-            // In a list that clients share, its number says what it asks; else the client and its own number.
+            // In a list that clients share, its number says what it asks; else the client and its own number:
+            // of the pass, where each type is asked once in it, whatever stands before it.
             let (number, client) = match transaction.number {
                 Some(number) => (number, 0),
+                None if self.group.has_passes() => (self.tally.passes, self.number),
                 None => (self.tally.transactions, self.number),
             };
             let kind = transaction.script.transaction_type as usize;

@@ -21,7 +21,7 @@ pub use latency::{Latency, Resolution};
 pub use outcomes::{Outcome, Outcomes, TransactionOutcomes};
 pub use result::{AnswerReport, AnswerSumReport, FirstAnswersReport, ResultReport};
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
-pub use transactions::{AllOk, Passes, StatementReport, TransactionReport};
+pub use transactions::{AllOk, FirstExecution, Passes, StatementReport, TransactionReport};
 
 use std::collections::BTreeMap;
 

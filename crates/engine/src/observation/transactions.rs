@@ -22,6 +22,18 @@ pub struct TransactionReport {
     pub service_time: Latency,
     /// From the intended start to the actual one; null in a closed loop.
     pub schedule_lag: Option<Latency>,
+    /// The one that began before all others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<FirstExecution>,
+}
+
+/// The first execution of a transaction type, which finds the caches as the measurement began with them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FirstExecution {
+    /// Since the start of the measurement.
+    pub began_ns: u64,
+    /// From the intended start to the end, all attempts included.
+    pub latency_ns: u64,
 }
 
 /// The transactions of all types that ended `ok`.

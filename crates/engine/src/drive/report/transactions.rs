@@ -5,8 +5,8 @@ use crate::account::{Aggregator, Durations, ErrorLog};
 use crate::document::ArrivalDocument;
 use crate::drive::plan::Plan;
 use crate::observation::{
-    AllOk, Arrival, ArrivalKind, ErrorReport, GroupReport, Latency, Outcome, Outcomes, Passes,
-    TransactionOutcomes, TransactionReport,
+    AllOk, Arrival, ArrivalKind, ErrorReport, FirstExecution, GroupReport, Latency, Outcome,
+    Outcomes, Passes, TransactionOutcomes, TransactionReport,
 };
 
 /// The recorded data, with the names for the report.
@@ -133,6 +133,10 @@ impl Recorded<'_> {
                     latency: Latency::from(times.latency()),
                     service_time: Latency::from(times.service()),
                     schedule_lag: times.lag().map(Latency::from),
+                    first: times.first().map(|first| FirstExecution {
+                        began_ns: first.began_ns.saturating_sub(self.began_ns),
+                        latency_ns: first.latency_ns,
+                    }),
                 });
             }
             let name = name.to_owned();
