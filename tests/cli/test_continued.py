@@ -43,6 +43,7 @@ def run_until_second(folder: Path, number: int) -> None:
     """Runs the file; sends the signal while the second run is at work."""
     with started(folder, "run", "e.toml") as running:
         wait_for_state(folder, "done")
+        wait_for_state(folder, "driving")
         running.send_signal(number)
         running.communicate(timeout=60)
 
