@@ -270,6 +270,12 @@ def _storage(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Differe
         of_a, of_b = _each(a, b, read)
         if of_a and of_b:
             yield from _one("storage", f"{name} of the storage", of_a, of_b)
+    limits = [
+        [run.deployment.storage.in_force for run in side if run.deployment] for side in (a, b)
+    ]
+    for name in dict.fromkeys(name for side in limits for storage in side for name in storage):
+        values = (_joined(one.get(name, "none") for one in side) for side in limits)
+        yield from _one("storage", f"{name} of the storage", *values)
 
 
 def _merged(machines: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

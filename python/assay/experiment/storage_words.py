@@ -138,7 +138,7 @@ def declared_choice(
     place = None if directory is None else usable_path(directory, kind)
     order = [spec.name for spec in storage.option_specs]
     in_order = {key: options[key] for key in sorted(options, key=order.index)}
-    label = name or _word(kind, in_order, place)
+    label = name or as_written(kind, in_order, place)
     if isinstance(storage, Labelled) and storage.label_note not in label:
         label = f"{label} ({storage.label_note})"
     return StorageChoice(label, kind, place, in_order, may_erase)
@@ -163,8 +163,8 @@ def usable_path(directory: str, kind: str) -> str:
     return str(path)
 
 
-def _word(kind: str, options: Mapping[str, str], directory: str | None) -> str:
-    """As it may be written: ``loop[fs=xfs,size=1G]:/mnt/ssd``."""
+def as_written(kind: str, options: Mapping[str, str], directory: str | None) -> str:
+    """As a storage without a name of its own may be written: ``loop[fs=xfs,size=1G]:/mnt/ssd``."""
     given = ",".join(f"{key}={_quoted(value)}" for key, value in options.items())
     where = "" if directory is None else f":{_quoted(directory)}"
     return f"{kind}[{given}]{where}" if given else f"{kind}{where}"

@@ -39,6 +39,8 @@ OTHERS_LIMIT = 0.05
 """Share of the machine's CPUs beyond which other programs leave nothing decided."""
 LEAST_OTHERS_NS = 30_000_000
 """Less CPU time of other programs may come from the kernel's counting in ticks of 1-10 ms alone."""
+STORAGE_LIMIT_TOLERANCE = 1.1
+"""Times a storage's limit that its device may do: the kernel lets requests through in slices."""
 RTT_LIMIT = 0.20
 """Share of the asked round-trip time by which the measured one may differ: what repetitions may
 differ by. Farther off, a level is not what its name says."""
@@ -131,6 +133,18 @@ class Kind(Enum):
         "give each setting the value that is named as durable, and choose a storage whose mount "
         "options pass flushes on; compare only systems with the same durability",
         limits=True,
+    )
+    STORAGE_LIMIT_EXCEEDED = WarningText(
+        "the device did more than the limits of its storage allow: control groups of version 1 do "
+        "not limit what the kernel writes back from the page cache, so these numbers are not those "
+        "of a storage with such limits",
+        "a machine with control groups of version 2, or a modelled disk",
+        limits=True,
+    )
+    WRITE_BACK_NOT_LIMITED = WarningText(
+        "limits of writes hold for what the server flushes or writes directly: control groups of "
+        "version 1 do not limit what the kernel writes back from the page cache",
+        "a machine with control groups of version 2, or a modelled disk; see what the device wrote",
     )
     SETTINGS_UNKNOWN = WarningText(
         "the server does not report its settings, so they are not in the record",

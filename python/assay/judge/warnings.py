@@ -21,6 +21,14 @@ from assay.judge.settings import mean_the_same
 from assay.observation import Observation
 from assay.text import units
 
+_COUNTED_BY = {
+    "read_iops": "reads",
+    "write_iops": "writes",
+    "read_bps": "read_bytes",
+    "write_bps": "written_bytes",
+}
+"""Fields of `DeviceCost` that count what a storage limits."""
+
 
 class RunWarning(NamedTuple):
     name: str
@@ -68,6 +76,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
             f"{units.counted(room.ceiling.clients, 'client')}",
         )
     yield from _of_settings(run)
+    yield from _of_storage_limits(run)
     yield from _of_cache(run)
     if driven is not None:
         yield from _of_service(run, driven)
@@ -139,6 +148,25 @@ def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} cannot be read back"
         elif not mean_the_same(str(asked), str(found)):
             yield Kind.SETTINGS_DIFFER, f"{run.system_label}: {name} = {asked} became {found}"
+
+
+def _of_storage_limits(run: Evidence) -> Iterator[tuple[Kind, str]]:
+    """Whether the limits of the storage held for the device."""
+    storage = run.deployment.storage if run.deployment else None
+    if storage is None or not storage.limits:
+        return
+    did = run.driven.device_cost if run.driven else None
+    elapsed_s = run.driven.elapsed_ns / 1e9 if run.driven else 0.0
+    exceeded = []
+    for name, limit in storage.limits.items():
+        done = getattr(did, _COUNTED_BY[name], None) if name in _COUNTED_BY else None
+        if done and elapsed_s and done / elapsed_s > kinds.STORAGE_LIMIT_TOLERANCE * limit:
+            shown = units.size if name.endswith("_bps") else units.digits
+            exceeded.append(f"{name} {shown(limit)}/s, of the device {shown(done / elapsed_s)}/s")
+    if exceeded:
+        yield Kind.STORAGE_LIMIT_EXCEEDED, f"{run.named_run}: {'; '.join(exceeded)}"
+    elif storage.is_write_back_free:
+        yield Kind.WRITE_BACK_NOT_LIMITED, storage.name
 
 
 def _of_service(run: Evidence, observation: Observation) -> Iterator[tuple[Kind, str]]:

@@ -22,6 +22,12 @@ class AddressFacts(msgspec.Struct, frozen=True):
     tls: str = "off"
 
 
+class _RecordedModel(msgspec.Struct, frozen=True):
+    parameters: dict[str, str] = {}
+    profile_values: dict[str, str] = {}
+    """Records of before it was kept have none."""
+
+
 class RecordedStorage(msgspec.Struct, frozen=True):
     name: str
     kind: str
@@ -42,6 +48,35 @@ class RecordedStorage(msgspec.Struct, frozen=True):
     def write_cache(self) -> str | None:
         """``write back`` or ``write through``, as the kernel treats the block device."""
         return self._of_device("write_cache")
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """Of the server's requests, per second: ``read_iops``, ``write_bps`` …"""
+        return dict(self.facts.get("limits", {}))
+
+    @property
+    def limits_write_back(self) -> bool:
+        """Whether limits of writes hold for what the kernel writes back from the page cache."""
+        return self.facts.get("control_groups_version") != 1
+
+    @property
+    def is_write_back_free(self) -> bool:
+        """Whether it limits writes, but not those of the kernel's write-back."""
+        return not self.limits_write_back and any(name.startswith("write_") for name in self.limits)
+
+    @property
+    def in_force(self) -> dict[str, str]:
+        """Its limits and the parameters of its model, all in effect; empty: it has neither."""
+        return {name: str(limit) for name, limit in self.limits.items()} | self._model.parameters
+
+    @property
+    def profile_values(self) -> dict[str, str]:
+        """Of the parameters that differ from the model's profile, the profile's values."""
+        return self._model.profile_values
+
+    @property
+    def _model(self) -> _RecordedModel:
+        return msgspec.convert(self.facts.get("model", {}), _RecordedModel)
 
     def _of_device(self, fact: str) -> str | None:
         found = self.facts.get(fact)

@@ -13,7 +13,7 @@ from assay.provision.deployment import NOT_SEEN
 from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import ContinuationRecord
-from assay.report.cells import cell_runs, durability
+from assay.report.cells import cell_runs, durability, in_force
 from assay.report.sections import headroom, profiles
 from assay.report.values import Column, Row, Section, Table, text
 from assay.text import units
@@ -33,6 +33,7 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         "workload": f"{experiment.workload.get('name', '')}, "
         f"version {str(experiment.workload.get('fingerprint', ''))[:12]}",
         "parameters": parameters(experiment),
+        "storages": in_force.named(experiment),
         "data": "; ".join(dict.fromkeys(_data(run.data) for run in experiment.runs if run.data)),
         "machine": machine(experiment),
         "assay": f"{build.get('assay', '')}, engine built as {build.get('profile', 'unknown')}",
@@ -142,6 +143,7 @@ def section(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> Section 
         _systems_table(brought_up),
         profiles.table(experiment),
         _storages_table(brought_up),
+        in_force.table(brought_up),
         durability.table(brought_up),
         _driving_table(brought_up),
         headroom.table(brought_up),

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from assay.record import RunRecord
+from assay.report.cells import in_force
 from assay.report.values import Cell, Column, Number, Row, Table, text
 from assay.text import units
 
@@ -44,11 +45,8 @@ class _Facts(msgspec.Struct, frozen=True):
 def table(runs: Iterable[RunRecord]) -> Table | None:
     """None where no storage is one."""
     storages = [run.deployment.storage for run in runs if run.deployment]
-    disks = {
-        storage.name: msgspec.convert(storage.facts, _Facts)
-        for storage in storages
-        if storage is not None and "model" in storage.facts
-    }
+    modelled = {storage.name: storage for storage in storages if "model" in storage.facts}
+    disks = {name: msgspec.convert(one.facts, _Facts) for name, one in modelled.items()}
     if not disks:
         return None
     columns = (
@@ -66,6 +64,11 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
         (
             _WHAT,
             *dict.fromkeys(_source(facts.model) for facts in disks.values()),
+            *(
+                f"{name} differs from its profile in {', '.join(changed)}"
+                for name, storage in modelled.items()
+                if (changed := in_force.changes(storage))
+            ),
             *(note for name, facts in disks.items() for note in _misses(name, facts)),
         ),
         2,

@@ -20,7 +20,7 @@ from assay.judge import Verdict
 from assay.judge.kinds import LIMITING, Kind
 from assay.judge.verdict import WORDS
 from assay.record import ExperimentRecord
-from assay.report.cells import cell_runs, durability
+from assay.report.cells import cell_runs, durability, in_force
 from assay.report.forms.for_people import for_people
 from assay.report.forms.table import WIDTH
 from assay.report.sections import check_counts, conditions, precision
@@ -112,7 +112,10 @@ def lines(
         room = (MOST_WITH_ANSWERS if answered else MOST_LINES) - len(answered) - len(last)
         shown = _several(found, width, room - spare, is_narrow)
     left = room - len(shown)
-    parameters = _line("parameters", conditions.parameters(experiment), width, most=2)
+    parameters = [
+        *_line("parameters", conditions.parameters(experiment), width, most=2),
+        *_line("storages", in_force.named(experiment), width, most=2),
+    ]
     if len(parameters) > left - spare:  # numbers come first
         parameters = []
     warnings = _warnings(report.warnings, left - len(parameters), width)

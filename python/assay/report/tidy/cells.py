@@ -12,7 +12,7 @@ from assay.record import RunRecord
 from assay.report.cells.cell_runs import DrivenRun
 from assay.report.sections.precision import CellPrecision
 from assay.report.tidy.columns import TidyColumn, Value, never_null, of
-from assay.report.tidy.factors import LATENCY, verdict
+from assay.report.tidy.factors import LATENCY, STORAGE_IN_FORCE, verdict
 
 
 class CellRow(NamedTuple):
@@ -83,4 +83,5 @@ CELLS = [
     ),
     *_spread_columns("elapsed", "_ns", "number", "measurement, to the last end", "elapsed"),
     *map(_of_latency, LATENCY),
+    *of(lambda cell: cell.first, STORAGE_IN_FORCE),
 ]  # fmt: skip

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from assay.experiment import CACHES, CLIENT_PROGRAMS
 from assay.judge.samples import samples_needed
-from assay.report.tidy.columns import TidyColumn, attribute, never_null, path
+from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path
 from assay.report.tidy.columns import times as time_columns
 
 
@@ -69,6 +72,33 @@ FACTORS = [
         lambda run: run.driving.offered_rate_per_s if run.driving else None,
     ),
 ]  # fmt: skip
+
+IN_FORCE = [
+    never_null(
+        "in_force", "array", "limits and parameters of a model, in effect: name=value",
+        lambda storage: _name_values(storage.in_force) if storage else [],
+    ),
+    never_null(
+        "profile_values", "array",
+        "of the parameters that differ from the model's profile, the profile's: name=value",
+        lambda storage: _name_values(storage.profile_values) if storage else [],
+    ),
+    TidyColumn(
+        "limits_write_back", "boolean",
+        "limits of writes hold for what the kernel writes back; null: there are none",
+        lambda storage: storage.limits_write_back if storage and storage.limits else None,
+    ),
+]  # fmt: skip
+"""Of a storage (`RecordedStorage`)."""
+STORAGE_IN_FORCE = [
+    replace(column, name=f"storage_{column.name}")
+    for column in of(path("deployment", "storage"), IN_FORCE)
+]
+"""The same of the storage of a run."""
+
+
+def _name_values(named: Mapping[str, str]) -> list[str]:
+    return [f"{name}={value}" for name, value in named.items()]
 
 
 def verdict(judged: str) -> list[TidyColumn]:

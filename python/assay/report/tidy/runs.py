@@ -9,7 +9,7 @@ from assay.observation import AllOk, Observation
 from assay.record import RunRecord
 from assay.report.storages import commit_efficiency
 from assay.report.tidy.columns import OUTCOMES, TidyColumn, attribute, never_null, of, path
-from assay.report.tidy.factors import LATENCY, verdict
+from assay.report.tidy.factors import LATENCY, STORAGE_IN_FORCE, verdict
 
 
 def _kept(field: str, *names: str) -> Callable[[RunRecord], Any]:
@@ -186,4 +186,5 @@ RUNS = [
     never_null("checks_right", "integer", "result checks", _checks(True)),
     never_null("checks_wrong", "integer", "result checks", _checks(False)),
     never_null("checks_unknown", "integer", "no expected result", _checks(None)),
+    *STORAGE_IN_FORCE,
 ]  # fmt: skip

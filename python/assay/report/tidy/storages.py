@@ -8,6 +8,7 @@ from typing import Any
 from assay.provision.deployment_facts import RecordedStorage
 from assay.record import RunRecord
 from assay.report.tidy.columns import TidyColumn, Value, attribute, never_null, row
+from assay.report.tidy.factors import IN_FORCE
 
 
 def _known(name: str) -> Callable[[RecordedStorage], Any]:
@@ -33,6 +34,7 @@ STORAGES = [
         "is_own_device", "boolean", "nothing else uses the block device",
         attribute("is_own_device"),
     ),
+    *IN_FORCE,
 ]  # fmt: skip
 
 

@@ -26,6 +26,9 @@ class Model:
     source: str
     """Where the numbers of the profile come from."""
     parameters: Mapping[str, str]
+    """In effect."""
+    profile_values: Mapping[str, str]
+    """Of the parameters that differ from the profile, the profile's values; empty: it has none."""
 
     def facts(self) -> dict[str, Any]:
         """As a record keeps it."""
@@ -34,6 +37,7 @@ class Model:
             "kind": self.kind,
             "source": self.source,
             "parameters": dict(self.parameters),
+            "profile_values": dict(self.profile_values),
         }
 
 
@@ -58,11 +62,23 @@ def model_of(values: Mapping[str, str], size_bytes: int) -> Model:
     Raises `ArgumentError`."""
     names = {spec.name for spec in disk_options()}
     given = {name: value for name, value in values.items() if name in names and value}
+    found = _parameters(given, size_bytes)
+    profile = _parameters({"profile": found["profile"]}, size_bytes)["parameters"]
+    changed = {
+        name: profile.get(name, "")
+        for name, value in found["parameters"].items()
+        if value != profile.get(name)
+    }
+    return Model(**found, profile_values=changed)
+
+
+def _parameters(given: Mapping[str, str], size_bytes: int) -> dict[str, Any]:
+    """The fields of a `Model`, as the program gives them."""
     try:
-        found = json.loads(_engine.disk_model_parameters(words(given), size_bytes))
+        found: dict[str, Any] = json.loads(_engine.disk_model_parameters(words(given), size_bytes))
     except _engine.EngineError as error:
         raise ArgumentError(error.message, hint=error.hint) from error
-    return Model(**found)
+    return found
 
 
 def words(parameters: Mapping[str, str]) -> str:
