@@ -11,14 +11,16 @@ from pathlib import Path
 import invented_records as invented
 import pytest
 
+from assay.comparison.clauses import first_said, number
 from assay.comparison.conclusions import Question, questions
-from assay.comparison.sentences import answers, number
+from assay.comparison.sentences import answers
 from assay.durability.values import Durability
 from assay.judge.kinds import Kind
 from assay.page.document import render as page
 from assay.provision.deployment import StorageFacts
 from assay.record import ExperimentRecord
 from assay.report.build import build
+from assay.report.cells import cell_runs
 from assay.report.forms import github_summary, markdown, table
 from assay.report.forms import json as json_form
 from assay.report.values import Report
@@ -94,32 +96,117 @@ def written(report: Report) -> str:
     return stream.getvalue()
 
 
-def test_equal_systems_are_not_ranked_and_no_ratio_is_said(tmp_path: Path) -> None:
+def test_equal_systems_are_not_ranked_and_what_was_seen_is_said(tmp_path: Path) -> None:
     said = sentence(measured(tmp_path, APART, APART[::-1]))
-    assert said.startswith("no difference seen between ")
-    assert "as fast as" not in said
+    assert said.startswith("no difference seen: ")
+    assert " was 1.00 times (0.13 to 7.5) as fast as " in said
 
 
 def test_other_durability_leaves_no_ranking(tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, (D1, D3))
-    assert sentence(experiment) == "not decided: durability: mariadb D3, postgresql D1"
+    assert sentence(experiment) == (
+        "not compared: mariadb and postgresql; "
+        "their commits are not equally durable (mariadb: D3; postgresql: D1)"
+    )
     (conclusion,) = asked(experiment, "system").conclusions
     assert (conclusion.ratio, conclusion.low, conclusion.is_decided) == (None, None, False)
 
 
 def test_one_repetition_decides_nothing(tmp_path: Path) -> None:
-    assert sentence(measured(tmp_path, CLOSE[:1], TWICE[:1])) == "not decided: 1 repetition"
+    assert sentence(measured(tmp_path, CLOSE[:1], TWICE[:1])) == (
+        "not decided: postgresql was 2.0 times as fast as mariadb; one repetition has no interval"
+    )
 
 
 @pytest.mark.parametrize("kind", [Kind.OUTAGE, Kind.OFFERED_RATE_NOT_REACHED])
 def test_numbers_of_other_work_are_not_ranked(kind: Kind, tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, warnings=[(kind.id, "for 1 s")])
-    assert sentence(experiment).startswith("not decided: postgresql: ")
+    assert sentence(experiment) == (
+        f"not compared: postgresql and mariadb; postgresql: {kind.id.replace('-', ' ')}"
+    )
+
+
+def test_what_other_programs_disturbed_is_said_once_with_what_was_seen(tmp_path: Path) -> None:
+    busy = [
+        (Kind.OTHER_PROGRAMS.id, "run 1 (postgresql): other programs used 9 % of the processors")
+    ]
+    experiment = measured(tmp_path, CLOSE, TWICE, clients=(1, 8), warnings=busy)
+    assert sentence(experiment) == (
+        "not decided: postgresql was 2.0 times (2.0 to 2.0) as fast as mariadb at 8 clients, "
+        "2.0 times (2.0 to 2.0) at 1 client; "
+        "other programs used 9 % of the processors in the worst of 20 such runs"
+    )
+    shown = io.StringIO()
+    table.render(build(experiment), shown)
+    answers_shown, _, _ = " ".join(shown.getvalue().split()).partition(" experiment ")
+    assert answers_shown.count("other programs") == 1
+
+
+def test_what_holds_elsewhere_is_said_with_the_places(tmp_path: Path) -> None:
+    """Decided at 8 clients, in the other order at 2, not seen at 1."""
+    planned = invented.plan(
+        [invented.POSTGRESQL, replace(invented.MARIADB, options={})],
+        clients=(1, 2, 8),
+        repetitions=len(CLOSE),
+    )
+    elapsed = {
+        ("postgresql", "here", 8): CLOSE, ("mariadb", "here", 8): TWICE,
+        ("postgresql", "here", 2): TWICE, ("mariadb", "here", 2): CLOSE,
+        ("postgresql", "here", 1): APART, ("mariadb", "here", 1): APART[::-1],
+    }  # fmt: skip
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, elapsed)
+    (few,) = answers([asked(experiment, "system")], 1)
+    assert few.said.replace("\u00a0", " ") == (
+        "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb at 8 clients; "
+        "in another order at 2 clients, no difference seen at 1 client"
+    )
+
+
+def test_a_setting_of_one_system_is_a_factor_with_a_name_of_its_own(tmp_path: Path) -> None:
+    """In place of systems with long names."""
+    tuned = replace(invented.POSTGRESQL, settings={"jit": "off"})
+    planned = invented.plan([invented.POSTGRESQL, tuned], repetitions=len(CLOSE))
+    experiment = invented.experiment(tmp_path / "r.sqlite", planned, 1.0)
+    assert sentence(experiment, "jit") == (
+        "no difference seen: jit default was 1.00 times (1.00 to 1.00) as fast as jit off"
+    )
+    found = cell_runs.cells(experiment, experiment.runs)
+    assert [(one.factors["system"], one.factors["jit"]) for one in found] == [
+        ("postgresql", "default"), ("postgresql", "off")
+    ]  # fmt: skip
+    assert [one.system_label for one in found] == ["postgresql", "postgresql jit=off"]
+
+
+def test_the_first_chart_has_the_cells_of_which_the_first_sentence_speaks(tmp_path: Path) -> None:
+    """Of storages with a chart each, that of the storage that is decided."""
+    planned = invented.plan(
+        [invented.POSTGRESQL, replace(invented.MARIADB, options={}), invented.SQLITE],
+        (invented.HERE, invented.SSD),
+        clients=(1, 8),
+        repetitions=len(CLOSE),
+    )
+    elapsed = {
+        (system, storage, clients): CLOSE if system == "sqlite" and storage == "ssd" else APART
+        for system in ("postgresql", "mariadb", "sqlite")
+        for storage in ("here", "ssd")
+        for clients in (1, 8)
+    }
+    report = build(invented.experiment(tmp_path / "r.sqlite", planned, elapsed))
+    said = first_said(report.questions[0])
+    assert said.at["storage"] == "ssd"
+    stream = io.StringIO()
+    page(report, stream)
+    first = stream.getvalue().partition("<figcaption>")[2].partition("</figcaption>")[0]
+    titled = [figure.title for one in report.sections for figure in one.figures]
+    assert titled.index(first) > 0, titled
+    (shown,) = (one for part in report.sections for one in part.figures if one.title == first)
+    drawn = {run for point in shown.points for run in point.runs}
+    assert all(drawn & set(runs) for runs in said.runs)
 
 
 def test_an_indicative_number_is_called_so(tmp_path: Path) -> None:
     said = sentence(measured(tmp_path, CLOSE, TWICE, verdict=("indicative", "short measurement")))
-    assert said.endswith("; both flush every commit (D3); indicative")
+    assert said.endswith("; both flush every commit (D3); the runs are indicative")
 
 
 def test_unmeasured_durability_is_said(tmp_path: Path) -> None:
@@ -144,23 +231,23 @@ def test_a_storage_in_memory_is_named_beside_another(tmp_path: Path) -> None:
     )
     said = sentence(experiment, "storage")
     assert said == (
-        "here is 2.0 times (2.0 to 2.0) as fast as ssd; "
-        "here: memory, where all is lost with the power"
+        "storage here is 2.0 times (2.0 to 2.0) as fast as storage ssd; "
+        "storage here: memory, where all is lost with the power"
     )
 
 
 def test_each_number_of_clients_is_named_and_numbers_compare_their_ends(tmp_path: Path) -> None:
     experiment = measured(tmp_path, CLOSE, TWICE, clients=(1, 2, 8))
     assert sentence(experiment).startswith(
-        "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb at 8 clients; "
-        "2.0 times (2.0 to 2.0) at 2 clients; 2.0 times (2.0 to 2.0) at 1 client; "
+        "postgresql is 2.0 times (2.0 to 2.0) as fast as mariadb at 8 clients, "
+        "2.0 times (2.0 to 2.0) at 2 clients, 2.0 times (2.0 to 2.0) at 1 client; "
     )
     assert sentence(experiment, "clients").startswith(
         "throughput at 8 clients is 8.0 times (8.0 to 8.0) that at 1 client on postgresql, "
         "8.0 times (8.0 to 8.0) on mariadb; all flush"
     )
     (few,) = answers([asked(experiment, "system")], 1)
-    assert few.said.endswith("; of 2 other combinations 2 alike")
+    assert few.said.replace("\u00a0", " ").endswith("; likewise at 2 clients and at 1 client")
 
 
 def test_nothing_varies_nothing_is_asked(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.comparison import factors, metrics
+from assay.comparison import factors, metrics, undecided
 from assay.comparison.metrics import Metric
 from assay.comparison.side_cells import SideCell
 from assay.comparison.stage import Asked, compared_cell
@@ -29,7 +29,6 @@ from assay.judge.verdict import RunVerdict
 from assay.plan import cell_names
 from assay.plan.cell_names import CACHE
 from assay.record import ExperimentRecord, RunRecord
-from assay.text import units
 
 Levels = Mapping[str, Scalar]
 """Factor → level."""
@@ -61,6 +60,8 @@ class Conclusion:
     empty where nothing is committed."""
     runs_verdict: RunVerdict | None = None
     """The worst of the runs that were measured."""
+    runs: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+    """Numbers of the runs at both levels."""
 
     @property
     def is_decided(self) -> bool:
@@ -160,8 +161,10 @@ def _conclusions(
         for place, cells in by_place.items()
         for first, second, is_shown in _pairs(cells, factor, is_numeric=is_numeric)
     ]
+    every = [run for cells in by_place.values() for cell in cells for run in cell.measured]
+    disturbed = undecided.why_disturbed(every)
     judged = with_verdicts(
-        [_compared(experiment, factor, first, second) for _, first, second, _ in pairs]
+        [_compared(experiment, factor, first, second, disturbed) for _, first, second, _ in pairs]
     )
     return tuple(
         _conclusion(factor, dict(place), first, second, compared)
@@ -223,9 +226,10 @@ def _why_not_ranked(cell: _Cell) -> str:
 
 
 def _compared(
-    experiment: ExperimentRecord, factor: str, first: _Cell, second: _Cell
+    experiment: ExperimentRecord, factor: str, first: _Cell, second: _Cell, disturbed: str
 ) -> ComparedCell:
-    """B: what is compared; A: with what."""
+    """B: what is compared; A: with what. ``disturbed``: how other programs disturbed the runs of
+    all cells, which is said of each pair that they disturbed, so that it is said once."""
     a, b = (
         SideCell(Side(str(cell.levels[factor]), "", (experiment,), placed), placed)
         for cell in (second, first)
@@ -235,6 +239,9 @@ def _compared(
     return replace(
         compared,
         not_comparable=_why_not_ranked(first) or _why_not_ranked(second) or compared.not_comparable,
+        not_decided=disturbed
+        if undecided.why_disturbed([*first.measured, *second.measured])
+        else compared.not_decided,
     )
 
 
@@ -257,6 +264,7 @@ def _conclusion(
         reason=reason or _why_undecided(compared),
         durability=(_durability(first), _durability(second)),
         runs_verdict=compared.runs_verdict,
+        runs=(compared.b_runs, compared.a_runs),
     )
 
 
@@ -267,11 +275,18 @@ def _why_apart(cells: Sequence[_Cell], names: Sequence[str], compared: ComparedC
             return f"{name}: {why}"
     if not compared.not_comparable:
         return ""
-    blocking = [one for one in compared.differences if one.what in compared.blocked_by]
     return "; ".join(
-        f"{one.name}: {names[0]} {one.b or 'none'}, {names[1]} {one.a or 'none'}"
-        for one in blocking
+        f"{_DIFFERING.get(one.name, f'the {one.name} is not the same')} "
+        f"({names[0]}: {one.b or 'none'}; {names[1]}: {one.a or 'none'})"
+        for one in compared.differences
+        if one.what in compared.blocked_by
     )
+
+
+_DIFFERING = dict.fromkeys(
+    ("durability", "durability by settings"), "their commits are not equally durable"
+)
+"""What is not the same → in words."""
 
 
 def _why_undecided(compared: ComparedCell) -> str:
@@ -282,7 +297,7 @@ def _why_undecided(compared: ComparedCell) -> str:
     if primary.estimate is None:
         return f"no {primary.metric.label}"
     if primary.estimate.design is Design.SINGLE:
-        return units.counted(primary.repetitions, "repetition")
+        return "one repetition has no interval"
     return primary.verdict
 
 

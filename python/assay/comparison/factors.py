@@ -12,7 +12,7 @@ from typing import Any
 from assay.errors import ArgumentError
 from assay.experiment import Driving, Scalar
 from assay.experiment.profiles import PROFILE
-from assay.plan import cell_names, fingerprint, server_machines
+from assay.plan import cell_names, fingerprint, server_machines, system_settings
 from assay.provision.deployment import NOT_SEEN
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
@@ -22,8 +22,6 @@ _OF_SERVER = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s"}
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
-_DEFAULT = "default"
-"""The level of a setting or option that was not asked for."""
 _OF_SYSTEM = ("options", "settings")
 """The parts of a cell's system that are asked for by name."""
 
@@ -122,7 +120,7 @@ def level_of(run: RunRecord, factor: str) -> str | None:
     if factor in _OF_SERVER:
         level = server_machines.levels(run.server_machine, [factor]).get(factor)
     elif name := _name_in_system(run, factor):
-        level = _asked_of_system(run).get(name, _DEFAULT)
+        level = _asked_of_system(run).get(name, system_settings.DEFAULT)
     else:
         level = levels(run, factor).get(factor)
     return None if level is None else cell_names.level_text(level)
@@ -193,18 +191,26 @@ def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
 
 
 def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Scalar]]:
-    """The levels by which their cells are named: those of a server's machine are factors where they
-    vary, else a part of the system's name."""
+    """The levels by which their cells are named: those of a server's machine, and the settings of a
+    single system, are factors where they vary, else a part of the system's name."""
     varying = server_machines.varying(run.server_machine for run in runs)
     not_in_label = [*varying, *([between] if between in _OF_SERVER else [])]
+    taken = {name for run in runs for name in (*levels(run, between), *varying)}
+    of_system = {
+        factor: name
+        for factor, name in system_settings.varying((run.cell for run in runs), taken).items()
+        if between not in (name, f"{runs[0].system}.{name}")
+    }
     cells: list[dict[str, Scalar]] = []
     for run in runs:
         machine = run.server_machine
         columns = _OF_SERVER.values()
         given = {name: one for name, one in levels(run, between).items() if name not in columns}
         label, storage = str(given.pop("system")), given.pop("storage")
+        label = server_machines.label_without(label, machine, not_in_label)
         cell = {
-            "system": server_machines.label_without(label, machine, not_in_label),
+            "system": system_settings.label_without(label, run.cell, of_system),
+            **system_settings.levels(run.cell, of_system),
             "storage": storage,
             **server_machines.levels(machine, varying),
             **given,

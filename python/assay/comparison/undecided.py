@@ -6,28 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assay.judge import kinds
+from assay.judge import kinds, machine_load
 from assay.record import RunRecord
-from assay.text import units
 
 SEQUENTIAL = 'measured one after the other, not interleaved (order = "interleaved")'
 
 
 def why_disturbed(runs: Iterable[RunRecord]) -> str:
     """``other programs used 23 % of the processors``; empty where no warning forbids deciding."""
-    said = [
-        warning.detail.rpartition(": ")[2]
+    disturbed = [
+        (machine_load.other_programs(run.evidence) or 0.0, warning.detail.rpartition(": ")[2])
         for run in runs
         for warning in run.warnings
         if warning.name in kinds.UNDECIDING
     ]
-    if not said:
+    if not disturbed:
         return ""
-    return (
-        said[0]
-        if len(said) == 1
-        else f"{said[0]}, and in {units.counted(len(said) - 1, 'more run')}"
-    )
+    _, worst = max(disturbed, key=lambda one: one[0])
+    return worst + (f" in the worst of {len(disturbed)} such runs" if len(disturbed) > 1 else "")
 
 
 def one_after_the_other(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bool:

@@ -9,7 +9,8 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TextIO
 
-from assay.comparison import sentences
+from assay.comparison import clauses, sentences
+from assay.comparison.conclusions import Question
 from assay.page.figures import figure_html
 from assay.page.links import Links, escaped
 from assay.page.runs import runs_html
@@ -51,7 +52,7 @@ def _page(report: Report, *, with_detail: bool) -> Iterator[str]:
     )
     yield '<a class="skip" href="#main">Skip to the results</a>\n'
     yield f'<header><h1>{title}</h1></header>\n<main id="main">\n'
-    first = _first_figure(sections)
+    first = _first_figure(report.questions, sections)
     yield _summary(report, first, links)
     yield _contents(sections, names, with_runs=with_detail)
     for section, name in zip(sections, names, strict=True):
@@ -108,20 +109,26 @@ def _contents(sections: Sequence[Section], names: Sequence[str], *, with_runs: b
     return f'<nav aria-label="Sections"><ul>{"".join(items)}</ul></nav>\n'
 
 
-def _first_figure(sections: Sequence[Section]) -> Figure | None:
-    """The chart beside the answers: the first of the first results."""
-    return next(
-        (one.figures[0] for one in sections if one.figures and not one.part_of),
-        None,
-    )
+def _first_figure(questions: Sequence[Question], sections: Sequence[Section]) -> Figure | None:
+    """The chart beside the answers: of the results, the one that has both cells of which the first
+    sentence speaks, and the fewest others."""
+    figures = [figure for one in sections if not one.part_of for figure in one.figures]
+    if not questions:
+        return next(iter(figures), None)
+    said = clauses.first_said(questions[0])
+    of_both = [
+        figure
+        for figure in figures
+        if all({run for point in figure.points for run in point.runs} & set(of) for of in said.runs)
+    ]
+    return min(of_both, key=lambda figure: len(figure.points), default=next(iter(figures), None))
 
 
 def _summary(report: Report, chart: Figure | None, links: Links) -> str:
     """The answers, a chart and the table, what limits them, and then how they were measured."""
     answers = "".join(
-        f"<p>{f'<b>{escaped(answer.test)}</b>: ' if answer.test else ''}"
-        f"{escaped(answer.sentence)}</p>"
-        for answer in sentences.answers(report.questions)
+        f"<p>{f'<b>{escaped(answer.test)}</b>: ' if answer.test else ''}{escaped(answer.text)}</p>"
+        for answer in sentences.lines(report.questions)
     )
     claims = "".join(
         f"<p>{escaped(one.lines[0])}</p>" for one in report.sections if one.answers and one.lines

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from assay.experiment import ENGINE, Scalar
 from assay.judge import CellVerdict, durability, repetitions
 from assay.observation import Observation
-from assay.plan import cell_names, server_machines
+from assay.plan import cell_names, server_machines, system_settings
 from assay.plan.cell_names import AS_DECLARED, CACHE, CLIENT_PROGRAM, OF_GROUP, OFFERED_RATE
 from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord, RunRecord
@@ -69,6 +70,11 @@ class CellRuns:
         found = [run.deployment for run in self.runs if run.deployment]
         return (self.runs[0].system, *(one.address.driver for one in found[:1]))
 
+    @property
+    def system_label(self) -> str:
+        """Its system with all that it was given, also where that varies."""
+        return self.runs[0].system_label
+
     def level(self, factor: str) -> Scalar | None:
         """The cell's level of a factor; None where it has no such factor."""
         if factor == TEST:
@@ -116,9 +122,11 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     runs = list(runs)
     groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     of_machine = server_machines.varying(run.server_machine for run in runs)
+    taken = {name for run in runs for name in _factors(run, groups, of_machine)}
+    of_system = system_settings.varying((run.cell for run in runs), taken)
     by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
     for run in runs:
-        factors = _factors(run, groups, of_machine)
+        factors = _factors(run, groups, of_machine, of_system)
         by_factors.setdefault(tuple(factors.items()), []).append(run)
     compared_by = durability.compared_by(
         (one.system_label, one.storage, one.deployment)
@@ -178,11 +186,19 @@ def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Co
     )
 
 
-def _factors(run: RunRecord, groups: Iterable[str], of_machine: Sequence[str]) -> dict[str, Scalar]:
-    """``groups``: those whose clients are not as declared in some run. ``of_machine``: what servers
-    were given of the machine in several levels; one level stands in the system's name."""
+def _factors(
+    run: RunRecord,
+    groups: Iterable[str],
+    of_machine: Sequence[str],
+    of_system: Mapping[str, str] = MappingProxyType({}),
+) -> dict[str, Scalar]:
+    """``groups``: those whose clients are not as declared in some run. ``of_machine``,
+    ``of_system``: what servers were given of the machine, and asked for, in several levels; one
+    level stands in the system's name."""
+    label = server_machines.label_without(run.system_label, run.server_machine, of_machine)
     return {
-        "system": server_machines.label_without(run.system_label, run.server_machine, of_machine),
+        "system": system_settings.label_without(label, run.cell, of_system),
+        **system_settings.levels(run.cell, of_system),
         "storage": run.storage or NOT_SEEN,
         **server_machines.levels(run.server_machine, of_machine),
         "clients": run.clients,

@@ -76,7 +76,7 @@ def beside(published: Published | None, found: Iterable[CellRuns]) -> list[str]:
     if published.conditions:
         notes[0] += f" ({published.conditions})"
     for cell in found:
-        name = str(cell.factors["system"])
+        name = cell.system_label
         row = published.row(cell.published_names, cell.factors)
         if row is not None and str(row["system"]).casefold() != name.casefold():
             notes.append(f"published beside {name}: {row['system']}")

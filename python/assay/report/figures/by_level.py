@@ -19,7 +19,8 @@ from assay.text import units
 
 _CLIENTS = "clients"
 _NOT_ALONG = ("threads",)
-_PERCENTILES = ("p50", "p99")
+_PERCENTILES = ("p99", "p50")
+"""The first is the one by which open loops are compared."""
 _WIDE = 10
 """Levels whose greatest is so many times the least are on a logarithmic axis."""
 

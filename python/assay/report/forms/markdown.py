@@ -41,10 +41,10 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
 
 def answer_lines(report: Report) -> Iterator[str]:
     """A line for each question of the experiment, and an empty one behind them."""
-    answers = sentences.answers(report.questions)
+    answers = sentences.lines(report.questions)
     for answer in answers:
         test = f"{escaped(answer.test)}, " if answer.test else ""
-        yield f"- **{test}{escaped(answer.factor)}**: {escaped(answer.sentence)}"
+        yield f"- **{test}{escaped(answer.factor)}**: {escaped(answer.text)}"
     if answers:
         yield ""
 

@@ -80,9 +80,9 @@ def _console(stream: TextIO) -> Iterator[Console]:
 
 def _print(console: Console, report: Report, with_detail: bool) -> None:
     console.print(Text(report.title, "bold"))
-    for answer in sentences.answers(report.questions):
+    for answer in sentences.lines(report.questions):
         test = f"{answer.test}: " if answer.test else ""
-        _print_hanging(console, f"{answer.factor:<11} ", f"{test}{answer.sentence}")
+        _print_hanging(console, f"{answer.factor:<11} ", f"{test}{answer.text}")
     for name, value in report.facts.items():
         _print_hanging(console, f"{name:<12}", value)
     left_out = 0

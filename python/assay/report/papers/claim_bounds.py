@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from assay.comparison import undecided
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.cells import cell_runs, field_path
+from assay.report.cells import field_path
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.papers import cell_ratio, comparability
 from assay.report.papers.claim_case import ClaimCase, JudgedClaim
@@ -21,9 +21,9 @@ def bounds(
 ) -> Iterator[JudgedClaim]:
     """By system, over all of its runs."""
     key = claim.terms[0].quantity.key(experiment.workload, claim.terms[0].test)
-    for label in cell_runs.levels(found, "system"):
-        cells = [cell for cell in found if cell.factors["system"] == label]
-        case = ClaimCase(experiment, claim, str(label), cells)
+    for label in dict.fromkeys(cell.system_label for cell in found):
+        cells = [cell for cell in found if cell.system_label == label]
+        case = ClaimCase(experiment, claim, label, cells)
         if why := case.why_not_of_system:
             yield case.not_comparable(why)
             continue

@@ -70,8 +70,8 @@ def why_no_ratio(of_cells: Sequence[Sequence[float]], keys: Sequence[Key]) -> st
 
 def other_durability(cells: Sequence[CellRuns]) -> str:
     """Systems on the same storage, one of which answers before a commit is safe and another not."""
-    systems = {str(cell.factors["system"]) for cell in cells}
-    durabilities = {str(cell.factors["system"]): cell.durability for cell in cells}
+    systems = {cell.system_label for cell in cells}
+    durabilities = {cell.system_label: cell.durability for cell in cells}
     known = {level for level in durabilities.values() if level is not None}
     if len(systems) < 2 or len(known) < 2:
         return ""

@@ -92,7 +92,7 @@ def systems(
     chosen: dict[str, str] = {}
     for place in (0, 1):
         for cell in found:
-            label = str(cell.factors[_SYSTEM])
+            label = cell.system_label
             if label in chosen or place >= len(cell.published_names):
                 continue
             name = names.get(cell.published_names[place].casefold())
@@ -102,10 +102,10 @@ def systems(
     everywhere = [str(row[_SYSTEM]) for table in tables for row in table.get("rows", ())]
     others = {name.casefold(): name for name in everywhere if name not in chosen.values()}
     for cell in found:
-        label = str(cell.factors[_SYSTEM])
+        label = cell.system_label
         if label not in chosen:
             chosen[label] = others.pop(cell.published_names[0].casefold(), label)
-    return {str(cell.factors[_SYSTEM]): chosen[str(cell.factors[_SYSTEM])] for cell in found}
+    return {cell.system_label: chosen[cell.system_label] for cell in found}
 
 
 def measured(
@@ -214,7 +214,7 @@ def placing(published: Published, found: Sequence[CellRuns], names: Mapping[str,
         for factor in factors:
             level = cell.factors[_STORAGE] if factor == HARDWARE else cell.level(factor)
             if level is not None:
-                levels[factor] = names[str(level)] if factor == _SYSTEM else level
+                levels[factor] = names[cell.system_label] if factor == _SYSTEM else level
         more = [_named(name, cell.level(name)) for name in others]
         return levels, ", ".join([MEASURED, *filter(None, more)])
 

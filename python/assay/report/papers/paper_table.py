@@ -131,7 +131,7 @@ def _of_clients(
     """Systems whose processes are the client's own."""
     keys = [column.read.path for column in columns]
     cells = [cell for cell in found if cell.measured and client_process.is_client(cell, keys)]
-    labels = dict.fromkeys(names[str(cell.factors["system"])] for cell in cells)
+    labels = dict.fromkeys(names[cell.system_label] for cell in cells)
     return [f"{name}: sampled of the client's process, in which it works" for name in labels]
 
 
@@ -224,7 +224,7 @@ def _notes(
         }
         for title, level in zip(published.columns, published.column_levels, strict=True):
             yield f"{title}: {roles.get(str(level), 'no storage of this kind was measured')}"
-    measured = {str(cell.factors["system"]) for cell in found if cell.measured}
+    measured = {cell.system_label for cell in found if cell.measured}
     for label, name in names.items():
         if label in measured and label.casefold() != name.casefold():
             is_other = label.partition(" ")[0].casefold() != name.casefold()

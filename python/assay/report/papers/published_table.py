@@ -137,9 +137,9 @@ def _measured_rows(of: _Context, printed: Printed) -> Iterator[Row]:
         selection.with_levels(of.found, {**column.levels, **wanted}) for column in of.columns
     ]
     every = [cell for cells in of_columns for cell in cells]
-    for label in cell_runs.levels(every, "system"):
+    for label in dict.fromkeys(cell.system_label for cell in every):
         chosen = [
-            next((cell for cell in cells if cell.factors["system"] == label), None)
+            next((cell for cell in cells if cell.system_label == label), None)
             for cells in of_columns
         ]
         yield from _of_system(of, printed, text(label), chosen)

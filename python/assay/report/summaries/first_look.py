@@ -127,7 +127,8 @@ def _answers(questions: Sequence[Question], width: int) -> list[str]:
     which there is none are counted."""
     for most_places in (3, 2, 1):
         answers = [
-            _line(head, sentence, width) for head, sentence in _sentences(questions, most_places)
+            _line(one.factor, f"{one.test}: {one.text}" if one.test else one.text, width)
+            for one in sentences.lines(questions, most_places)
         ]
         if sum(map(len, answers)) <= _MOST_OF_ANSWERS:
             return [line for lines in answers for line in lines]
@@ -138,21 +139,6 @@ def _answers(questions: Sequence[Question], width: int) -> list[str]:
             return [*shown, *_line("and", f"{left_out}, in the details", width)]
         shown += lines
     return shown
-
-
-def _sentences(questions: Sequence[Question], most_places: int) -> list[tuple[str, str]]:
-    """(factor, sentence), of several tests with the test. A sentence that answers all questions
-    stands once, and limits of all behind the last one."""
-    answers = sentences.answers(questions, most_places)
-    if len(answers) > 1 and len({answer.sentence for answer in answers}) == 1:
-        return [("answer", answers[0].sentence)]
-    shared = {answer.limits for answer in answers}
-    named: list[tuple[str, str]] = []
-    for place, answer in enumerate(answers, 1):
-        is_shown = len(shared) > 1 or place == len(answers)
-        said = "; ".join((answer.said, *(answer.limits if is_shown else ())))
-        named.append((answer.factor, f"{answer.test}: {said}" if answer.test else said))
-    return named
 
 
 def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:
