@@ -85,16 +85,26 @@ _ERROR_NUMBER = re.compile(r"\[Errno \d+\] | \(os error \d+\)")
 """What Python and Rust add to the operating system's message."""
 
 
+_LONG_WORD = re.compile(r"\S{600,}")
+_SHOWN_OF_A_LONG_WORD = 60
+
+
+def _shortened(word: re.Match[str]) -> str:
+    """A key or a value that is as long as a file would hide the rest of the message."""
+    text = word[0]
+    return f"{text[:_SHOWN_OF_A_LONG_WORD]}… ({len(text):,} characters) …{text[-20:]}"
+
+
 class AssayError(Exception):
     """A message for the person at the terminal, with the fix where there is one."""
 
     exit_code = 4
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        message = _ERROR_NUMBER.sub("", message)
+        message = _LONG_WORD.sub(_shortened, _ERROR_NUMBER.sub("", message))
         super().__init__(message)
         self.message = message
-        self.hint = hint
+        self.hint = None if hint is None else _LONG_WORD.sub(_shortened, hint)
 
 
 class YouError(AssayError):

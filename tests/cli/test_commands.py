@@ -67,6 +67,9 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         ("report --format xml", "openmetrics or table, found 'xml'"),
         ("get bebe", "bebe"),
+        ("plan tpcb --duration 1 --clients 2 --duration 5", "--duration is given twice"),
+        ("plan tpcb --storage here=tmpfs", "kind tmpfs cannot be called here"),
+        (f"plan tpcb --set {'x' * 5000}=1", "… (5,002 characters) …"),
     ],
 )
 def test_invalid_arguments_end_with_2_and_a_reason(

@@ -117,7 +117,7 @@ def test_a_data_frame_has_the_names_of_the_table(monkeypatch: pytest.MonkeyPatch
     Path("one.sql").write_text("SELECT 1;\n")
     result = assay.run("one.sql", on="null", transactions=5)
     (once,) = (one for one in result.warnings if one.name == "one-repetition")
-    assert (once.fix, type(once)) == ("repetitions=3 or more", assay.WarningNote)
+    assert (once.fix, type(once)) == ("repetitions=5 or more", assay.WarningNote)
     with monkeypatch.context() as without:
         without.setitem(sys.modules, "pandas", None)
         with pytest.raises(assay.errors.ArgumentError, match="needs pandas") as missing:

@@ -156,7 +156,7 @@ def test_the_first_look_has_everything_important(tmp_path: Path) -> None:
     assert beginning(lines, "throughput") == "8.000 TPS, 16 transactions in 2.000 s"
     assert beginning(lines, "errors") == "none"
     assert beginning(lines, "checks") == "2 of 2 right"
-    assert any("fix: --repetitions 3 or more" in line for line in lines)
+    assert any("fix: --repetitions 5 or more" in line for line in lines)
 
 
 def test_a_failed_run_says_why_and_what_the_first_error_was(tmp_path: Path) -> None:

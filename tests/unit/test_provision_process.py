@@ -237,15 +237,16 @@ def test_a_server_that_must_be_killed_takes_its_stopped_children_with_it(
     assert not child.is_alive()
 
 
-def test_a_termination_is_raised_once_and_the_handlers_are_put_back() -> None:
-    before = signal.getsignal(signal.SIGTERM)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
+def test_a_termination_is_raised_once_and_the_handlers_are_put_back(number: signal.Signals) -> None:
+    before = signal.getsignal(number)
     with pytest.raises(Terminated) as caught, raise_on_termination():
         try:
-            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(number)
         finally:
             signal.raise_signal(signal.SIGHUP)  # the teardown goes on
-    assert caught.value.exit_code == 128 + signal.SIGTERM
-    assert signal.getsignal(signal.SIGTERM) == before
+    assert caught.value.exit_code == 128 + number
+    assert signal.getsignal(number) == before
     ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with raise_on_termination():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from dataclasses import replace
@@ -20,6 +21,7 @@ from assay.report.forms import csv as csv_form
 from assay.report.forms import json as json_form
 from assay.report.forms import markdown as markdown_form
 from assay.report.forms import table as table_form
+from assay.report.forms.csv import write_rows
 from assay.report.values import Column, Report, Row, Section, Table, WarningNote, count, text
 
 DECLARED = {
@@ -193,7 +195,7 @@ checks  simple    closed   1
 
 warning     one-repetition: each cell was run once: the variation between
             repetitions is unknown
-            fix: --repetitions 3 or more
+            fix: --repetitions 5 or more
 warning     few-samples: too few samples for some percentiles (p50, p90, p95,
             p99: 1 sample of a transaction type, p99 needs 368)
             fix: more clients, or more passes
@@ -321,6 +323,21 @@ def test_markdown_rows_have_as_many_cells_as_their_heads(report: Report) -> None
         assert len({line.count("|") - line.count("\\|") for line in table}) == 1, table
     assert "| **clients = 16** |" in text
     assert "~" not in text.replace("\\~", ""), "a bare ~ would strike text out"
+
+
+def test_titles_are_escaped_in_markdown(report: Report) -> None:
+    text = written(markdown_form, replace(report, title="<script>alert(1)</script>"))
+    assert text.startswith("# \\<script>alert(1)\\</script>\n")
+
+
+def test_a_text_that_spreadsheets_would_execute_is_none_in_csv() -> None:
+    texts = ["=1+1", "+x", "-x", "@x", "\tx", "a=1", "-1", "+1e3"]
+    stream = io.StringIO()
+    write_rows(stream, 1, ["n", "text"], [{"n": -1.5, "text": text} for text in texts])
+    rows = list(csv.DictReader(stream.getvalue().splitlines()))
+    assert [row["n"] for row in rows] == ["-1.5"] * len(texts)
+    assert [row["text"] for row in rows[:4]] == ["'=1+1", "'+x", "'-x", "'@x"]
+    assert [row["text"] for row in rows[5:]] == ["a=1", "-1", "+1e3"]
 
 
 def test_a_row_is_found_by_its_name(tmp_path: Path) -> None:

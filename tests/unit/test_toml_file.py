@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import ExperimentError
+from assay.experiment import file as experiment_file
 from assay.files import toml_file
 from assay.text import quantities
 
@@ -62,6 +63,25 @@ def test_a_key_nobody_asked_for_is_refused_with_the_nearest(tmp_path: Path) -> N
         top.done()
     assert caught.value.line == 2
     assert "did you mean 'repetitions'" in str(caught.value.hint)
+
+
+def test_a_long_key_does_not_hide_the_message(tmp_path: Path) -> None:
+    top = written(tmp_path, f'"{"k " * 100_000}" = 1\n')
+    with pytest.raises(ExperimentError, match="unknown key 'k k") as caught:
+        top.done()
+    assert len(caught.value.message) < 200
+    long = ExperimentError("k" * 100_000, file="some.toml", hint="h" * 100_000)
+    assert "(100,000 characters)" in long.message
+    assert len(long.message) + len(long.hint or "") < 400
+
+
+def test_a_key_that_also_has_a_table_is_named_with_the_fix(tmp_path: Path) -> None:
+    file = tmp_path / "experiment.toml"
+    file.write_text('workload = "tpcb"\ntest = "load"\n[test.load]\nclients = 1\n')
+    with pytest.raises(ExperimentError, match=r"\[test.load\]: test is given above") as caught:
+        experiment_file.read(file)
+    assert caught.value.line == 3
+    assert caught.value.hint == 'write above: tests = ["NAME"]'
 
 
 def test_a_missing_key_says_what_it_must_be(tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Runs a program; returns its exit status, and prints errors on standard error.
 
 0 done · 1 a measured run failed · 2 your mistake · 3 the system under test or the machine · 4 an
-internal error · 130 interrupted · 128 + n ended by signal n (SIGHUP 129, SIGTERM 143). Of an
-experiment: `assay.record.run_ends`.
+internal error · 130 interrupted · 128 + n ended by signal n (SIGHUP 129, SIGQUIT 131, SIGTERM
+143). Of an experiment: `assay.record.run_ends`.
 Standard output is for data only (`assay.cli.streams`).
 """
 

@@ -83,6 +83,8 @@ class Commands(click.Group):
             within = _context_of(ctx, str(found[0]), found[1])
             _refuse_empty_words(within, found[1], found[2])
             _refuse_a_host(within, found[1], found[2])
+            if within is not None:
+                _refuse_repeated(within, found[1], found[2])
         return found
 
 
@@ -99,6 +101,19 @@ def _refuse_a_host(ctx: click.Context | None, command: click.Command, args: list
     for before, word in pairwise(args):
         if meant and before == "-h" and not word.startswith("-"):
             raise click.UsageError(f"-h is --help and takes no value, found {word!r}; {meant}", ctx)
+
+
+def _refuse_repeated(ctx: click.Context, command: click.Command, args: list[str]) -> None:
+    """Refuses an option with one value that is given twice: the first would be lost silently."""
+    try:
+        _, _, params = command.make_parser(ctx).parse_args(list(args))
+    except click.UsageError:
+        return  # of which the command itself says more
+    for place, param in enumerate(params):
+        has_value = isinstance(param, click.Option) and not param.is_flag and not param.count
+        if has_value and not param.multiple and param in params[:place]:
+            name = max(param.opts, key=len)
+            raise click.UsageError(f"{name} is given twice: expected one value", ctx)
 
 
 def _refuse_empty_words(ctx: click.Context | None, command: click.Command, args: list[str]) -> None:
@@ -143,8 +158,8 @@ def group() -> None:
     in a URL), or every run is refused; 3 the system under test or the machine: a
     program or Python module is missing, or a server is not there, is another
     product, or refuses (a wrong password, an unknown database); 4 an internal
-    error; 129 ended by SIGHUP (the terminal was closed), 130 by Ctrl-C, 143 by
-    SIGTERM.
+    error; 129 ended by SIGHUP (the terminal was closed), 130 by Ctrl-C, 131 by
+    SIGQUIT, 143 by SIGTERM.
 
     \b
     Example:

@@ -22,6 +22,7 @@ from assay.comparison import metrics
 from assay.comparison.metrics import Metric
 from assay.comparison.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
+from assay.judge.kinds import ENOUGH_REPETITIONS
 from assay.text import units
 
 _CONDITION = re.compile(
@@ -179,7 +180,8 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> Condit
     shown = f"{one.metric.name} is {units.digits(ratio)}x"
     interval = one.estimate.interval()
     if interval is None:
-        why = "one repetition says nothing about noise; repeat with --repetitions 5"
+        again = f"repeat with --repetitions {ENOUGH_REPETITIONS}"
+        why = f"one repetition says nothing about noise; {again}"
         return answer(Answer.UNKNOWN, f"{shown}; {why}", ratio)
     bounds = " to ".join(map(units.digits, interval))
     shown += " (interval unbounded)" if one.estimate.is_unbounded() else f" ({bounds})"

@@ -34,7 +34,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
 
     Raises `ExperimentError` with the line, `ArgumentError` where the workload is not known.
     """
-    top = toml_file.read(file)
+    top = toml_file.read(file, {"test": 'tests = ["NAME"]'})
     scripts = _scripts(top)
     is_ad_hoc = bool(scripts) and "workload" not in top
     workload = _ad_hoc_workload(top, scripts) if is_ad_hoc else _workload(top, scripts)
@@ -272,7 +272,8 @@ def _declared_storage(name: str, sections: list[Section]) -> StorageChoice:
                 one.scalar(key)  # a single value
                 with Placed(one, key):
                     options[key] = storage_words.option_value(kind, key, one.words(key)[0])
-    return storage_words.declared_choice(name, kind, directory, options)
+    with Placed(section, "kind"):
+        return storage_words.declared_choice(name, kind, directory, options)
 
 
 def _kinds() -> str:

@@ -133,7 +133,13 @@ def declared_choice(
     may_erase: bool = False,
 ) -> StorageChoice:
     """The choice under a name that shows what the storage is not: ``disk (throttled)``. Without a
-    name of its own it is shown as it would be written, in one spelling."""
+    name of its own it is shown as it would be written, in one spelling. Raises `ArgumentError` for
+    the name of another kind, under which the report would show what was not measured."""
+    if name != kind and name in registry.storages():
+        raise ArgumentError(
+            f"a storage of the kind {kind} cannot be called {name}, which is another kind",
+            hint="choose another name, such as fast",
+        )
     storage = registry.storage(kind)
     place = None if directory is None else usable_path(directory, kind)
     order = [spec.name for spec in storage.option_specs]

@@ -32,8 +32,9 @@ MOST_BYTES = 1 << 20
 _PART = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
 
 
-def read(file: Path) -> Section:
-    """The whole file as one section; raises `ExperimentError` where it is no TOML."""
+def read(file: Path, beside: Mapping[str, str] | None = None) -> Section:
+    """The whole file as one section; raises `ExperimentError` where it is no TOML. ``beside``: of a
+    key, what is written in its place beside a table of the same name."""
     text = text_file.read(file, ExperimentError, most_bytes=MOST_BYTES)
     try:
         data = tomllib.loads(text)
@@ -45,8 +46,12 @@ def read(file: Path) -> Section:
         elif message.endswith(_AT_THE_END):
             message, lines = message.removesuffix(_AT_THE_END), text.splitlines() or [""]
             line, column = len(lines), len(lines[-1]) + 1
-        found = "".join(text.splitlines()[line - 1 : line])[column - 1 :].strip()
-        message, hint = _in_words(message, found)
+        whole_line = "".join(text.splitlines()[line - 1 : line])
+        message, hint = _in_words(message, whole_line[column - 1 :].strip())
+        table = _TABLE.match(whole_line)
+        if table is not None and table[1] in (beside or {}):
+            message = f"{table[0]}: {table[1]} is given above with a value, so it cannot be a table"
+            hint = f"write above: {(beside or {})[table[1]]}"
         raise ExperimentError(message, file=file, line=line, column=column, hint=hint) from error
     except RecursionError as error:
         raise ExperimentError("values are nested too deeply", file=file) from error
@@ -55,6 +60,7 @@ def read(file: Path) -> Section:
     return SECTION.get()(file, text, (), data)
 
 
+_TABLE = re.compile(r"\s*\[([\w-]+)\.[^\]]*\]")
 _AT_THE_END = " (at end of document)"
 _MISTAKES = {
     "Cannot overwrite a value": "this key or table is given twice",
@@ -259,7 +265,9 @@ class Section:
         for key in self._data:
             if key not in self._asked:
                 known = self._asked | self._known
-                raise self.error(f"unknown key {key!r}", key, hint=did_you_mean(key, known - {key}))
+                raise self.error(
+                    f"unknown key {shown(key)}", key, hint=did_you_mean(key, known - {key})
+                )
 
     def error(
         self, message: str, key: str | None = None, *, hint: str | None = None

@@ -77,12 +77,17 @@ class WarningText:
         return self.fix.replace("{longer}", " or ".join(ways) or "a longer run")
 
 
+ENOUGH_REPETITIONS = 5
+"""Advised where there is one: the interval of a ratio is narrow enough to decide something, and an
+outlier among them can be told."""
+
+
 class Kind(Enum):
     """All warnings; the record holds their names."""
 
     ONE_REPETITION = WarningText(
         "each cell was run once: the variation between repetitions is unknown",
-        "--repetitions 3 or more",
+        f"--repetitions {ENOUGH_REPETITIONS} or more",
     )
     NOISY_REPETITIONS = WarningText(
         f"repetitions differ by more than {units.share(NOISE_LIMIT)} of their median",

@@ -38,17 +38,35 @@ def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) ->
 
 def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
     """Drops the tables of these names that an earlier load left. Raises `ArgumentError` where one
-    cannot be dropped; then all of them stay, where the system can undo a drop."""
+    cannot be dropped; then all of them stay, where the system can undo a drop. Raises
+    `SystemRefused` where there is none, and the system refuses how the dialect drops tables."""
     try:
         with session(deployment.address) as opened:
             _execute_drops(opened, dialect, tables)
     except (SystemRefused, RunFailed) as error:
+        if not _has_any(deployment, dialect, tables):
+            raise SystemRefused(
+                f"{deployment.label} refuses how the dialect {dialect.name} drops a table: "
+                + error.message,
+                hint="choose the dialect of this system: dbapi:MODULE+DIALECT"
+                if ":" in deployment.system
+                else error.hint,
+            ) from error
         raise ArgumentError(
             f"tables that an earlier Assay left in {deployment.label} cannot be dropped: "
             # Their hint to drop everything that depends on a table would lose the user's data.
             + error.message.partition("; hint: ")[0],
             hint="drop what depends on them (a view, a foreign key), or name another database",
         ) from error
+
+
+def _has_any(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> bool:
+    with session(deployment.address) as opened:
+        for table in tables:
+            with suppress(_engine.EngineError):
+                opened.execute(dialect.exists(table.name))
+                return True
+    return False
 
 
 def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:

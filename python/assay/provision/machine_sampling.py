@@ -75,9 +75,8 @@ def _memory_kib() -> dict[str, str]:
 def sample_machine() -> MachineSample | None:
     """None where the kernel does not show them."""
     try:
-        counters = {
-            name: words.split() for name, _, words in (x.partition(" ") for x in _STAT.open())
-        }
+        with _STAT.open() as stat:
+            counters = {name: words.split() for name, _, words in (x.partition(" ") for x in stat)}
         ticks = [int(word) for word in counters["cpu"]]
         load = _LOAD.read_text().split()
         memory = {name: int(kib) * 1024 for name, kib in _memory_kib().items()}

@@ -2,7 +2,8 @@
 at once, since teardown may take a moment.
 
 Ctrl-C is an exception already. A terminal that closes sends SIGHUP, a service manager or a batch
-system SIGTERM; by default both end Python at once, without stopping the servers.
+system SIGTERM, and Ctrl-\\ is SIGQUIT; by default these end Python at once, without stopping the
+servers.
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
+
+TERMINATIONS = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+"""Besides Ctrl-C, what asks a program to end."""
 
 _asked: list[signal.Signals] = []
 """Every termination signal received inside `raise_on_termination`."""
@@ -23,7 +27,7 @@ _late: list[KeyboardInterrupt] = []
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP was sent. What an interrupted run keeps, this keeps too."""
+    """One of `TERMINATIONS` was sent. What an interrupted run keeps, this keeps too."""
 
     def __init__(self, number: signal.Signals) -> None:
         super().__init__(number.name)
@@ -69,7 +73,7 @@ def _raise(error: KeyboardInterrupt) -> None:
 
 @contextlib.contextmanager
 def raise_on_termination(notify: Callable[[str], None] | None = None) -> Iterator[None]:
-    """Inside, SIGTERM and SIGHUP raise `Terminated` in the main thread, the first one only: the
+    """Inside, `TERMINATIONS` raise `Terminated` in the main thread, the first one only: the
     teardown that it begins has its own limits of time and must not be cut short by the SIGHUP that
     often follows. Ctrl-C raises `KeyboardInterrupt` each time, and so cuts it short. A signal that
     is ignored (``nohup``) stays ignored. Does nothing outside the main thread, where Python allows
@@ -94,7 +98,7 @@ def raise_on_termination(notify: Callable[[str], None] | None = None) -> Iterato
             _raise(Terminated(by))
 
     before = {}
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, *TERMINATIONS):
         if signal.getsignal(number) is not signal.SIG_IGN:
             before[number] = signal.signal(number, end)
     try:

@@ -56,7 +56,7 @@ def size(value_bytes: float) -> str:
     """Decimal, as storage is sold: ``20.5 MB``."""
     for unit, factor in BYTES_PER.items():
         if value_bytes >= 0.9995 * factor:
-            return f"{value_bytes / factor:.3g} {unit}"
+            return f"{_trimmed(value_bytes / factor, 3)} {unit}"
     return f"{value_bytes:.0f} B"
 
 

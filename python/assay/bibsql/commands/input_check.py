@@ -14,6 +14,7 @@ from typing import Any
 from assay.bibsql.bibliography import counted, skipped_text
 from assay.cli.outcome import say
 from assay.errors import RunFailed
+from assay.provision.signals import TERMINATIONS
 
 _SHOWN = 20
 
@@ -22,12 +23,11 @@ _SHOWN = 20
 def ended_by_signals() -> Iterator[None]:
     """At once: a pipe without a writer is waited for inside the engine, where no Python
     handler runs, and there is nothing yet to put away."""
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    handlers = [signal.signal(number, signal.SIG_DFL) for number in numbers]
+    handlers = [signal.signal(number, signal.SIG_DFL) for number in TERMINATIONS]
     try:
         yield
     finally:
-        for number, handler in zip(numbers, handlers, strict=True):
+        for number, handler in zip(TERMINATIONS, handlers, strict=True):
             signal.signal(number, handler)
 
 

@@ -9,6 +9,7 @@ from assay.comparison.conditions import ConditionResult
 from assay.comparison.stage import designs
 from assay.comparison.values import Comparison, Difference, Machines
 from assay.judge.estimate import Design
+from assay.judge.kinds import ENOUGH_REPETITIONS
 from assay.report.comparisons import ratio_tables
 from assay.report.values import Column, Report, Row, Section, Table, text
 from assay.text import units
@@ -21,7 +22,7 @@ _DESIGNS = {
     Design.PAIRED: "interleaved: each repetition of A and B is a pair",
     Design.INDEPENDENT: "not interleaved, so indicative: changes of the machine count",
     Design.SINGLE: "one run on a side: no interval, so that a difference may be noise; "
-    "repeat with --repetitions 5",
+    f"repeat with --repetitions {ENOUGH_REPETITIONS}",
 }
 
 

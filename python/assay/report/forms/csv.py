@@ -1,18 +1,21 @@
 """Writes a `Report` as CSV for programs: the tidy table of runs (with ``--no-detail`` of cells),
 with a column for each factor and each number, as measured; the first is the format's version.
 
-``warnings`` holds names separated by semicolons. Unknown values are empty.
+``warnings`` holds names separated by semicolons. Unknown values are empty. A text that
+spreadsheets would execute as a formula begins with an apostrophe; numbers never do.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from assay.report.tidy.schema import VERSION
 from assay.report.values import Report
 from assay.text.visible import for_terminal
+
+_FORMULA_BEGINS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
@@ -39,4 +42,14 @@ def _plain(value: Any) -> object:
     """As a field of CSV."""
     if isinstance(value, bool):
         return str(value).lower()
-    return ";".join(value) if isinstance(value, list) else value
+    field = ";".join(value) if isinstance(value, list) else value
+    is_formula = isinstance(field, str) and field.startswith(_FORMULA_BEGINS)
+    return f"'{field}" if is_formula and not _is_number(field) else field
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -17,7 +17,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
 
 
 def _lines(report: Report, with_detail: bool) -> Iterator[str]:
-    yield f"# {report.title}"
+    yield f"# {escaped(report.title)}"
     yield ""
     yield from answer_lines(report)
     for name, value in report.facts.items():
@@ -25,7 +25,7 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     for section in report.sections:
         if not section.is_shown(with_detail):
             continue
-        yield from ("", f"## {section.title}")
+        yield from ("", f"## {escaped(section.title)}")
         for line in section.lines:
             yield from ("", f"`{line}`")
         for table in section.shown_tables(with_detail):
