@@ -151,7 +151,7 @@ def test_one_repetition_shows_no_order(tmp_path: Path) -> None:
         workload={"claims": [DISK_IS_SLOWER]},
     )
     (one,) = judged(record)
-    assert one.sentence == "no order seen: one repetition"
+    assert one.sentence == "open: one repetition"
 
 
 @pytest.mark.parametrize(
@@ -210,15 +210,23 @@ def test_growth_is_judged_by_its_exponent(tmp_path: Path, expected: float, word:
     assert one.number is not None and one.number.value == pytest.approx(1.0, abs=0.01)
 
 
+def test_every_judgement_is_one_of_three_words_with_its_reason() -> None:
+    said = {word: judgement.Judgement(word=word).sentence for word in judgement.ClaimVerdict}
+    assert {text.partition(":")[0] for text in said.values()} == set(judgement.Outcome)
+    assert said[judgement.ClaimVerdict.SAME_GROWTH] == "confirmed"
+    assert said[judgement.ClaimVerdict.REVERSED] == "contradicted: reversed"
+    assert said[judgement.ClaimVerdict.NOT_DECIDED] == "open: the interval reaches over the limit"
+
+
 def test_two_sizes_are_too_few_to_see_growth(tmp_path: Path) -> None:
     claim = {"text": "t", "source": "s", "test": "parallel", "growth": "clients", "exponent": 1}
     (one,) = found(tmp_path, claim, 2.0, [invented.HERE], clients=(1, 10))
-    assert one.sentence == "not comparable: 2 sizes measured, expected 3 at least"
+    assert one.sentence == "open: 2 sizes measured, expected 3 at least"
 
 
 @pytest.mark.parametrize(
     ("most", "word"),
-    [(3.0, "holds"), (1.0, "does not hold: 3 of 3 runs above 1.000 s")],
+    [(3.0, "confirmed"), (1.0, "contradicted: 3 of 3 runs above 1.000 s")],
 )
 def test_a_limit_is_kept_to_by_every_run(tmp_path: Path, most: float, word: str) -> None:
     claim = {
@@ -241,9 +249,7 @@ def test_values_that_are_not_above_0_are_shown_where_they_have_no_ratio(tmp_path
     in_order = sorted(record.runs, key=lambda run: (run.storage != "ssd", run.repetition))
     runs = [invented.changed(run, "observation", drained_ns=next(drained)) for run in in_order]
     (one,) = judged(replace(record, runs=tuple(runs)))
-    assert one.sentence == (
-        "not comparable: measured -48.0 µs, 21.0 µs, 104 µs, so that there is no ratio"
-    )
+    assert one.sentence == ("open: measured -48.0 µs, 21.0 µs, 104 µs, so that there is no ratio")
 
 
 def test_an_interval_holds_the_true_ratio_as_often_as_it_says() -> None:

@@ -139,12 +139,13 @@ def test_the_numbers_of_a_row_divide_and_have_the_judgement_of_the_claim(
     ]  # fmt: skip
     shown = [[cell.shown for cell in row.cells] for row in table.rows]
     assert [one.partition(" ")[0] for one in shown[1][2:]] == ["2.000", "1.500", "1.33"]
-    assert shown[3][-1] == claims.rows[0].cells[-1].shown == "not decided"
+    assert shown[3][-1] == "open"
+    assert claims.rows[0].cells[-1].shown == "open: the interval reaches over the limit"
     assert claims.rows[0].cells[2].shown.startswith("disk ÷ solid state = 1.33 (")
     assert "measured: geometric means of the repetitions" in table.notes
     stream = io.StringIO()
     github_summary.render(build(replace(record, reproduces="the paper")), stream)
-    assert "claims of the paper: 1 judgement: 1 open (1 not decided)" in stream.getvalue()
+    assert "claims of the paper: 1 judgement: 1 open (1: " in stream.getvalue()
     assert "disk ÷ solid state = 1.33 (" in stream.getvalue()
 
 

@@ -32,6 +32,31 @@ class ClaimVerdict(StrEnum):
     """Something was not measured, is invalid, or is of another durability."""
 
 
+class Outcome(StrEnum):
+    """What a judgement means for the claim."""
+
+    CONFIRMED = "confirmed"
+    CONTRADICTED = "contradicted"
+    OPEN = "open"
+
+
+_OUTCOMES = {
+    ClaimVerdict.REVERSED: Outcome.CONTRADICTED,
+    ClaimVerdict.PARTLY_REVERSED: Outcome.CONTRADICTED,
+    ClaimVerdict.DIFFERENT: Outcome.CONTRADICTED,
+    ClaimVerdict.GROWS_FASTER: Outcome.CONTRADICTED,
+    ClaimVerdict.GROWS_SLOWER: Outcome.CONTRADICTED,
+    ClaimVerdict.DOES_NOT_HOLD: Outcome.CONTRADICTED,
+    ClaimVerdict.NO_ORDER: Outcome.OPEN,
+    ClaimVerdict.NOT_DECIDED: Outcome.OPEN,
+    ClaimVerdict.NOT_COMPARABLE: Outcome.OPEN,
+}
+_REASONS = {
+    ClaimVerdict.NO_ORDER: "the repetitions do not separate the cells",
+    ClaimVerdict.NOT_DECIDED: "the interval reaches over the limit",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
     word: ClaimVerdict
@@ -43,9 +68,21 @@ class Judgement:
     """The ratio or the exponent that was measured."""
 
     @property
+    def outcome(self) -> Outcome:
+        return _OUTCOMES.get(self.word, Outcome.CONFIRMED)
+
+    @property
+    def reason(self) -> str:
+        """Of what is contradicted or open; empty where a confirmed claim needs none."""
+        if self.why or self.outcome is Outcome.CONFIRMED:
+            return self.why
+        return _REASONS.get(self.word, str(self.word))
+
+    @property
     def sentence(self) -> str:
-        """``not comparable: one storage only``, ``same order (on a modelled storage)``."""
-        said = f"{self.word}: {self.why}" if self.why else str(self.word)
+        """``open: one storage only``, ``contradicted: reversed``, ``confirmed (on a modelled
+        storage)``."""
+        said = f"{self.outcome}: {self.reason}" if self.reason else str(self.outcome)
         return f"{said} ({self.remark})" if self.remark else said
 
 

@@ -92,7 +92,10 @@ class Placed:
             return absent("")
         value = float(published.number.value)
         of_claim = self.of_claims.get((ratio.identity, value))
-        return Cell((of_claim or judgement.of_speed_up(ratio.interval, value)).word)
+        if of_claim is not None:
+            return Cell(str(of_claim.outcome))  # the table of claims has its reason
+        found = judgement.of_speed_up(ratio.interval, value)
+        return Cell(str(found.outcome), note=found.reason)
 
     def _row(self, point: Point) -> Levels:
         return tuple(point.levels.get(name, "") for name in self.layout.rows)

@@ -21,7 +21,6 @@ from assay.report.papers.claim_case import JudgedClaim
 from assay.report.papers.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.comparability import MODELLED
 from assay.report.papers.judged_claims import ALIKE
-from assay.report.papers.judgement import ClaimVerdict
 from assay.report.values import CLAIMS, Column, Row, Section, Table, text
 
 TITLE = "Published and measured"
@@ -92,6 +91,7 @@ def _claims_table(found: Sequence[JudgedClaim]) -> Table:
         block = {"": one.claim.shown}
         cells = (one.of, one.published, one.measured, one.sentence)
         rows.append(Row(tuple(text(cell) for cell in cells), block))
+    is_alike = any(ALIKE in one.measured for one in found)
     return Table(
         name=CLAIMS,
         title="Claims of the paper",
@@ -102,18 +102,10 @@ def _claims_table(found: Sequence[JudgedClaim]) -> Table:
             "repetitions (tables of each test have medians)",
             "in parentheses the interval in which the ratio or exponent lies with 95 % confidence, "
             "from the repetitions; an order is judged where 1 is not in it",
-            *_words(found),
+            *([f"{ALIKE}: they do not differ in the digits shown"] if is_alike else []),
             *_modelled(found),
         ),
     )
-
-
-def _words(found: Sequence[JudgedClaim]) -> Iterator[str]:
-    """Of judgements that give no reason of their own."""
-    if any(one.word is ClaimVerdict.NOT_DECIDED and not one.why for one in found):
-        yield "not decided: the interval reaches over the limit"
-    if any(ALIKE in one.measured for one in found):
-        yield f"{ALIKE}: they do not differ in the digits shown"
 
 
 def _modelled(found: Sequence[JudgedClaim]) -> tuple[str, ...]:

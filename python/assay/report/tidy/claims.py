@@ -25,8 +25,9 @@ CLAIMS = [
     _number("measured", "ratio or exponent", "number", "value"),
     _number("measured_low", "from here, with 95 % confidence", "number", "low"),
     _number("measured_high", "to here", "number", "high"),
+    _text("outcome", "confirmed, contradicted or open"),
     _text("judged", "same order, reversed, no order seen, not comparable …", "word"),
-    _text("why", "reason of the judgement"),
+    _text("why", "reason of the judgement, beside that word"),
     _text("remark", "what it was measured on, where that is a model: no reason"),
 ]
 
