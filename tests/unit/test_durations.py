@@ -8,6 +8,7 @@ import pytest
 
 from assay.errors import ExperimentError
 from assay.experiment import file as experiment_file
+from assay.text import units
 from assay.text.quantities import DURATION_S, LATENCY_LIMIT_MS, WAIT_S, Duration
 from assay.text.units import size
 
@@ -73,3 +74,28 @@ def test_a_number_in_a_file_is_shown_as_it_is_written(tmp_path: Path) -> None:
 def test_a_size_never_has_an_exponent() -> None:
     shown = [size(value) for value in (999, 20.5e6, 999.7e9, 1.1e15)]
     assert shown == ["999 B", "20.5 MB", "1 TB", "1100 TB"]
+
+
+@pytest.mark.parametrize(
+    ("value_ns", "unit", "shown"),
+    [
+        (166_900, "s", "167 µs"),
+        (99_230, "s", "99.2 µs"),
+        (5_497_000, "s", "5.50 ms"),
+        (51_630_000, "s", "51.6 ms"),
+        (516_300_000, "s", "0.5163"),
+        (130_700_000, "min", "131 ms"),
+        (-48_000, "s", "-48.0 µs"),
+        (20, "µs", "0.02000"),
+        (0, "s", "0"),
+    ],
+)
+def test_a_time_below_the_unit_of_its_column_has_one_of_its_own(
+    value_ns: float, unit: str, shown: str
+) -> None:
+    assert units.time(value_ns, unit) == shown
+
+
+def test_a_percentile_in_a_unit_of_its_own_keeps_to_its_resolution() -> None:
+    assert units.time(1_234, "ms", resolution_ns=100) == "1.2 µs"
+    assert units.time_with_unit(1_234_000, "ms", resolution_ns=1000) == "1.23 ms"

@@ -8,6 +8,8 @@ from collections.abc import Collection, Mapping
 NS_PER: Mapping[str, float] = {"min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3}
 TIME_UNITS = tuple(NS_PER)
 BYTES_PER: Mapping[str, float] = {"TB": 1e12, "GB": 1e9, "MB": 1e6, "kB": 1e3}
+_LEAST_OF_UNIT = 0.1
+"""A time below this would begin with zeros."""
 _SHARE_PER: Mapping[str, float] = {"ratio": 1, "%": 0.01}
 _PER = {"ns": NS_PER, "bytes": BYTES_PER, "ratio": _SHARE_PER}
 """By the unit of a record: those in which people read it."""
@@ -32,11 +34,33 @@ def _trimmed(value: float, significant: int) -> str:
 
 
 def time(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
-    """Four digits; with a resolution three, and none that stands for less than that: ``22.5``,
-    ``2``, ``<1``."""
+    """A time in the unit that its column names: four digits; with a resolution three, and none that
+    stands for less than that: ``22.5``, ``2``, ``<1``. Where that would be less than a tenth,
+    with a unit of its own: ``167 µs``, not ``0.0001669``."""
+    own = _fitting_unit(value_ns, unit)
+    shown = _time_in(value_ns, own, resolution_ns, PERCENTILE_DIGITS if own != unit else 0)
+    return shown if own == unit else f"{shown} {own}"
+
+
+def time_with_unit(value_ns: float, unit: str, *, resolution_ns: int = 0) -> str:
+    """As `time`, for a text that names the unit: ``22.5 s``, ``167 µs``."""
+    shown = time(value_ns, unit, resolution_ns=resolution_ns)
+    return shown if _fitting_unit(value_ns, unit) != unit else f"{shown} {unit}"
+
+
+def _fitting_unit(value_ns: float, unit: str) -> str:
+    """The unit, or for less than a tenth of it the largest of which it is one at least."""
+    length_ns = abs(value_ns)
+    if not length_ns or length_ns >= NS_PER[unit] * _LEAST_OF_UNIT:
+        return unit
+    return next((one for one in TIME_UNITS if length_ns >= NS_PER[one]), "µs")
+
+
+def _time_in(value_ns: float, unit: str, resolution_ns: int, significant: int = 0) -> str:
+    """``significant``: digits without a resolution, other than four."""
     scale = NS_PER[unit]
     if not resolution_ns or value_ns <= 0:
-        return digits(value_ns / scale)
+        return digits(value_ns / scale, significant or SIGNIFICANT_DIGITS)
     last_place = math.ceil(math.log10(resolution_ns))
     supported = math.floor(math.log10(value_ns)) - last_place + 1
     if supported < 1:
@@ -144,6 +168,11 @@ def comparable_unit(found: Collection[str]) -> str:
     if all(unit in BYTES_PER or unit == "bytes" for unit in found):
         return "MB"
     return ", ".join(sorted(found))
+
+
+def in_unit(value: float, unit: str) -> str:
+    """A number in the unit of its column, whichever that is; times as `time` has them."""
+    return time(value * NS_PER[unit], unit) if unit in NS_PER else digits(value)
 
 
 def shown(value: float, unit: str, time_unit: str = "s", *, resolution_ns: int = 0) -> str:

@@ -116,18 +116,18 @@ def _numbers(cell: Mapping[str, Any], failed: int) -> list[str]:
     around = f"{units.digits(low)} to {units.digits(high)}" if cell["measured"] > 1 and rate else ""
     reason = f": {cell['verdict_reason']}" if cell["verdict_reason"] else ""
     return [
-        _digits(rate),
+        "" if rate is None else units.digits(rate),
         around,
-        _digits(cell["elapsed_ns"], 1e9),
-        _digits(cell["latency_p50_ns"], 1e6),
-        _digits(cell["latency_p99_ns"], 1e6),
+        _time(cell["elapsed_ns"], "s"),
+        _time(cell["latency_p50_ns"], "ms"),
+        _time(cell["latency_p99_ns"], "ms"),
         str(failed),
         f"{_SIGNS.get(cell['verdict'], 'no number')}{reason}",
     ]
 
 
-def _digits(value: float | None, divided_by: float = 1) -> str:
-    return "" if value is None else units.digits(value / divided_by)
+def _time(value_ns: float | None, unit: str) -> str:
+    return "" if value_ns is None else units.time(value_ns, unit)
 
 
 def _folded(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -71,8 +71,7 @@ _MOST_VALUES = 4
 
 
 def _with_unit(value: float, unit: str) -> str:
-    shown = units.shown(value, unit)
-    return f"{shown} s" if unit == "ns" else shown
+    return units.time_with_unit(value, "s") if unit == "ns" else units.shown(value, unit)
 
 
 def _limit(claim: Claim, run: RunRecord) -> object:

@@ -168,7 +168,7 @@ def _value(column: PublishedColumn, cell: CellRuns | None) -> Cell:
     number = column.number(cell)
     if number is None:
         return absent("none") if cell.measured else cell.absent
-    shown = judged(units.digits(number.value), number)
+    shown = judged(units.in_unit(number.value, number.unit), number)
     notes = (client_process.note(cell, column.quantity.keys), shown.note)
     return replace(shown, runs=cell.run_ids, note="; ".join(filter(None, notes)))
 

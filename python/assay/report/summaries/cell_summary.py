@@ -167,7 +167,7 @@ def _numbers(
     else:
         driven = measured[0].driven
         counted = units.counted(driven.outcomes.ok, "transaction")
-        throughput += f", {counted} in {units.time(driven.elapsed_ns, 's')}{TOGETHER}s"
+        throughput += f", {counted} in {_seconds(driven.elapsed_ns)}"
     if efficiency := commit_efficiency.of_cell(cell):
         throughput += f", commit efficiency {units.ratio(efficiency)}"
         if any(probed_flushes.uneven(probed_flushes.of_run(run.run)) for run in measured):
@@ -182,9 +182,9 @@ def _elapsed(cell: CellRuns) -> tuple[tuple[str, str], ...]:
     made = aggregates.number(cell, aggregates.ELAPSED)
     if made is None:
         return ()
-    shown = f"{_seconds(made.value)}{TOGETHER}s"
+    shown = _seconds(made.value)
     if made.n != 1 and made.low is not None and made.high is not None:
-        around = f"{_seconds(made.low)}-{_seconds(made.high)}"
+        around = f"{units.time(made.low, 's')}-{units.time(made.high, 's')}"
         shown += f", median of {made.n} repetitions ({around})"
     return ((ELAPSED, shown),)
 
@@ -193,7 +193,7 @@ def _load(cell: CellRuns) -> tuple[tuple[str, str], ...]:
     """Of a test that only loads."""
     made = aggregates.number(cell, aggregates.LOAD_TIME)
     size = aggregates.number(cell, aggregates.SIZE_ON_DISK)
-    shown = [f"loaded in {_seconds(made.value)}{TOGETHER}s"] if made else []
+    shown = [f"loaded in {_seconds(made.value)}"] if made else []
     shown += [f"size on disk {units.size(size.value)}"] if size else []
     return ((MEASURED, "; ".join(shown)),) if shown else ()
 
@@ -205,7 +205,7 @@ def verdict_counts(found: Iterable[CellSummary]) -> Counter[str]:
 
 
 def _seconds(value_ns: float) -> str:
-    return units.time(value_ns, "s")
+    return units.time_with_unit(value_ns, "s").replace(" ", TOGETHER)
 
 
 def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:
@@ -214,7 +214,8 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
     for field in fields:
         key = aggregates.at(field.key)
         found = aggregates.over_repetitions(key, field.unit)(cell)
-        unit = f" {field.unit}" if key.unit == "ns" and found.number else ""
+        is_bare = key.unit == "ns" and found.number and not found.shown.endswith("s")
+        unit = f" {field.unit}" if is_bare else ""
         shown.append(f"{field.title} {found.shown}{unit}")
     medians = "medians: " if len(cell.measured) > 1 else ""
     return ((MEASURED, medians + "; ".join(shown)),) if cell.measured else ()
@@ -241,7 +242,7 @@ def shown_percentile(found: Times, name: str) -> str:
     if few := next((cell for cell in cells if cell.is_absent), None):
         return few.shown
     width_ns = max((cell.number.resolution or 0 for cell in cells if cell.number), default=0)
-    return f"{units.time(value_ns, unit, resolution_ns=width_ns)} {unit}"
+    return units.time_with_unit(value_ns, unit, resolution_ns=width_ns)
 
 
 def _groups(measured: Sequence[DrivenRun]) -> tuple[tuple[str, tuple[str, ...]], ...]:
