@@ -120,11 +120,15 @@ def test_the_answer_is_on_the_first_screen_of_a_phone(browser: Browser, file: Pa
     for place in range(answers.count()):
         box = answers.nth(place).bounding_box()
         assert box and box["y"] + box["height"] <= 800
+    chart = page.locator("#summary .chart").bounding_box()
+    assert chart and chart["y"] + chart["height"] / 2 <= 800
     page.close()
 
 
-def test_a_phone_scrolls_a_chart_whose_text_stays_readable(browser: Browser, file: Path) -> None:
+def test_a_phone_shows_whole_charts_whose_text_stays_readable(browser: Browser, file: Path) -> None:
     page, _, _ = opened(browser, file, viewport={"width": 375, "height": 900})
+    cut = "[...document.querySelectorAll('.chart')].some(one => one.scrollWidth > one.clientWidth)"
+    assert not page.evaluate(cut)
     height = (
         "Math.min(...[...document.querySelectorAll('figure svg text')]"
         ".map(one => one.getBoundingClientRect().height).filter(one => one))"

@@ -13,12 +13,16 @@ from assay.charts import colours
 from assay.report.figure import LIMITED, Axis, DataSeries, Figure, Mark, Point, Scale
 
 _WIDTH, _HEIGHT = 460, 230
+_WIDTH_ON_A_PAGE = 360
+"""That of a phone, so that its text stays readable there and the whole chart is seen."""
 _BAR = 14
 """Height of a bar."""
 _PALE = 0.3
 """How much of its colour a bar has whose verdict is not valid."""
 _SUBTITLE_LENGTH = 84
 _MOST_TICKS = 8
+_LONG_NAME = 18
+"""Characters of a name that takes more than half the width of a page's chart."""
 _LEAST_SPAN = 10.0
 """Of a logarithmic axis of values."""
 _MOST_MARKS = 16
@@ -31,12 +35,13 @@ Spec = dict[str, Any]
 
 
 def specification(figure: Figure, *, with_title: bool = True) -> Spec:
-    """``with_title``: for a file of its own; on a page a caption has it."""
+    """``with_title``: for a file of its own; on a page, which may be narrow, a caption has it."""
     import altair as alt
 
     layers = _by_category(alt, figure) if figure.has_categories else _lines(alt, figure)
     chart = alt.layer(*layers, data={"values": _values(figure)})
-    sizes: Spec = {"width": _WIDTH, "autosize": {"type": "fit-x", "contains": "padding"}}
+    width = _WIDTH if with_title else _WIDTH_ON_A_PAGE
+    sizes: Spec = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
     if not figure.has_categories:
         sizes["height"] = _HEIGHT
     chart = chart.properties(**sizes, **({"title": _title(figure)} if with_title else {}))
@@ -97,7 +102,7 @@ def _step(figure: Figure) -> int:
 def _lines(alt: Any, figure: Figure) -> list[Any]:
     series = list({one.name: one for one in figure.series}.values())
     names = [one.name for one in series]
-    legend = alt.Legend(title=None)
+    legend = _legend(alt, names)
     colour = alt.Color("series:N", sort=None, legend=legend).scale(
         domain=names, range=_by_series(series, colours.SERIES, colours.REFERENCE)
     )
@@ -131,6 +136,12 @@ def _lines(alt: Any, figure: Figure) -> list[Any]:
     return layers
 
 
+def _legend(alt: Any, names: Sequence[str]) -> Any:
+    """Long names stand one under the other."""
+    is_long = max(map(len, names)) > _LONG_NAME
+    return alt.Legend(title=None, **({"columns": 1, "labelLimit": 320} if is_long else {}))
+
+
 def _marks(alt: Any, points: Any, figure: Figure, size: int, colour: Any = None) -> list[Any]:
     """Points, hollow where the verdict is not valid; no fill hides the others below it."""
     coloured = points if colour is None else points.encode(color=colour)
@@ -153,7 +164,7 @@ def _outline(alt: Any, figure: Figure) -> Any:
 
 def _by_category(alt: Any, figure: Figure) -> list[Any]:
     names = [one.name for one in figure.series]
-    legend = alt.Legend(title=None) if len(names) > 1 else None
+    legend = _legend(alt, names) if len(names) > 1 else None
     colour = alt.Color("series:N", sort=None, legend=legend).scale(
         domain=names, range=_by_series(figure.series, colours.SERIES, colours.REFERENCE)
     )

@@ -141,7 +141,7 @@ def _summary(report: Report, chart: Figure | None, links: Links) -> str:
     )
     return (
         f'<section id="summary"><h2>Summary</h2><div class="answers">{claims or answers}</div>'
-        f'{lines}<div class="figures">{drawn}</div>{tables}'
+        f'<div class="figures">{drawn}</div>{lines}{tables}'
         f"{_warnings(report.warnings)}<dl>{facts}</dl></section>\n"
     )
 
