@@ -16,6 +16,7 @@ from assay.charts.spec import specification
 from assay.experiment import Driving
 from assay.observation import Latency
 from assay.page.figures import description
+from assay.record import RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale
@@ -110,6 +111,39 @@ def test_latency_by_offered_rate_has_only_percentiles_with_enough_samples(tmp_pa
     assert [(point.x, point.y) for point in throughput.series[-1].points] == [(10, 10), (90, 90)]
     enough = record.runs[0].driven.all_ok.count >= 368  # type: ignore[union-attr]
     assert ("parallel_p99_by_offered_rate_1" in shown) is enough
+
+
+def outcomes_of(run: RunRecord) -> dict[str, int]:
+    assert run.driven is not None
+    of_run: dict[str, int] = run.driven.document["outcomes"]
+    return of_run
+
+
+def test_charts_of_an_offered_rate_have_the_limit_the_late_ones_and_one_axis(
+    tmp_path: Path,
+) -> None:
+    rates = [
+        Driving(passes=1, arrival="poisson", offered_rate_per_s=rate, latency_limit_s=0.02)
+        for rate in (10.0, 90.0)
+    ]
+    planned = invented.plan((invented.SQLITE,), driving=rates)
+    record = invented.experiment(tmp_path / "records.sqlite", planned, 10.0)
+    late = [
+        invented.changed(run, "observation", outcomes={**outcomes_of(run), "late": count})
+        for run, count in zip(record.runs, (0, 8), strict=True)
+    ]
+    found = cell_runs.cells(record, late)
+    shown = {figure.name: figure for figure in by_level.figures("parallel", None, found)}
+    percent = shown["parallel_late_by_offered_rate_1"]
+    assert [(point.x, point.y) for point in percent.series[0].points] == [(10, 0), (90, 50)]
+    latencies = [one for name, one in shown.items() if "_p50_" in name or "_p99_" in name]
+    assert latencies
+    for one in latencies:
+        assert one.series[-1].name == "latency limit"
+        assert [point.y for point in one.series[-1].points] == [20, 20]
+    assert len({one.y.span for one in latencies}) == 1
+    plain = cell_runs.cells(record, record.runs)
+    assert not any("late" in one.name for one in by_level.figures("parallel", None, plain))
 
 
 def test_fields_along_something_have_a_line_for_each_system(tmp_path: Path) -> None:

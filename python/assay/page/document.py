@@ -121,7 +121,11 @@ def _first_figure(questions: Sequence[Question], sections: Sequence[Section]) ->
         for figure in figures
         if all({run for point in figure.points for run in point.runs} & set(of) for of in said.runs)
     ]
-    return min(of_both, key=lambda figure: len(figure.points), default=next(iter(figures), None))
+    return min(of_both, key=_measured_points, default=next(iter(figures), None))
+
+
+def _measured_points(figure: Figure) -> int:
+    return sum(len(one.points) for one in figure.series if not one.is_reference)
 
 
 def _summary(report: Report, chart: Figure | None, links: Links) -> str:

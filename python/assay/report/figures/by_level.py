@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from assay.plan.cell_names import OFFERED_RATE
+from assay.record import RunRecord
 from assay.report.cells import aggregates, cell_runs, percentiles
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
@@ -53,6 +54,8 @@ class _Chart:
     """Values are multiples of the first of their line."""
     ideal: str = ""
     """The name of the line on which y is x; empty: there is none, unless values are relative."""
+    limit: float | None = None
+    """The latency limit that all cells have, in the unit of the y axis; None: there is none."""
 
 
 def _scaling(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
@@ -87,6 +90,7 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
     if len(levels) < 2:
         return
     offered = Axis("offered transactions per second", _scale(levels))
+    latencies: list[Figure] = []
     for name in _PERCENTILES:
         latency = _Chart(
             f"{test}_{name}_by_offered_rate",
@@ -95,8 +99,20 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
             Axis(f"{name} latency, ms", Scale.LOG),
             OFFERED_RATE,
             _percentile(name),
+            limit=_latency_limit_ms(found),
         )
-        yield from _lines(latency, found)
+        latencies += _lines(latency, found)
+    yield from on_one_scale(latencies)
+    if any(_late_share(run) for cell in found for run in cell.measured):
+        late = _Chart(
+            f"{test}_late_by_offered_rate",
+            "Late and skipped by offered rate",
+            offered,
+            Axis("late or skipped, % of the scheduled"),
+            OFFERED_RATE,
+            _of(_LATE, 0.01),
+        )
+        yield from _lines(late, found)
     throughput = _Chart(
         f"{test}_throughput_by_offered_rate",
         "Throughput by offered rate",
@@ -107,6 +123,23 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
         ideal="as offered",
     )
     yield from _lines(throughput, found)
+
+
+def _latency_limit_ms(found: Sequence[CellRuns]) -> float | None:
+    limits = {run.driving and run.driving.latency_limit_s for cell in found for run in cell.runs}
+    limit_s = limits.pop() if len(limits) == 1 else None
+    return limit_s * 1e3 if isinstance(limit_s, int | float) and limit_s else None
+
+
+def _late_share(run: RunRecord) -> float | None:
+    """Transactions that began late, or were skipped since they were late, of those scheduled."""
+    outcomes = run.driven.outcomes if run.driven else None
+    if outcomes is None or not outcomes.scheduled:
+        return None
+    return (outcomes.late + outcomes.skipped) / outcomes.scheduled
+
+
+_LATE = Key(_late_share, "ratio", name="late")
 
 
 def _sizes(test: str, declared: Declaration | None, found: Sequence[CellRuns]) -> Iterator[Figure]:
@@ -160,6 +193,9 @@ def _lines(chart: _Chart, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
             continue
         if chart.is_relative or chart.ideal:
             series.append(_ideal(chart, series))
+        if chart.limit is not None:
+            at_limit = tuple(Point(level, chart.limit) for level in levels)
+            series.append(DataSeries("latency limit", at_limit, is_reference=True))
         is_log = all(point.y > 0 for one in series for point in one.points)
         shown.append(
             Figure(
