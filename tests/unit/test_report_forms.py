@@ -21,6 +21,7 @@ from assay.report.forms import csv as csv_form
 from assay.report.forms import json as json_form
 from assay.report.forms import markdown as markdown_form
 from assay.report.forms import table as table_form
+from assay.report.forms import upright
 from assay.report.forms.csv import write_rows
 from assay.report.values import Column, Report, Row, Section, Table, WarningNote, count, text
 
@@ -299,7 +300,7 @@ def test_texts_are_broken_at_the_ends_of_words() -> None:
     words = {"modelled[profile=scsi-15k,", "size=128M]", "loop[size=128M,mount=nobarrier]"}
     assert words <= set(stream.getvalue().split()), stream.getvalue()
     version = "PostgreSQL 15.18 (Debian 15.18-0+deb12u1) at 127.0.0.1"
-    assert list(table_form.lines_of(version, 13)) == [
+    assert list(upright.lines_of(version, 13)) == [
         "PostgreSQL", "15.18 (Debian", "15.18-0+", "deb12u1) at", "127.0.0.1",
     ]  # fmt: skip
 

@@ -63,6 +63,7 @@ def command(
     from assay.cli.report_output import (
         STANDARD_OUTPUT,
         insist_on_readable,
+        said_meanwhile,
         write,
         write_charts,
     )
@@ -70,13 +71,15 @@ def command(
 
     insist_on_readable(form, output)
     word = " ".join(reference) or "latest"
-    found = record_words.experiments(word, records)
+    with said_meanwhile("reading the record …"):
+        found = record_words.experiments(word, records)
     if len(found) > 1:
         raise ArgumentError(
             f"expected one experiment, found {word!r}",
             hint=f"assay report {found[0].id}; `assay compare` takes several as one side",
         )
-    report = build(found[0])
+    with said_meanwhile("making the report …"):
+        report = build(found[0])
     if charts is not None:
         say(f"{counted(write_charts(report, charts, force=force), 'chart')} in {charts}")
     write(report, form, detail, output, force=force)

@@ -19,6 +19,22 @@ STANDARD_OUTPUT = "-"
 """In place of the name of a file."""
 
 
+@contextlib.contextmanager
+def said_meanwhile(text: str) -> Iterator[None]:
+    """On a terminal the text stands on standard error while the block runs, and is gone after
+    it."""
+    is_shown = sys.stderr.isatty()
+    if is_shown:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    try:
+        yield
+    finally:
+        if is_shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
+
 def insist_on_readable(form: str, output: str | None = None) -> None:
     """Raises `ArgumentError` where a page would be written to a terminal."""
     is_for_terminals = getattr(registry.report_form(form), "is_for_terminals", True)

@@ -126,14 +126,16 @@ def _ways() -> dict[str, Any]:
 
 def _print(result: ExperimentResult, kept_in: Path, form: str, detail: bool | None) -> None:
     """The report, and where the record is."""
+    from assay.cli.report_output import said_meanwhile
     from assay.record import Store
     from assay.report.build import build
     from assay.report.forms import table
     from assay.report.summaries import first_look
 
-    with Store(kept_in, must_exist=True) as store:
-        kept = store.experiment(result.experiment_id)
-    report = build(kept)
+    with said_meanwhile("making the report …"):
+        with Store(kept_in, must_exist=True) as store:
+            kept = store.experiment(result.experiment_id)
+        report = build(kept)
     is_brief = form == "table" and not detail
     if not (is_brief and sys.stdout.isatty()):  # there the last line names the record
         say(f"kept in {kept_in} as experiment {result.experiment_id}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -242,9 +243,9 @@ class RunRecord(RunSummary):
     def may_commit(self) -> bool:
         return self.evidence.may_commit
 
-    @property
+    @cached_property
     def evidence(self) -> Evidence:
-        """The values by which the run is judged."""
+        """The values by which the run is judged; made once, since every section asks for them."""
         nearest = self.calibration
         return Evidence(
             state=self.state,

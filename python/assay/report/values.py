@@ -6,10 +6,10 @@ unit in which it was measured). The formats do not change numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from assay.comparison.conclusions import Question
 from assay.experiment import Scalar
@@ -25,6 +25,33 @@ MEASURED, SPEED_UP = "measured", "speed-up"
 PUBLISHED, PUBLISHED_SPEED_UP = "published", "published speed-up"
 """Roles of columns that charts compare; published columns stand in the order of the measured
 ones."""
+
+
+Part = TypeVar("Part")
+
+
+class MadeWhenAsked(Mapping[str, Part]):
+    """Parts by name, each made once, when a form first asks for it: most forms need few."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Part]]) -> None:
+        self._makers = makers
+        self._made: dict[str, Part] = {}
+
+    @property
+    def made(self) -> set[str]:
+        """The names of those that were asked for."""
+        return set(self._made)
+
+    def __getitem__(self, name: str) -> Part:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -54,12 +55,12 @@ class CellRuns:
     """The durability by which it is compared (`assay.judge.durability`); None: that of no
     system was measured, or nothing is committed."""
 
-    @property
+    @cached_property
     def measured(self) -> tuple[RunRecord, ...]:
         """The runs that were measured to their end, whether right or wrong."""
         return tuple(run for run in self.runs if run.evidence.is_measured)
 
-    @property
+    @cached_property
     def run_ids(self) -> tuple[int, ...]:
         """Numbers of the runs behind its numbers; of all, where none was measured."""
         return tuple(run.id for run in self.measured or self.runs)
@@ -128,10 +129,11 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     for run in runs:
         factors = _factors(run, groups, of_machine, of_system)
         by_factors.setdefault(tuple(factors.items()), []).append(run)
+    is_durability_needed = any(run.may_commit for run in runs)
     compared_by = durability.compared_by(
         (one.system_label, one.storage, one.deployment)
         for one in experiment.runs
-        if one.deployment and any(run.may_commit for run in runs)
+        if one.deployment and is_durability_needed
     )
     all_factors = [dict(factors) for factors in by_factors]
     names = cell_names.names(all_factors)
@@ -163,11 +165,14 @@ def varying(found: Sequence[CellRuns], *always: str) -> list[str]:
     return [name for name in names if name in always or _is_named(name, levels(found, name))]
 
 
-def label_cells(cell: CellRuns, factors: Sequence[str]) -> tuple[Cell, ...]:
-    """The cell's levels as the first cells of a row."""
+def label_cells(
+    cell: CellRuns, factors: Sequence[str], run: RunRecord | None = None
+) -> tuple[Cell, ...]:
+    """The cell's levels as the first cells of a row; ``run``: where the row is about that one."""
     levels = [cell.level(name) for name in factors]
     cells = (absent("") if level is None else label(level) for level in levels)
-    return tuple(replace(one, runs=cell.run_ids) for one in cells)
+    runs = cell.run_ids if run is None else (run.id,)
+    return tuple(replace(one, runs=runs) for one in cells)
 
 
 def label(level: Scalar) -> Cell:

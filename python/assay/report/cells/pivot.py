@@ -8,7 +8,7 @@ runs are combined (its aggregate: `assay.report.cells.aggregates`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from assay.experiment import Scalar
@@ -49,8 +49,11 @@ def pivot_rows(
     """A row for each combination of levels that has a cell, ordered by the levels of ``ordered``,
     then as they were run."""
     made = []
-    for levels in _combinations(found, rows, ordered):
-        in_row = [cell for cell in found if _has(cell, levels)]
+    by_levels: dict[tuple[Scalar | None, ...], list[CellRuns]] = {}
+    for cell in found:
+        by_levels.setdefault(tuple(cell.level(name) for name in rows), []).append(cell)
+    for levels in _combinations(by_levels, found, rows, ordered):
+        in_row = by_levels[tuple(levels.values())]
         of_columns = tuple(
             next((cell for cell in in_row if _has(cell, column.where)), None) for column in columns
         )
@@ -85,16 +88,21 @@ def table_row(
 
 
 def _combinations(
-    found: Sequence[CellRuns], rows: Sequence[str], ordered: Sequence[str]
+    there: Iterable[tuple[Scalar | None, ...]],
+    found: Sequence[CellRuns],
+    rows: Sequence[str],
+    ordered: Sequence[str],
 ) -> list[dict[str, Scalar | None]]:
-    """A factor that a cell does not have is None."""
-    there = dict.fromkeys(tuple(cell.level(name) for name in rows) for cell in found)
-    places = {name: cell_runs.levels(found, name) for name in ordered}
+    """``there``: the levels of each row; a factor that a cell does not have is None."""
+    places = {
+        name: {level: place for place, level in enumerate(cell_runs.levels(found, name))}
+        for name in ordered
+    }
     combinations = [dict(zip(rows, levels, strict=True)) for levels in there]
 
     def order(levels: Mapping[str, Scalar | None]) -> list[int]:
         return [
-            places[name].index(level) if (level := levels[name]) is not None else len(places[name])
+            places[name][level] if (level := levels[name]) is not None else len(places[name])
             for name in ordered
         ]
 

@@ -6,12 +6,14 @@ heading.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
+from operator import is_
 from pathlib import Path
 from typing import Any
 
-from assay.report.values import Report
+from assay.report.values import MadeWhenAsked, Report
 from assay.text.visible import visible, visible_lines
 
 
@@ -22,17 +24,50 @@ def for_people(report: Report) -> Report:
 
 
 def _shown(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(
-            value, **{field.name: _shown(getattr(value, field.name)) for field in fields(value)}
-        )
-    if isinstance(value, str):
-        return visible_lines(value)
-    if isinstance(value, Path):
-        return Path(visible(str(value)))
-    if isinstance(value, Mapping):
-        return {_shown(key): _shown(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        shown = tuple(map(_shown, value))
-        return type(value)(*shown) if hasattr(value, "_fields") else shown
-    return value
+    """The value itself where there is nothing to escape, as nearly always: a long report is not
+    copied."""
+    kind: Any = type(value)
+    escape = _escape_of(kind)
+    return value if escape is None else escape(value)
+
+
+@cache
+def _escape_of(kind: Any) -> Callable[[Any], Any] | None:
+    """What escapes the values of a class; None: they hold no text."""
+    if is_dataclass(kind):
+        return _of_fields(tuple(one.name for one in fields(kind)))
+    if issubclass(kind, str):
+        return visible_lines
+    if issubclass(kind, Path):
+        return lambda path: Path(visible(str(path)))
+    if issubclass(kind, MadeWhenAsked):
+        return None  # rows for programs, which a form escapes where it shows them
+    if issubclass(kind, Mapping):
+        return _of_mapping
+    return _of_tuple if issubclass(kind, tuple) else None
+
+
+def _of_fields(names: tuple[str, ...]) -> Callable[[Any], Any]:
+    def escape(value: Any) -> Any:
+        changed = {}
+        for name in names:
+            part = getattr(value, name)
+            shown = _shown(part)
+            if shown is not part:
+                changed[name] = shown
+        return replace(value, **changed) if changed else value
+
+    return escape
+
+
+def _of_mapping(items: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    shown = {_shown(key): _shown(item) for key, item in items.items()}
+    is_same = all(shown.get(key) is item for key, item in items.items())
+    return items if is_same else shown
+
+
+def _of_tuple(values: Any) -> Any:
+    shown = tuple(map(_shown, values))
+    if all(map(is_, shown, values)):
+        return values
+    return type(values)(*shown) if hasattr(values, "_fields") else shown

@@ -77,7 +77,7 @@ def _runs_table(test: str, found: Sequence[CellRuns]) -> Table:
                 ]
             place = (
                 run_number(run.id),
-                *cell_runs.label_cells(cell, factors),
+                *cell_runs.label_cells(cell, factors, run),
                 count(run.repetition),
             )
             rows.append(Row((*place, *cells, Cell(run.state))))

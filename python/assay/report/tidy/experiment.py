@@ -6,7 +6,7 @@ A parameter of the workload is the column ``parameter_NAME``, if any run has it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from assay.judge.spread import Spread, spread
@@ -26,9 +26,10 @@ from assay.report.tidy.cells import CellRow
 from assay.report.tidy.columns import TidyColumn, Value, row
 from assay.report.tidy.continuations import CONTINUATIONS
 from assay.report.tidy.parts import Part, TransactionRow
+from assay.report.values import MadeWhenAsked
 
 Row = dict[str, Value]
-Tables = dict[str, list[Row]]
+Tables = MadeWhenAsked[list[Row]]
 
 
 def facts(experiment: ExperimentRecord) -> dict[str, Any]:
@@ -53,28 +54,40 @@ def facts(experiment: ExperimentRecord) -> dict[str, Any]:
 
 
 def tables(experiment: ExperimentRecord) -> Tables:
+    """Each is made when a form asks for it."""
     runs = experiment.runs
-    return {
-        "cells": [_with_factors(tidy_cells.CELLS, cell.first, cell) for cell in _cells(experiment)],
-        "runs": [_with_factors(tidy_runs.RUNS, run, run) for run in runs],
-        "groups": _parts(tidy_parts.GROUPS, runs, _groups),
-        "transactions": _parts(tidy_parts.TRANSACTIONS, runs, _transactions),
-        "statements": _parts(tidy_parts.STATEMENTS, runs, _all_of("per_statement")),
-        "intervals": _parts(tidy_parts.INTERVALS, runs, _all_of("intervals")),
-        "errors": _parts(tidy_parts.ERRORS, runs, _all_of("errors")),
-        "checks": _parts(tidy_parts.CHECKS, runs, lambda run: run.checks),
-        "steps": _parts(tidy_parts.STEPS, runs, lambda run: run.steps),
-        "values": _parts(tidy_parts.VALUES, runs, lambda run: _values(experiment, run)),
-        "published": list(_published(experiment)),
-        "claims": [row(tidy_claims.CLAIMS, one) for one in tidy_claims.claims(experiment)],
-        "scaled": [row(tidy_claims.SCALED, one) for one in experiment.experiment.get("scaled", ())],
-        "storages": tidy_storages.rows(runs),
-        "storage_probes": [
-            row(tidy_probes.PROBES, one.probe)
-            for one in storage_probes.used_by(factor_order.in_order(experiment))
-        ],
-        "continuations": [row(CONTINUATIONS, one) for one in experiment.continuations],
-    }
+
+    def parts(columns: Sequence[TidyColumn], of: Any) -> Callable[[], list[Row]]:
+        return lambda: _parts(columns, runs, of)
+
+    def rows(columns: Sequence[TidyColumn], sources: Iterable[Any]) -> list[Row]:
+        return [row(columns, one) for one in sources]
+
+    return MadeWhenAsked(
+        {
+            "cells": lambda: [
+                _with_factors(tidy_cells.CELLS, cell.first, cell) for cell in _cells(experiment)
+            ],
+            "runs": lambda: [_with_factors(tidy_runs.RUNS, run, run) for run in runs],
+            "groups": parts(tidy_parts.GROUPS, _groups),
+            "transactions": parts(tidy_parts.TRANSACTIONS, _transactions),
+            "statements": parts(tidy_parts.STATEMENTS, _all_of("per_statement")),
+            "intervals": parts(tidy_parts.INTERVALS, _all_of("intervals")),
+            "errors": parts(tidy_parts.ERRORS, _all_of("errors")),
+            "checks": parts(tidy_parts.CHECKS, lambda run: run.checks),
+            "steps": parts(tidy_parts.STEPS, lambda run: run.steps),
+            "values": parts(tidy_parts.VALUES, lambda run: _values(experiment, run)),
+            "published": lambda: list(_published(experiment)),
+            "claims": lambda: rows(tidy_claims.CLAIMS, tidy_claims.claims(experiment)),
+            "scaled": lambda: rows(tidy_claims.SCALED, experiment.experiment.get("scaled", ())),
+            "storages": lambda: tidy_storages.rows(runs),
+            "storage_probes": lambda: rows(
+                tidy_probes.PROBES,
+                (one.probe for one in storage_probes.used_by(factor_order.in_order(experiment))),
+            ),
+            "continuations": lambda: rows(CONTINUATIONS, experiment.continuations),
+        }
+    )
 
 
 def _with_factors(columns: Sequence[TidyColumn], run: RunRecord, source: Any) -> Row:

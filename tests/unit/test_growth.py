@@ -1,0 +1,95 @@
+"""What is done for each run of a long experiment does not grow with the number of its runs: counted
+calls, since times belong to the machine."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay.cli.report_output import said_meanwhile
+from assay.record import Store, records
+from assay.report.build import build
+from assay.report.cells.cell_runs import CellRuns
+from assay.report.forms import table
+from tests.unit import large_records
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, place: Any, name: str) -> Counter[str]:
+    """Counts the calls of what stands there under that name."""
+    calls: Counter[str] = Counter()
+    real: Callable[..., Any] = getattr(place, name)
+
+    def call(*values: Any, **named: Any) -> Any:
+        calls[name] += 1
+        return real(*values, **named)
+
+    monkeypatch.setattr(place, name, call)
+    return calls
+
+
+@pytest.mark.parametrize("is_of_one_cell", [True, False])
+def test_a_report_of_four_times_as_many_runs_is_four_times_the_work(
+    is_of_one_cell: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = counted(monkeypatch, records, "Evidence")
+    read = counted(monkeypatch, CellRuns, "level")
+    calls = []
+    for runs in (30, 120):
+        path = tmp_path / f"{runs}.sqlite"
+        each = {"repetitions": runs} if is_of_one_cell else {"cells": runs}
+        large_records.experiment(path, **each)
+        built.clear()
+        read.clear()
+        with Store(path, must_exist=True) as store:
+            record = store.latest()
+        table.render(build(record), io.StringIO())
+        calls.append((built["Evidence"], read["level"]))
+    (few_built, few_read), (many_built, many_read) = calls
+    assert many_built <= 4.5 * few_built
+    assert many_built <= 3 * 120
+    assert many_read <= 4.5 * few_read
+
+
+def test_rows_for_programs_are_made_only_for_forms_that_show_them(tmp_path: Path) -> None:
+    path = tmp_path / "r.sqlite"
+    large_records.experiment(path, repetitions=3)
+    with Store(path, must_exist=True) as store:
+        report = build(store.latest())
+    tables = report.tidy["tables"]
+    table.render(report, io.StringIO())
+    assert not tables.made
+    assert len(tables["runs"]) == 3
+    assert tables.made == {"runs"}
+
+
+def test_a_row_about_one_run_names_that_run_alone(tmp_path: Path) -> None:
+    """Else a table of n runs holds n times n numbers."""
+    path = tmp_path / "r.sqlite"
+    large_records.experiment(path, repetitions=5)
+    with Store(path, must_exist=True) as store:
+        report = build(store.latest())
+    (each,) = (
+        one for section in report.sections for one in section.tables if one.title == "Each run"
+    )
+    assert [len(row.runs) for row in each.rows] == [1] * 5
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_is_told_that_the_report_is_made_and_a_file_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for stream, shown in ((Terminal(), "making\r\x1b[K"), (io.StringIO(), "")):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with said_meanwhile("making"):
+            pass
+        assert stream.getvalue() == shown
