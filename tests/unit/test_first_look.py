@@ -111,9 +111,10 @@ def test_of_twelve_cells_failed_ones_are_shown_first_and_refused_ones_are_counte
     sign = next(line for line in lines if line.startswith("n<"))
     assert sign.endswith("too few transactions for the percentile; -: not measured")
     (table,) = build(record).summary.tables
-    assert [row.cells[0].shown for row in table.rows[-2:]] == [
-        "sqlite, here, 12 clients",
-        "2 cells",
+    assert table.title == "Each cell: here"
+    assert [[cell.shown for cell in row.cells[:2]] for row in table.rows[-2:]] == [
+        ["sqlite", "12"],
+        ["sqlite", "2 cells"],
     ]
 
 

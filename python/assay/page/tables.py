@@ -81,10 +81,10 @@ def _row(table: Table, row: Row, links: Links) -> str:
         is_label = place < table.label_columns
         runs = cell.runs or (of_labels if cell.number is not None else ())
         shown = links.around(_shown(cell), runs)
+        named = f' data-label="{escaped(column.heading)}"' if table.name in _SUMMARIES else ""
         if is_label:
-            cells.append(f'<th scope="row"{_number_class(column)}>{shown}</th>')
+            cells.append(f'<th scope="row"{_number_class(column)}{named}>{shown}</th>')
         else:
-            named = f' data-label="{escaped(column.heading)}"' if table.name in _SUMMARIES else ""
             cells.append(f"<td{_class(column, cell)}{named}{_sort_value(cell)}>{shown}</td>")
     published = ' class="published"' if row.is_published else ""
     return f"<tr{published}>{''.join(cells)}</tr>"

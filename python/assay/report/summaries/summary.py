@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from assay.plan import cell_names
+from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import CellRuns
@@ -57,17 +59,18 @@ def _table(
     is_driven = bool(times)
     has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
     outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
-    rows = tuple(_rows(found, summaries, outcomes, has_tests=has_tests))
+    factors = cell_runs.varying(found, "system")
+    labels = [cell_runs.TEST, *factors] if has_tests else factors
+    rows = tuple(_rows(found, summaries, outcomes, labels))
     notes = ["TPS: transactions that ended ok per second, median of the repetitions"] * is_driven
     if any(cell.shown.startswith("n<") for row in rows for cell in row.cells):
         notes.append("n<…: too few samples for the percentile, so many are needed")
     return Table(
         name=name,
-        title="Each cell" if name == "summary" else "Each cell of tests without transactions",
-        label_columns=1 + has_tests,
+        title=_title(name, found, factors),
+        label_columns=len(labels),
         columns=(
-            *([Column("test")] if has_tests else []),
-            Column("cell"),
+            *cell_runs.label_columns(found, labels),
             *([Column("TPS", is_number=True)] if is_driven else [Column("measured")]),
             *(Column(name, is_number=True) for name in _PERCENTILES if is_driven),
             *(Column(name, is_number=True) for name in outcomes),
@@ -79,40 +82,60 @@ def _table(
     )
 
 
+def _title(name: str, found: Sequence[CellRuns], factors: Sequence[str]) -> str:
+    """With what names a cell, where it is the same for all: ``Each cell: here, 8 clients``."""
+    shared = [
+        cell_names.level_name(factor, level)
+        for factor in cell_names.ALWAYS_NAMED
+        if factor not in factors and (level := found[0].level(factor)) not in (None, NOT_SEEN)
+    ]
+    title = "Each cell" if name == "summary" else "Each cell of tests without transactions"
+    return f"{title}: {', '.join(shared)}" if shared else title
+
+
 def _rows(
     found: Sequence[CellRuns],
     summaries: Sequence[cell_summary.CellSummary],
     outcomes: Sequence[str],
-    *,
-    has_tests: bool,
+    factors: Sequence[str],
 ) -> Iterator[Row]:
-    """Refused cells stand last, those with the same reason in one row."""
+    """Refused cells stand last, those with the same reason in one row. ``factors``: of the
+    labels."""
     refused: dict[str, list[tuple[CellRuns, cell_summary.CellSummary]]] = {}
     for cell, one in zip(found, summaries, strict=True):
         if one.verdict.word == "refused":
             refused.setdefault(one.verdict.reason, []).append((cell, one))
         else:
-            yield _row(cell, one, outcomes, has_tests=has_tests)
+            yield _row(cell, one, outcomes, factors)
     for together in refused.values():
-        first = _row(*together[0], outcomes, has_tests=has_tests)
+        first = _row(*together[0], outcomes, factors)
         if len(together) == 1:
             yield first
             continue
-        tests = dict.fromkeys(one.test for _, one in together)
         runs = tuple(run.id for cell, _ in together for run in cell.runs)
-        labels = (
-            *([text(", ".join(tests))] if has_tests else []),
-            Cell(units.counted(len(together), "cell"), runs=runs),
-        )
-        yield Row((*labels, *first.cells[len(labels) :]))
+        count = Cell(units.counted(len(together), "cell"), runs=runs)
+        labels = [_shared_label([cell for cell, _ in together], name) for name in factors]
+        yield Row((*_with_count(labels, count), *first.cells[len(factors) :]))
+
+
+def _shared_label(cells: Sequence[CellRuns], factor: str) -> Cell:
+    """Empty where they have several levels."""
+    levels = dict.fromkeys(cell.level(factor) for cell in cells)
+    (level, *others) = levels
+    return absent("") if others or level is None else cell_runs.label(level)
+
+
+def _with_count(labels: Sequence[Cell], count: Cell) -> list[Cell]:
+    """In the first label that is empty."""
+    place = next((place for place, one in enumerate(labels) if not one.shown), len(labels) - 1)
+    return [*labels[:place], count, *labels[place + 1 :]]
 
 
 def _row(
     cell: CellRuns,
     summary: cell_summary.CellSummary,
     outcomes: Sequence[str],
-    *,
-    has_tests: bool,
+    factors: Sequence[str],
 ) -> Row:
     tps = aggregates.number(cell, aggregates.THROUGHPUT)
     numbers: list[Cell] = []
@@ -125,8 +148,10 @@ def _row(
     else:
         numbers = [text("; ".join(shown for _, shown in summary.numbers) or "-")]
     row = (
-        *([text(summary.test)] if has_tests else []),
-        Cell(cell.name, runs=tuple(run.id for run in cell.runs)),
+        *(
+            replace(one, runs=tuple(run.id for run in cell.runs))
+            for one in cell_runs.label_cells(cell, factors)
+        ),
         *(replace(one, note="") for one in numbers),
         text(summary.verdict.word or "-"),
         text(summary.verdict.reason),
