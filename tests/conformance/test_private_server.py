@@ -17,17 +17,17 @@ import pytest
 from assay import _engine
 from assay.dialects.protocol import Column, Table
 from assay.errors import ArgumentError, SystemRefused
-from assay.experiment.values import SystemChoice
+from assay.experiment.values import Experiment, SystemChoice
+from assay.plan import plan
+from assay.preflight import preflight
 from assay.provision.deployment import Deployment, StorageFacts
 from assay.provision.session import session
 from assay.systems import System
+from assay.systems.abilities import ChecksSettings
+from assay.workload import reader
 from servers import ask, provisioned, with_client
 
 pytestmark = pytest.mark.server
-
-AT_ONCE = {"postgresql": (signal.SIGQUIT, "received immediate shutdown request")}
-"""A signal that ends a server like a crash, and what is reported of it, where it is not SIGKILL:
-that would leave shared memory behind, which only the server itself can remove."""
 
 
 def test_a_run_can_connect_and_its_facts_can_be_read(server: System, storage: StorageFacts) -> None:
@@ -45,6 +45,25 @@ def test_a_run_can_connect_and_its_facts_can_be_read(server: System, storage: St
         assert min(sample.resident_bytes, sample.cpu_ns) > 0
         assert server.why_it_died(deployment) is None
         assert "ähere" in with_client(server, deployment, "SELECT CONCAT('ä', 'here');\n").stdout
+
+
+def test_settings_are_refused_before_it_is_started(server: System) -> None:
+    if not isinstance(server, ChecksSettings):
+        pytest.skip("its programs do not say what they take")
+    workload = reader.read("tpcb")
+
+    def look(**settings: str) -> None:
+        experiment = Experiment(
+            workload="tpcb", tests=("select-only",),
+            systems=(SystemChoice(server.name, settings=settings),),
+        )  # fmt: skip
+        preflight(workload, plan(experiment, workload), ())
+
+    look(max_connections="300")
+    for name, hint in (("max_conections", "did you mean max_connections"), ("bin_x", "bin_x=300")):
+        with pytest.raises(ArgumentError, match=f"refuses a setting: .*{name}") as refused:
+            look(**{name: "300"})
+        assert hint in str(refused.value.hint)
 
 
 def test_its_size_grows_with_the_data(server: System, storage: StorageFacts) -> None:
@@ -129,15 +148,14 @@ def test_its_address_cannot_be_set(server: System, storage: StorageFacts) -> Non
 def test_a_killed_server_has_a_reason_and_is_cleaned_up(
     server: System, storage: StorageFacts
 ) -> None:
-    number, reported = AT_ONCE.get(server.name, (signal.SIGKILL, "SIGKILL"))
     with provisioned(server, storage) as deployment:
         assert deployment.server_pid is not None
-        os.kill(deployment.server_pid, number)
+        os.kill(deployment.server_pid, signal.SIGKILL)
         deadline = time.monotonic() + 60
         while (died := server.why_it_died(deployment)) is None and time.monotonic() < deadline:
             time.sleep(0.01)
         assert died is not None
-        assert reported in died
+        assert "SIGKILL" in died
         assert "ready" not in died, "the output of its start is no reason"
 
 

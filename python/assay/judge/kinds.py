@@ -79,7 +79,7 @@ class WarningText:
 
 ENOUGH_REPETITIONS = 5
 """Advised where there is one: the interval of a ratio is narrow enough to decide something, and an
-outlier among them can be told."""
+outlier among them is found."""
 
 
 class Kind(Enum):

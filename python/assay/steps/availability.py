@@ -11,7 +11,7 @@ from assay.errors import MachineLimit, StorageUnavailable, SystemMissing, System
 from assay.experiment import Experiment, SystemChoice, storage_words
 from assay.plan import PlannedRun
 from assay.provision import server_group
-from assay.systems.abilities import Findable, Found, NeedsLibrary
+from assay.systems.abilities import ChecksSettings, Findable, Found, NeedsLibrary
 from assay.workload.values import Workload
 
 
@@ -124,8 +124,11 @@ def look_for(choices: Iterable[SystemChoice]) -> Availability:
         found = asked[key]
         if isinstance(found, SystemUnderTestError):
             missing[choice.label] = found
-        if isinstance(found, Found):
+        if isinstance(found, Found) and choice.label not in versions:
             versions[choice.label] = found.version
+            system = registry.system(choice.name)
+            if choice.settings and isinstance(system, ChecksSettings):
+                system.refuse_settings(choice)
     places = tuple(found.place for found in asked.values() if isinstance(found, Found))
     return Availability(missing, places, versions)
 

@@ -94,6 +94,17 @@ class HasProfiles(Protocol):
 
 
 @runtime_checkable
+class ChecksSettings(Protocol):
+    """Its programs say, without starting a server, whether they take settings."""
+
+    def refuse_settings(self, choice: SystemChoice) -> None:
+        """Raises `ArgumentError` for a setting of a private server that its programs do not know,
+        or a value that they do not take; its hint has the nearest name. Called where the programs
+        are here."""
+        ...
+
+
+@runtime_checkable
 class SessionLimit(Protocol):
     """A server by URL may have too few free sessions."""
 
@@ -373,6 +384,7 @@ class AlsoCalled(Protocol):
 
 ABILITIES: tuple[type, ...] = (
     AlsoCalled,
+    ChecksSettings,
     ReachedByUrl,
     LimitsWaitingByOption,
     VaryingCapabilities,

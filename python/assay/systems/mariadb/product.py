@@ -59,6 +59,7 @@ class MariadbProduct(Product):
     least_directory_bytes = 110 << 20  # redo log 96 MiB, system tablespace 12 MiB, catalogue
     settings_of_the_directory = data_directory.SETTINGS
     settings_of_assay: Mapping[str, str] = {}
+    checking_arguments = ("--verbose", "--help")
     default_table_open_cache = 2000
     changed_query = """
     SELECT variable_name FROM information_schema.system_variables

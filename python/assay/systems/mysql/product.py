@@ -73,6 +73,7 @@ class MysqlProduct(Product):
     settings_in_a_group: Mapping[str, str] = {"loose_container_aware": "ON"}
     # The server has the numbers of these transactions already and would refuse them.
     dump_arguments = ("--set-gtid-purged=OFF",)
+    checking_arguments = ("--validate-config",)
     default_table_open_cache = 4000
     changed_query = """
     SELECT variable_name FROM performance_schema.variables_info WHERE variable_source <> 'COMPILED'

@@ -55,6 +55,8 @@ class Product(ABC):
     """Gives the names of the variables that are not at their default."""
     sessions_query: str
     """Gives the number of sessions that are open."""
+    checking_arguments: tuple[str, ...]
+    """Of the server: it reads its other arguments and ends, without a data directory."""
     dump_arguments: tuple[str, ...] = ()
     """Of its dump program, so that its client can read the dump into the same server."""
     least_directory_bytes: int = 0

@@ -52,6 +52,9 @@ _PORT_IS_TAKEN = "Can't start server: Bind on TCP/IP port"
 _IS_READY = "ready for connections"
 _ERROR = r"\[ERROR\] (?:\[[^\]]*\] )*(.*)"
 """A line of the log; the number and the part of the server that speaks are left out."""
+_OF_A_SETTING = re.compile(
+    r"unknown (?:variable|option)|ambiguous option|Unknown suffix|Error while setting value"
+)
 _WAITS = r"(Disk (?:is )?full.*?)\.? ?Waiting for someone to free"
 _SAYS_NOTHING = (
     "Aborting",
@@ -230,16 +233,50 @@ def why_waiting(directory: ServerDirectory) -> str | None:
     return None
 
 
+def refuse_settings(product: Product, found: Programs, settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that the server's program does not take. Those of a
+    plugin are known only to a server that has loaded it."""
+    if any("plugin" in plain_name(name) for name in settings):
+        return
+    tried = subprocess.run(
+        [
+            found.server,
+            "--no-defaults",
+            *found.base_arguments,
+            *product.server_arguments(),
+            *(f"--{plain_name(name)}={value}" for name, value in settings.items()),
+            *product.checking_arguments,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd="/",
+    )
+    errors = [one for one in re.findall(_ERROR, tried.stderr) if _OF_A_SETTING.search(one)]
+    if errors:
+        why, hint = _explained("; ".join(dict.fromkeys(errors)), product, found, settings)
+        raise ArgumentError(f"{product.title} refuses a setting: {why}", hint=hint)
+
+
 def _refused(
     words: str, product: Product, found: Programs, settings: Mapping[str, str]
 ) -> SystemRefused:
+    why, hint = _explained(words, product, found, settings)
+    return SystemRefused(f"the server does not start: {why}", hint=hint)
+
+
+def _explained(
+    words: str, product: Product, found: Programs, settings: Mapping[str, str]
+) -> tuple[str, str | None]:
+    """What the server says of its settings, and the fix."""
     unknown = re.search(r"unknown (?:variable|option) '-*([^'=]+)", words)
     if unknown and (gone := product.why_it_is_gone(unknown.group(1))):
-        return SystemRefused(f"the server does not start: {gone}")
+        return gone, None
     near = get_close_matches(plain_name(unknown.group(1)), _names(found)) if unknown else []
     named = {name: settings[name] for name in settings if plain_name(name) in plain_name(words)}
     hint = f"did you mean {' or '.join(near)}?" if near else _as_given(named)
-    return SystemRefused(f"the server does not start: {words}", hint=hint)
+    return words, hint
 
 
 def _as_given(settings: Mapping[str, str]) -> str | None:

@@ -143,6 +143,9 @@ class ProductSystem:
         options = values(self.option_specs, choice)
         buffer.check(self._buffer_of(options), options, choice)
 
+    def refuse_settings(self, choice: SystemChoice) -> None:
+        server.refuse_settings(self.product, self.product.find_programs(), choice.settings)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         """The server of a URL. Settings are set in each session, as far as the server lets one;

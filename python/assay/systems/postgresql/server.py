@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import pwd
 import re
 import secrets
@@ -34,6 +35,7 @@ STOP = ((signal.SIGINT, 60.0), (signal.SIGQUIT, 10.0))
 SET_BY_ASSAY = frozenset({"port", "listen_addresses", "unix_socket_directories", "data_directory"})
 """Settings by which we reach the server: not to be asked for."""
 
+_NO_DIRECTORY = "/nonexistent"
 _RECOVERY_S = 30.0
 """The longest wait for the end of a crash recovery, before the server is stopped all the same."""
 _PORT_TRIES = 3
@@ -221,11 +223,38 @@ def _last_words(log: Path) -> str:
     return "; ".join(found) or programs.last_lines(log)
 
 
+def refuse_settings(installation: Installation, settings: Mapping[str, str]) -> None:
+    """Raises `ArgumentError` for a setting that the server's program does not take. It reads its
+    arguments before it looks for its data directory, of which there is none."""
+    asked = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
+    tried = subprocess.run(
+        # As the first argument, -C is allowed to root as well.
+        [installation.program("postgres"), "-C", "server_version", *asked, "-D", _NO_DIRECTORY],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "LC_ALL": "C"},
+    )
+    words = "; ".join(re.findall(r"(?:FATAL|HINT):\s+(.*)", tried.stderr))
+    if "configuration parameter" in words or "for parameter" in words:
+        why, hint = _explained(words, installation, settings)
+        raise ArgumentError(f"PostgreSQL refuses a setting: {why}", hint=hint)
+
+
 def _refused(words: str, installation: Installation, settings: Mapping[str, str]) -> SystemRefused:
+    why, hint = _explained(words, installation, settings)
+    return SystemRefused(f"the server does not start: {why}", hint=hint)
+
+
+def _explained(
+    words: str, installation: Installation, settings: Mapping[str, str]
+) -> tuple[str, str | None]:
+    """What the server says of its settings, and the fix."""
     unknown = re.search(r'unrecognized configuration parameter "([^"]+)"', words)
     gone = unknown and why_it_is_gone(unknown.group(1), installation.major_version)
     if gone:
-        return SystemRefused(f"the server does not start: {gone}")
+        return gone, None
     near = get_close_matches(unknown.group(1), _names(installation)) if unknown else []
     named = [name for name in settings if f'"{name.lower()}"' in words.lower()]
     hint = None
@@ -233,7 +262,7 @@ def _refused(words: str, installation: Installation, settings: Mapping[str, str]
         hint = f"did you mean {' or '.join(near)}?"
     elif named:
         hint = f"it was given as {', '.join(f'{name}={settings[name]}' for name in named)}"
-    return SystemRefused(f"the server does not start: {words}", hint=hint)
+    return words, hint
 
 
 def _names(installation: Installation) -> list[str]:

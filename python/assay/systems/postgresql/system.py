@@ -130,6 +130,9 @@ class Postgresql:
         server.check_settings(choice.settings)
         buffer.check(choice)
 
+    def refuse_settings(self, choice: SystemChoice) -> None:
+        server.refuse_settings(installation.find_server(), choice.settings)
+
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:
         """The server of a URL. Settings are set in each session, as far as the server lets one."""
