@@ -117,7 +117,8 @@ class ArgumentError(YouError):
 
 class NotOnThisMachine(ArgumentError):
     """The directory or device of a storage is not there, or has no room for it: another machine may
-    have it. Of a storage that is optional, it refuses the storage's own runs alone."""
+    have it. Of a storage that is optional, it refuses the storage's own runs alone; `assay plan`
+    lists the runs all the same."""
 
 
 class _Placed(YouError):

@@ -13,6 +13,7 @@ import pytest
 from assay.cli.program import run_program
 from assay.record import DEFAULT_FILE_NAME
 from assay.storages.block import machine
+from commands import Assay
 
 LOOP = "loop[fs=ext4,size=64M]"
 
@@ -85,3 +86,17 @@ def test_space_is_that_of_the_rows_until_the_data_were_loaded_once(
     assert "space on tmpfs" in measured and "text of its rows" not in measured
     _, other = planned(capfd, *words, "--storage", "tmpfs", "--set", "scale=2")
     assert "text of its rows" in other, "other data"
+
+
+def test_runs_on_a_storage_that_this_machine_has_not_are_listed_with_the_reason(
+    assay: Assay,
+) -> None:
+    words = ["tpcb.select-only", "--on", "sqlite", "--storage", "here:/no/such", "--duration", "9"]
+    ended = assay("plan", *words, "--repetitions", "2")
+    assert ended.status == 2
+    assert "here:/no/such is unavailable, so `assay run` would not begin: " in ended.err
+    assert "2 runs, at least 22 s" in ended.err, "the total is that of the file, wherever it is run"
+    assert ended.out.count("unavailable") == 2
+    ended = assay("run", *words)
+    assert ended.status == 2
+    assert "/no/such" in ended.err and "run 1" not in ended.err

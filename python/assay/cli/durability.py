@@ -76,6 +76,7 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
     places = storage_words.storage_choices(storages, may_erase=erase)
     refuse_unused_erase(places, erase)
     storage_words.check_choices(choices, places)
+    storage_words.refuse_absent(places)
     for choice, place in itertools.product(choices, places):
         storage_words.check_pair(choice, place)
     _refuse_what_cannot_be_measured(choices, places)

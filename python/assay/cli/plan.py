@@ -18,7 +18,7 @@ from assay.cli.outcome import say
 from assay.cli.probing_options import refuse_unused_probe
 from assay.cli.run_options import run_options
 from assay.data_size import DataSize, data_sizes, size_bytes_of
-from assay.errors import SystemMissing, SystemUnderTestError, YouError
+from assay.errors import AssayError, NotOnThisMachine, SystemMissing, YouError
 from assay.experiment import AS_IS, ENGINE, Experiment, SystemChoice, quick
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
@@ -78,8 +78,9 @@ def command(
     provision and load.
     state: `refused` (the system lacks what the test needs, or cannot have the
     storage, memory, processors, distance or caches asked for; the others are run),
-    `not installed` or `unavailable` (this machine lacks the system, the storage,
-    the memory or the processors: `assay run` ends before the first run), or that of
+    `not installed` or `unavailable` (this machine lacks the system, the storage or
+    room for it, the memory or the processors: `assay run` ends before the first
+    run; the total has these runs, too), or that of
     a run which has ended in the experiment of FILE.toml that `assay run` would
     continue.
 
@@ -89,7 +90,7 @@ def command(
       assay plan mine.sql --on sqlite --offered-rate 100,200 --duration 30
       assay plan experiment.toml
     """
-    experiment, workload = command_line.experiment(words)
+    experiment, workload = command_line.asked(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
     whole = plan(experiment, workload)
@@ -104,11 +105,15 @@ def command(
     sizes = data_sizes(workload, planned.to_run, experiment.input_paths, before.sizes)
     for line in (
         *_repeated(experiment),
-        *_time(planned.to_run, before),
+        *_time(planned.asked, before),
         *_space(sizes, loading.datasets),
     ):
         say(line)
-    return YouError.exit_code if any(map(_is_too_small, sizes)) else 0
+    absent = checked.available.storages.values()
+    is_refused = any(map(_is_too_small, sizes)) or any(
+        isinstance(one, NotOnThisMachine) for one in absent
+    )
+    return YouError.exit_code if is_refused else 0
 
 
 @dataclass(frozen=True)
@@ -117,14 +122,19 @@ class _Planned:
 
     runs: Sequence[PlannedRun]
     refusals: Mapping[int, str]
-    missing: Mapping[int, SystemUnderTestError]
+    missing: Mapping[int, AssayError]
     """Position of each run for which this machine lacks something."""
     ended: Mapping[int, str]
     """Position of each run that has ended → its state."""
 
     @property
     def to_run(self) -> list[PlannedRun]:
-        not_run = {*self.refusals, *self.missing, *self.ended}
+        return [run for run in self.asked if run.position not in self.missing]
+
+    @property
+    def asked(self) -> list[PlannedRun]:
+        """With those for which this machine lacks something."""
+        not_run = {*self.refusals, *self.ended}
         return [run for run in self.runs if run.position not in not_run]
 
     def state(self, position: int) -> rows.Row:
@@ -351,7 +361,7 @@ def _size_of(one: DataSize) -> str:
     return f"{one.system} {size(one.bytes)} ({how})"
 
 
-def _state_without(error: SystemUnderTestError) -> str:
+def _state_without(error: AssayError) -> str:
     return "not installed" if isinstance(error, SystemMissing) else "unavailable"
 
 

@@ -63,6 +63,7 @@ def command(systems: tuple[str, ...], storages: tuple[str, ...], erase: bool, fo
             hint="`assay verify` once for each storage",
         )
     storage_words.check_choices(choices, [storage])
+    storage_words.refuse_absent([storage])
     for choice in choices:
         storage_words.check_pair(choice, storage)
     available = look_for(choices)

@@ -15,10 +15,10 @@ from pathlib import Path
 from assay import registry
 from assay.errors import (
     ArgumentError,
+    AssayError,
     NotOnThisMachine,
     PluginFailed,
     StorageUnavailable,
-    SystemUnderTestError,
 )
 from assay.experiment.settings import key_and_values, split
 from assay.experiment.values import Experiment, StorageChoice, SystemChoice
@@ -186,19 +186,15 @@ def check_storage_kind(kind: str) -> None:
         raise registry.unknown("storage", kind, registry.storages())
 
 
-def check_choices(
-    systems: Iterable[SystemChoice],
-    storages: Iterable[StorageChoice],
-    optional: Collection[str] = (),
-) -> None:
+def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]) -> None:
     """Raises `ArgumentError` for the first invalid option or setting that can be found before
     anything is started, and where no system can be on any of the storages (of a pair alone:
-    `check_pair`). What this machine cannot have is no mistake: see `unavailable`."""
+    `check_pair`). What this machine has not is another matter: see `refuse_absent`."""
     choices, on_all = list(storages), list(systems)
     for system in on_all:
         registry.system(system.name).check(system)
     _refuse_where_none_fits(on_all, choices)
-    unavailable(choices, optional)
+    unavailable(choices)
 
 
 def _refuse_where_none_fits(
@@ -215,20 +211,23 @@ def _refuse_where_none_fits(
         raise first
 
 
-def unavailable(
-    storages: Iterable[StorageChoice], optional: Collection[str] = ()
-) -> dict[str, SystemUnderTestError]:
-    """Why this machine cannot have some of the storages, by their names. Raises `ArgumentError` for
-    one that no machine can have as it is written, and for one whose directory, device or room is
-    not there: probably a mistake, but not where its name is among the ``optional``."""
-    found: dict[str, SystemUnderTestError] = {}
+def refuse_absent(storages: Iterable[StorageChoice], optional: Collection[str] = ()) -> None:
+    """Raises `NotOnThisMachine` for the first storage whose directory, device or room is not there:
+    probably a mistake, but not where its name is among the ``optional``."""
+    for name, error in unavailable(storages).items():
+        if isinstance(error, NotOnThisMachine) and name not in optional:
+            raise error
+
+
+def unavailable(storages: Iterable[StorageChoice]) -> dict[str, AssayError]:
+    """Why this machine cannot have some of the storages, by their names: `StorageUnavailable`, or
+    `NotOnThisMachine`. Raises `ArgumentError` for one that no machine can have as it is written."""
+    found: dict[str, AssayError] = {}
     for storage in storages:
         try:
             registry.storage(storage.kind).check(storage)
         except NotOnThisMachine as error:
-            if storage.name not in optional:
-                raise
-            found[storage.name] = StorageUnavailable(error.message, hint=error.hint)
+            found[storage.name] = error
         except StorageUnavailable as error:
             others = () if _can_be_made(storage.kind) else kinds_to_choose()
             if others:
@@ -283,29 +282,34 @@ def refuse_shared_devices(experiment: Experiment) -> None:
             )
 
 
-def without_room(experiment: Experiment) -> dict[str, SystemUnderTestError]:
-    """The optional storages that do not fit beside the others where they are made, by their names:
-    each system has its own, and with interleaved repetitions all are there at once.
+def refuse_without_room(experiment: Experiment) -> None:
+    """Raises `NotOnThisMachine` where the storages that are not optional do not fit together."""
+    for name, error in without_room(experiment).items():
+        if name not in experiment.optional:
+            raise error
 
-    Raises `ArgumentError` where those that are not optional do not fit together.
-    """
+
+def without_room(experiment: Experiment) -> dict[str, NotOnThisMachine]:
+    """The storages that do not fit where they are made, by their names: each system has its own,
+    and with interleaved repetitions all are there at once. All that are not optional, where these
+    do not fit together; of the optional ones those that do not fit beside the others."""
     names = experiment.optional
     taken = _Taken(sum(system.url is None for system in experiment.systems), experiment.order)
-    for choice in experiment.storages:
-        if choice.name not in names:
-            taken.add(choice)
+    needed = [choice for choice in experiment.storages if choice.name not in names]
+    for choice in needed:
+        taken.add(choice)
     if said := taken.too_much():
-        raise ArgumentError(said, hint=_LESS_ROOM)
-    found: dict[str, SystemUnderTestError] = {}
+        return {choice.name: NotOnThisMachine(said, hint=_LESS_ROOM) for choice in needed}
+    found: dict[str, NotOnThisMachine] = {}
     optional = [choice for choice in experiment.storages if choice.name in names]
-    missing = unavailable(optional, names)
+    missing = unavailable(optional)
     for choice in optional:
         if choice.name in missing:
             continue
         before = dict(taken.sizes)
         taken.add(choice)
         if said := taken.too_much():
-            found[choice.name] = StorageUnavailable(said, hint=_LESS_ROOM)
+            found[choice.name] = NotOnThisMachine(said, hint=_LESS_ROOM)
             taken.sizes = before
     return found
 

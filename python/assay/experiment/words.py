@@ -29,11 +29,19 @@ from assay.workload import ad_hoc_script, reader
 from assay.workload.script_language import refuse_other_languages
 from assay.workload.values import Workload
 
-__all__ = ["Words", "experiment"]
+__all__ = ["Words", "asked", "experiment"]
 
 
 def experiment(words: Words) -> quick.Asked:
-    """The experiment that these words describe, and its workload.
+    """As `asked`. Raises `NotOnThisMachine`, too, where a storage has no room or no place here."""
+    result, workload = asked(words)
+    storage_words.refuse_absent(result.storages, result.optional)
+    storage_words.refuse_without_room(result)
+    return result, workload
+
+
+def asked(words: Words) -> quick.Asked:
+    """The experiment that these words describe, and its workload, whatever this machine has.
 
     Words override the experiment file. Raises `ArgumentError` or `ExperimentError`.
     """
@@ -65,8 +73,7 @@ def experiment(words: Words) -> quick.Asked:
         result = replace(result, scaled=quick.scaled(full, quickly, (result, workload)))
     result = replace(result, profiles=tuple(profiles.used(result.systems)))
     storage_words.refuse_shared_devices(result)
-    storage_words.check_choices(result.systems, result.storages, result.optional)
-    storage_words.without_room(result)
+    storage_words.check_choices(result.systems, result.storages)
     return result, workload
 
 

@@ -7,7 +7,13 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from assay import registry
-from assay.errors import MachineLimit, StorageUnavailable, SystemMissing, SystemUnderTestError
+from assay.errors import (
+    AssayError,
+    MachineLimit,
+    StorageUnavailable,
+    SystemMissing,
+    SystemUnderTestError,
+)
 from assay.experiment import Experiment, SystemChoice, storage_words
 from assay.plan import PlannedRun
 from assay.provision import server_group
@@ -26,10 +32,10 @@ class Availability:
     """Of the programs that will be started."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of the same, by the label of the system."""
-    storages: Mapping[str, SystemUnderTestError] = field(default_factory=dict)
-    """Those that cannot be made, by their names."""
+    storages: Mapping[str, AssayError] = field(default_factory=dict)
+    """Those that cannot be made, by their names: `StorageUnavailable`, or `NotOnThisMachine`."""
 
-    def why_missing(self, run: PlannedRun) -> SystemUnderTestError | None:
+    def why_missing(self, run: PlannedRun) -> AssayError | None:
         """Why the run cannot be executed on this machine; None: it can."""
         return self.missing.get(run.cell.system.label) or self.storages.get(run.cell.storage_name)
 
@@ -38,8 +44,13 @@ class Availability:
         that the others are run without it."""
         found = {}
         for run in runs:
-            cell, why = run.cell, self.why_missing(run)
-            if why is not None and {cell.system.name, cell.storage_name} & set(optional):
+            system, storage = run.cell.system, run.cell.storage_name
+            why: AssayError | None = None
+            if system.name in optional:
+                why = self.missing.get(system.label)
+            if why is None and storage in optional:
+                why = self.storages.get(storage)
+            if why is not None:
                 found[run.position] = one_line(why)
         return found
 
@@ -55,13 +66,14 @@ class Availability:
             storages={name: error for name, error in self.storages.items() if name not in optional},
         )
 
-    def by_name(self) -> dict[str, SystemUnderTestError]:
+    def by_name(self) -> dict[str, AssayError]:
         """Every system and storage that is missing, as it is shown."""
         storages = {f"the storage {name}": error for name, error in self.storages.items()}
         return {**self.missing, **storages}
 
     def refuse_missing(self) -> None:
-        """Raises `SystemUnderTestError` with every system and storage that is missing."""
+        """Raises `SystemUnderTestError` with every system and storage that is missing; for a single
+        one its own error."""
         found = self.by_name()
         if len(found) == 1:
             raise next(iter(found.values()))
@@ -105,7 +117,7 @@ def look_for_systems(
                 for name, error in storage_words.without_room(experiment).items()
                 if name in storages
             },
-            **storage_words.unavailable(storages.values(), experiment.optional),
+            **storage_words.unavailable(storages.values()),
         },
     )
 
@@ -133,7 +145,7 @@ def look_for(choices: Iterable[SystemChoice]) -> Availability:
     return Availability(missing, places, versions)
 
 
-def one_line(error: SystemUnderTestError) -> str:
+def one_line(error: AssayError) -> str:
     """The message, with the fix in parentheses."""
     return f"{error.message} ({error.hint})" if error.hint else error.message
 
