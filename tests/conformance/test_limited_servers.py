@@ -28,7 +28,7 @@ def _need_groups() -> None:
 def test_a_server_with_little_memory_works_or_names_the_limit(assay: Assay, system: str) -> None:
     _need_groups()
     ended = assay(
-        "run", "tpcb", "--on", system, "--memory", "256MB,28MB", "--cpus", "0.5",
+        "run", "tpcb", "--on", f"{system}[buffer=27MB]", "--memory", "256MB,28MB", "--cpus", "0.5",
         "--transactions", "20", "--format", "json",
     )  # fmt: skip
     enough, little = ended.runs
@@ -99,4 +99,18 @@ def test_memory_that_runs_out_in_a_load_is_named(assay: Assay) -> None:
     assert run.state == "failed"
     assert run.driven is None
     assert "a process was ended by the memory limit of 144MB" in str(run.reason)
+    assert "fix: a smaller buffer" in str(run.reason)
     assert ended.status == 3
+
+
+@pytest.mark.parametrize("system", SERVERS)
+def test_a_default_buffer_that_does_not_fit_is_refused_before_anything_starts(
+    assay: Assay, system: str
+) -> None:
+    _need_groups()
+    for command in ("plan", "run"):
+        ended = assay(command, "tpcb", "--on", system, "--memory", "100MB", "--transactions", "3")
+        said = " ".join((ended.out + ended.err).split())
+        assert "its default buffer of 128MB does not fit into a memory of 100MB" in said
+        assert f"{system}[buffer=25MB]" in said
+    assert ended.status == 2

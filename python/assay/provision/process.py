@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.errors import Bug, SystemDied
-from assay.provision import ledger, process_tags, server_group
+from assay.provision import hierarchies, ledger, process_tags, server_group
 from assay.provision.deployment import Deployment
 from assay.provision.directory import identity_of
 from assay.provision.identity import ProcessIdentity
@@ -50,7 +50,9 @@ class ServerProcess:
         self.log = log
         self._mark = identity_of(directory)
         self._groups = directory.control_groups
-        self._killed_before = server_group.memory_kills(self._groups)
+        self._around = hierarchies.around_us("memory")
+        """What limits Assay limits its servers; other programs may be in these groups."""
+        self._note_kills()
         self._passed_bytes = 0
         self._leader = ProcessIdentity.of(child.pid)
 
@@ -78,9 +80,13 @@ class ServerProcess:
 
     def pass_over_log(self) -> None:
         """What is in its log now is not of interest any more, nor what was killed before."""
-        self._killed_before = server_group.memory_kills(self._groups)
+        self._note_kills()
         with contextlib.suppress(OSError):
             self._passed_bytes = self.log.stat().st_size
+
+    def _note_kills(self) -> None:
+        self._killed_before = server_group.memory_kills(self._groups)
+        self._around_before = server_group.memory_kills(self._around)
 
     def died(self, name: str = "") -> str | None:
         """None while the server runs; else how it ended, and what it logged since it started or
@@ -89,7 +95,10 @@ class ServerProcess:
         if status is None:
             return None
         called = f"{name} ({self.program})" if name else self.program
-        ended = self.out_of_memory(called) or ending(called, status)
+        killed = self.out_of_memory(called)
+        if killed is None and (by := server_group.why_killed(self._around, self._around_before)):
+            killed = f"{called}: {by}{server_group.FIX}"
+        ended = killed or ending(called, status)
         written = last_lines(self.log, start_bytes=self._passed_bytes)
         if self._passed_bytes and not written.strip():
             return f"{ended}; its log says nothing about it"
@@ -99,7 +108,7 @@ class ServerProcess:
         """None, unless the kernel has killed a process of it since it started or `pass_over_log`
         was called, because the memory that it was given was full."""
         ended = server_group.why_killed(self._groups, self._killed_before)
-        return None if ended is None else f"{called}: {ended}"
+        return None if ended is None else f"{called}: {ended}{server_group.FIX}"
 
     def send(self, number: signal.Signals) -> None:
         self._child.send_signal(number)

@@ -25,6 +25,8 @@ _SMALLEST_QUOTA_US = 1000
 """That the kernel takes."""
 _NO_LIMIT_BYTES = 1 << 60
 _KILLS = "oom_kill"
+FIX = "; fix: a smaller buffer of the server, or a higher limit"
+"""Follows the reason of `why_killed` where that is all that is said."""
 
 
 def refuse_impossible(machine: ServerMachine) -> None:

@@ -82,16 +82,20 @@ def refuse_buffer(choice: SystemChoice) -> None:
         )
 
 
-def refuse_beyond_memory(choice: SystemChoice, buffer_bytes: int | None) -> None:
-    """Raises `ArgumentError` for a buffer that is not smaller than the memory of the server;
-    None: its size is not known."""
+def refuse_beyond_memory(
+    choice: SystemChoice, buffer_bytes: int | None, default_bytes: int | None = None
+) -> None:
+    """Raises `ArgumentError` for a buffer that is not smaller than the memory of the server; None:
+    it was not asked for, so that it has ``default_bytes``, or its size is not known."""
     limit = choice.machine.memory_bytes
-    if limit is None or buffer_bytes is None or buffer_bytes < limit:
+    found = default_bytes if buffer_bytes is None else buffer_bytes
+    if limit is None or found is None or found < limit:
         return
+    its = "a" if buffer_bytes is not None else "its default"
     raise ArgumentError(
-        f"{choice.label}: a buffer of {size_word(buffer_bytes)} does not fit into a memory of "
+        f"{choice.label}: {its} buffer of {size_word(found)} does not fit into a memory of "
         f"{size_word(limit)}, which holds the rest of the server and pages of files, too",
-        hint="a smaller buffer, or more --memory",
+        hint=f"a smaller buffer ({choice.name}[buffer={size_word(limit // 4)}]), or more --memory",
     )
 
 

@@ -60,11 +60,16 @@ def machine(experiment: ExperimentRecord) -> str:
     found = experiment.machine
     return (
         f"{found.get('cpu_model') or 'unknown processor'}, "
-        f"{found.get('processors_usable')} processors{_limit(found, 'processors_limit')}, "
+        f"{_processors(found)}{_limit(found, 'processors_limit')}, "
         f"{units.size(found.get('memory_bytes') or 0)} memory"
         f"{_limit(found, 'memory_limit_bytes')}, "
         f"{found.get('operating_system')}, kernel {found.get('kernel')}"
     )
+
+
+def _processors(machine: Mapping[str, Any]) -> str:
+    number = machine.get("processors_usable")
+    return units.counted(number, "processor") if isinstance(number, int) else "unknown processors"
 
 
 def _limit(machine: Mapping[str, Any], name: str) -> str:

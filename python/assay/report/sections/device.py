@@ -32,7 +32,6 @@ _MEMORY = (
     "used", "free", "buffers", "cached", "dirty", "shared", "swap", "context switches/s",
     "interrupts/s", "data in memory",
 )  # fmt: skip
-_CHANGES = ("writes", "flushes")
 _OF_LIMIT = "of its CPUs"
 BUSY_LIMIT = 0.20
 """Share of the time from which a device's work is part of a result's reason."""
@@ -53,7 +52,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             found,
             "of the whole device, for any program; busy: share of the time with a request under "
             "way; queue: requests under way, mean; flushes: of its volatile cache, - where it has "
-            "none",
+            "none; writes: as the kernel counts them, with flushes that carry no data",
             is_detail=False,
         ),
         _table(
@@ -125,14 +124,16 @@ def reads_of_all(runs: Iterable[DrivenRun]) -> float | None:
 
 
 def summary(runs: Sequence[DrivenRun]) -> str:
-    """``reads 0.82, writes 3.1, flushes 1 per transaction; 97 % busy``, each the median of the
-    repetitions; empty where the device had too little to do to explain a result."""
+    """``reads 0.82, writes with flushes 3.1, flushes 1 per transaction; 97 % busy``, each the
+    median of the repetitions; empty where the device had too little to do to explain a result."""
     if not all(_is_counted(run.driven) and run.driven.outcomes.ended for run in runs):
         return ""
     reads, busy = reads_of_all(runs), median_of_all(busy_share(run.driven) for run in runs)
     if busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT):
         return ""
-    written = (("reads", reads), *((name, _each_of_all(runs, name)) for name in _CHANGES))
+    writes, flushes = (_each_of_all(runs, name) for name in ("writes", "flushes"))
+    of_writes = "writes" if flushes is None else "writes with flushes"
+    written = (("reads", reads), (of_writes, writes), ("flushes", flushes))
     each = [f"{name} {units.digits(found, 2)}" for name, found in written if found is not None]
     others = "; shared device" if any(map(is_shared, runs)) else ""
     return f"{', '.join(each)} per transaction; {units.share(busy)} busy{others}"

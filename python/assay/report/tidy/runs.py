@@ -122,7 +122,7 @@ RUNS = [
         TidyColumn(f"device_{name}", "integer", meaning, _kept("device_cost", name))
         for name, meaning in (
             ("reads", "requests, by the whole device"),
-            ("writes", "requests, by the whole device"),
+            ("writes", "requests, by the whole device, with flushes that carry no data"),
             ("flushes", "of the device's cache; null also: it has none"),
             ("busy_ns", "with a request under way"),
             ("queue_ns", "of all requests under way, summed"),

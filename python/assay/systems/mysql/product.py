@@ -52,7 +52,12 @@ class MysqlProduct(Product):
     )
     buffers: Mapping[str, Buffer] = {
         "innodb": _ChunkedPool(
-            POOL.setting, POOL.unit_bytes, POOL.least_bytes, POOL.requests, POOL.reads
+            POOL.setting,
+            POOL.unit_bytes,
+            POOL.least_bytes,
+            POOL.requests,
+            POOL.reads,
+            POOL.default_bytes,
         ),
         "myisam": KEYS,
     }

@@ -31,6 +31,8 @@ class Buffer:
     """Name of the status variable: pages that were asked for."""
     reads: str
     """Those of them that were not in the buffer."""
+    default_bytes: int | None = None
+    """As the server has it; None: products differ."""
 
     def settings(self, size_bytes: int) -> dict[str, str]:
         """That give it so many bytes, or a few more."""
@@ -43,6 +45,7 @@ POOL = Buffer(
     6 << 20,
     "Innodb_buffer_pool_read_requests",
     "Innodb_buffer_pool_reads",
+    128 << 20,
 )
 KEYS = Buffer("key_buffer_size", 4 << 10, 64 << 10, "Key_read_requests", "Key_reads")
 """Of MyISAM: its indexes."""
@@ -60,7 +63,8 @@ def check(own: Buffer, options: Mapping[str, str], choice: SystemChoice) -> None
     by_name = {plain_name(name): value for name, value in choice.settings.items()}
     asked = {**settings(own, options, choice.settings), **by_name}
     found = _SIZE.fullmatch(asked.get(own.setting, "").strip().upper())
-    refuse_beyond_memory(choice, int(found[1]) << _POWERS[found[2]] if found else None)
+    size = int(found[1]) << _POWERS[found[2]] if found else None
+    refuse_beyond_memory(choice, size, None if own.setting in asked else own.default_bytes)
 
 
 def size_bytes(own: Buffer | None, effective: Mapping[str, str]) -> int | None:

@@ -10,6 +10,8 @@ from assay.systems.options import buffer_bytes, refuse_beyond_memory, rounded_up
 
 _SETTING = "shared_buffers"
 _LEAST_BYTES = 128 << 10
+_DEFAULT_BYTES = 128 << 20
+"""As initdb sets it where the machine has the shared memory."""
 _SIZE = re.compile(r"(\d+) ?(B|kB|MB|GB|TB)?")
 _UNITS = {None: 8 << 10, "B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 """A number alone counts pages."""
@@ -30,4 +32,5 @@ def check(choice: SystemChoice) -> None:
     by_lower_name = {name.lower(): value for name, value in choice.settings.items()}
     asked = {**settings(choice.options, choice.settings), **by_lower_name}
     found = _SIZE.fullmatch(asked.get(_SETTING, "").strip())
-    refuse_beyond_memory(choice, int(found[1]) * _UNITS[found[2]] if found else None)
+    size = int(found[1]) * _UNITS[found[2]] if found else None
+    refuse_beyond_memory(choice, size, None if _SETTING in asked else _DEFAULT_BYTES)
