@@ -398,3 +398,27 @@ def test_an_experiment_without_measurements_has_a_report(path: Path) -> None:
     with begun(path, invented.plan([invented.SQLITE])) as store:
         report = build(store.latest())
     assert shown(table(report, "parallel")) == [["sqlite", "not run"]]
+
+
+def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
+    """A column for each storage and state, with speed-ups of each state by itself."""
+    planned = invented.plan([invented.SQLITE], (invented.HERE, invented.SSD), clients=(1, 8))
+    elapsed = {
+        ("sqlite", "here", 1): [8.0], ("sqlite", "ssd", 1): [2.0],
+        ("sqlite", "here", 8): [1.0], ("sqlite", "ssd", 8): [0.5],
+    }  # fmt: skip
+    workload = {"report": {"parallel": {"title": "Batch", "speed_up": True}}}
+    record = invented.experiment(tmp_path / "r.sqlite", planned, elapsed, workload=workload)
+    runs = tuple(
+        replace(run, clients=8, cache={1: "cold", 8: "warm"}[run.clients]) for run in record.runs
+    )
+    grid = table(build(replace(record, runs=runs)), "parallel")
+    assert [column.title for column in grid.columns] == [
+        "system", "here\ncold", "here\nwarm", "ssd\ncold", "ssd\nwarm",
+        "speed-up\ncold", "speed-up\nwarm",
+    ]  # fmt: skip
+    (row,) = grid.rows
+    assert not row.block.get("cache")
+    assert [cell.shown.split()[0] for cell in row.cells] == [
+        "sqlite", "8.000", "1.000", "2.000", "0.5000", "4.00", "2.00",
+    ]  # fmt: skip

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from assay.experiment import Scalar
+from assay.plan.cell_names import CACHE
 from assay.report.cells import aggregates, cell_runs, durability, field_path, notes, percentiles
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import REPETITION, CellRuns, DrivenRun
@@ -153,28 +154,35 @@ def _factors_table(
     varying: Sequence[str],
 ) -> Table:
     levels = cell_runs.levels(found, declared.columns)
-    blocks = _blocks(declared, found, varying)
+    caches = _caches(declared, found)
+    blocks = [
+        name for name in _blocks(declared, found, varying) if name != CACHE or len(caches) == 1
+    ]
     key = aggregates.KEYS[declared.value]
     unit = {"ns": declared.unit, "per_s": "per s", "bytes": ""}[key.unit]
     columns = [
         PivotColumn(
-            units.level(level),
+            _with_cache(units.level(level), cache),
             aggregates.median(key, declared.unit, with_range=True),
-            {declared.columns: level},
+            {declared.columns: level, **({CACHE: cache} if cache else {})},
             unit,
         )
         for level in levels
+        for cache in caches
     ]
     order = [*blocks, declared.rows]
     pivot = pivot_rows(found, order, columns, order)
     printed = published if published and any(_printed(row, published) for row in pivot) else None
     rows = [
-        table_row(row, [declared.rows], blocks, _beside(declared, key, row, levels, printed))
+        table_row(
+            row, [declared.rows], blocks, _beside(declared, key, row, levels, caches, printed)
+        )
         for row in pivot
     ]
     role = SPEED_UP if declared.has_speed_up and not declared.has_scalability else ""
     speed_ups = [
-        Column(title, is_number=True, role=role) for title in _speed_up_titles(declared, levels)
+        Column(title, is_number=True, role=role)
+        for title in _speed_up_titles(declared, levels, caches)
     ]
     return Table(
         name=test,
@@ -195,6 +203,18 @@ def _factors_table(
     )
 
 
+def _caches(declared: Declaration, found: Sequence[CellRuns]) -> Sequence[Scalar]:
+    """The states of the caches that have a column for each storage; one, empty, where they do not
+    vary or stand elsewhere."""
+    is_placed = declared.columns != cell_runs.STORAGE or CACHE in (declared.rows, declared.blocks)
+    states = [] if is_placed else cell_runs.levels(found, CACHE)
+    return states if len(states) > 1 else [""]
+
+
+def _with_cache(title: str, cache: Scalar) -> str:
+    return f"{title}\n{cache}" if cache else title
+
+
 def _blocks(declared: Declaration, found: Sequence[CellRuns], varying: Sequence[str]) -> list[str]:
     """The declared block factor, and every varying factor that is neither row nor column."""
     placed = (declared.rows, declared.columns)
@@ -208,18 +228,22 @@ def _beside(
     key: Key,
     row: PivotRow,
     levels: Sequence[Scalar],
+    caches: Sequence[Scalar],
     published: Published | None,
 ) -> list[Cell]:
-    """Speed-ups, scalability and published numbers, after the measured ones."""
+    """Speed-ups, for each state of the caches, scalability and published numbers, after the
+    measured ones."""
     shown: list[Cell] = []
     if declared.has_scalability:
         shown += _scalability(key, row, levels)
     if declared.has_speed_up:
         numbers = [None if cell is None else aggregates.number(cell, key) for cell in row.cells]
-        why_none = f"one {declared.columns}" if len(numbers) == 1 else ""
-        others = numbers[1:] or [None]
+        why_none = f"one {declared.columns}" if len(levels) == 1 else ""
+        each = len(caches)
+        others = list(enumerate(numbers))[each:] or [(0, None)]
         shown += [
-            aggregates.speed_up(numbers[0], other, key) or absent(why_none) for other in others
+            aggregates.speed_up(numbers[place % each], other, key) or absent(why_none)
+            for place, other in others
         ]
     if published:
         shown += published.cells(_printed(row, published))
@@ -243,9 +267,17 @@ def _scalability(key: Key, row: PivotRow, levels: Sequence[Scalar]) -> list[Cell
     return shown
 
 
-def _speed_up_titles(declared: Declaration, levels: Sequence[Scalar]) -> list[str]:
+def _speed_up_titles(
+    declared: Declaration, levels: Sequence[Scalar], caches: Sequence[Scalar]
+) -> list[str]:
     if declared.has_scalability:
         return [f"scalability\n{level}" for level in levels[1:]]
     if not declared.has_speed_up:
         return []
-    return ["speed-up"] if len(levels) < 3 else [f"speed-up\n{level}" for level in levels[1:]]
+    if len(levels) < 2:
+        return ["speed-up"]
+    return [
+        "\n".join(["speed-up", *([str(level)] if len(levels) > 2 else []), *filter(None, [cache])])
+        for level in levels[1:]
+        for cache in map(str, caches)
+    ]
