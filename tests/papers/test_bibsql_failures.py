@@ -136,6 +136,25 @@ def test_an_update_equals_a_fresh_load(assay: Assay, beebe: Path, available: lis
         assert run.observation.deleted_rows > 0
 
 
+def test_after_several_updates_the_tables_equal_a_fresh_load_and_have_grown(
+    assay: Assay, beebe: Path
+) -> None:
+    need("postgresql")
+    ended = assay(
+        "run", "bibsql.update", "--on", "sqlite,postgresql", "--bib", beebe / "texbook3.bib",
+        "--set", "updates=3", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    for run in ended.runs:
+        found = run.observation
+        assert isinstance(found, UpdateReport)
+        assert (found.updates, found.changed_files) == (3, 3)
+        assert found.equals_fresh_load is True
+        assert found.loaded_bytes and found.updated_bytes
+        # PostgreSQL keeps what was deleted until a VACUUM.
+        assert run.system == "sqlite" or found.updated_bytes > 2 * found.loaded_bytes
+
+
 def test_format_json_is_one_document(assay: Assay, beebe: Path) -> None:
     ended = assay(
         "run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib", "--format", "json"

@@ -13,7 +13,7 @@ from assay.bibsql.bibliography import Bibliography, files_of, resolve
 from assay.bibsql.changed_files import LoadedTables
 from assay.bibsql.declared import Declared
 from assay.bibsql.reported import Entries, reported_entries
-from assay.bibsql.update_experiment import UpdateTask, edit, observe
+from assay.bibsql.update_experiment import UpdateTask, edits, observe
 from assay.dialects.protocol import Table
 from assay.experiment.values import Experiment, Scalar
 from assay.files.toml_file import Section
@@ -106,13 +106,14 @@ class BibliographyRows:
         rule = self.workload.data.update
         assert rule is not None, "refuse_update has said so"
         loaded = LoadedTables(deployment, system.dialect, tables, rule)
-        task = UpdateTask(int(parameters["changed"]), int(parameters["vanished"]), seed)
+        changed, vanished = (int(parameters[name]) for name in ("changed", "vanished"))
+        task = UpdateTask(changed, vanished, seed, int(parameters.get("updates", 1)))
 
         def request_of(files: Sequence[Path]) -> DataRequest:
             return self._request(self.bibliography.of_files(files), parameters)
 
         with tempfile.TemporaryDirectory(prefix="assay-update-") as folder:
-            edited = edit(self.bibliography.files, Path(folder), task)
+            edited = edits(self.bibliography.files, Path(folder), task)
             return observe(loaded, system, edited, request_of)
 
     def _request(self, bibliography: Bibliography, parameters: Mapping[str, Scalar]) -> DataRequest:

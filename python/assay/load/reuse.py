@@ -46,11 +46,9 @@ def observe(
 ) -> Reused:
     """``reclaims``: the system's own statements give the space of deleted rows back, after each
     deletion. Raises `SystemRefused` and `RunFailed` where a statement fails."""
-    if not isinstance(system, Sized):
+    size_bytes = table_files_bytes(system)
+    if size_bytes is None:
         raise Bug(f"{system.name} does not report the size of its data")
-    size_bytes = (
-        system.table_files_bytes if isinstance(system, HasTableFiles) else system.size_on_disk_bytes
-    )
     dialect = system.dialect
     loaded_bytes = size_bytes(deployment)
     source = table_digests(deployment, dialect, tables)
@@ -67,6 +65,14 @@ def observe(
     on_stage("compare")
     is_equal = table_digests(deployment, dialect, tables) == source
     return Reused(loaded_bytes, tuple(found), is_equal)
+
+
+def table_files_bytes(system: System) -> Callable[[Deployment], int] | None:
+    """What returns the bytes of the files of the tables, of all files where a system keeps logs and
+    catalogue in the same ones; None where it does not report the size of its data."""
+    if isinstance(system, HasTableFiles):
+        return system.table_files_bytes
+    return system.size_on_disk_bytes if isinstance(system, Sized) else None
 
 
 def _execute(deployment: Deployment, statements: Sequence[str]) -> None:

@@ -16,15 +16,23 @@ class UpdatedTable(Shape, frozen=True):
 
 
 class UpdateReport(Shape, frozen=True, tag_field="kind", tag="update"):
-    """Rows that followed changes of their input."""
+    """Rows that followed changes of their input. Files and rows are those of all updates."""
 
     changed_files: int
     vanished_files: int
     deleted_rows: int
     inserted_rows: int
     elapsed_ns: int
+    """Of one update, the median."""
     equals_fresh_load: bool
     tables: dict[str, UpdatedTable]
+    updates: int = 1
+    loaded_bytes: int | None = None
+    """Of the files of the tables, before the first update; None: not reported by the system."""
+    updated_bytes: int | None = None
+    """After the last one."""
+    growth_ratio: float | None = None
+    """``updated_bytes`` to ``loaded_bytes``."""
 
 
 class Refusal(Shape, frozen=True, rename={"class_": "class"}):
