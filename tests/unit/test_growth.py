@@ -4,6 +4,7 @@ calls, since times belong to the machine."""
 from __future__ import annotations
 
 import io
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -13,10 +14,12 @@ from typing import Any
 import pytest
 
 from assay.cli.report_output import said_meanwhile
-from assay.record import Store, records
+from assay.pool import pool
+from assay.record import Store, merging, records
 from assay.report.build import build
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.forms import table
+from tests.unit import invented_records as invented
 from tests.unit import large_records
 
 
@@ -93,3 +96,66 @@ def test_a_terminal_is_told_that_the_report_is_made_and_a_file_is_not(
         with said_meanwhile("making"):
             pass
         assert stream.getvalue() == shown
+
+
+def test_a_merge_looks_at_each_experiment_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite's own steps are counted: a query that scans all runs is one call."""
+    steps = []
+    real = merging._merged
+
+    def merged(source: sqlite3.Connection, target: sqlite3.Connection, told: Any) -> Any:
+        def count() -> int:
+            steps[-1] += 1
+            return 0
+
+        target.set_progress_handler(count, 100)
+        return real(source, target, told)
+
+    monkeypatch.setattr(merging, "_merged", merged)
+    for experiments in (40, 160):
+        source = tmp_path / f"{experiments}.sqlite"
+        large_records.experiments(source, experiments)
+        steps.append(0)
+        said: list[tuple[str, int, int]] = []
+        merging.merge(
+            source,
+            tmp_path / f"into-{experiments}.sqlite",
+            waiting=print,
+            told=lambda *now, said=said: said.append(now),
+        )
+        assert said[-1] == ("adding", experiments, experiments)
+    assert steps[1] <= 4.8 * steps[0]
+
+
+def test_a_merge_that_is_stopped_leaves_the_record_as_it_was(tmp_path: Path) -> None:
+    source, target = tmp_path / "source.sqlite", tmp_path / "target.sqlite"
+    large_records.experiments(source, 6)
+    large_records.experiment(target, repetitions=2)
+    with Store(target, must_exist=True) as store:
+        before = [one.identity for one in store.runs()]
+
+    def stop(doing: str, number: int, _: int) -> None:
+        if (doing, number) == ("adding", 4):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        merging.merge(source, target, waiting=print, told=stop)
+    with Store(target, must_exist=True) as store:
+        assert [one.identity for one in store.runs()] == before
+    assert merging.merge(source, target, waiting=print).runs == 6
+
+
+def test_a_run_does_not_look_at_all_runs_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    planned = invented.plan([invented.POSTGRESQL, invented.MARIADB], repetitions=100)
+    placed = counted(monkeypatch, pool, "_place")
+    made = pool.Pool(planned)
+    for run in planned.runs:
+        made.release(run)
+    assert placed["_place"] <= 4 * len(planned.runs)
+    third, last = planned.runs[3], planned.runs[-1]
+    assert made.later(third) == list(planned.runs[5::2])
+    made.spare([run for run in planned.runs if run.position > 7], position=3)
+    assert made.later(third) == [planned.runs[5], planned.runs[7]]
+    assert made.later(last) == []

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from assay.cli.options import records_option
 from assay.cli.outcome import say
+
+_EVERY_S = 3.0
+"""Between two lines that say how far it is."""
 
 
 @click.command("merge")
@@ -27,13 +32,26 @@ def command(file: Path, records: Path) -> None:
     """
     from assay.record.merging import merge
 
-    merged = merge(file, records, waiting=say)
+    merged = merge(file, records, waiting=say, told=_now_and_then())
     if not merged.runs:
         say(f"{records} has everything that {file} holds")
         return
     numbers = _numbers(merged.experiments)
     runs = "1 run" if merged.runs == 1 else f"{merged.runs} runs"
     say(f"added {runs} to {records}, {numbers}; {file} can be removed")
+
+
+def _now_and_then() -> Callable[[str, int, int], None]:
+    """Says how far a long merge is."""
+    said_s = time.monotonic()
+
+    def told(doing: str, number: int, of: int) -> None:
+        nonlocal said_s
+        if time.monotonic() - said_s >= _EVERY_S:
+            said_s = time.monotonic()
+            say(f"{doing} experiment {number} of {of}")
+
+    return told
 
 
 def _numbers(experiments: list[int]) -> str:

@@ -6,6 +6,7 @@ interleaved repetitions several systems are up at once, of which one works and t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import astuple
@@ -41,7 +42,10 @@ class Pool:
         ``may_commit``: whether a run may commit anything. ``warning`` gets a sentence where
         something of a deployment cannot be removed; the next command tries again."""
         self._plan = plan
-        self._runs = plan.runs if runs is None else tuple(runs)
+        self._at: dict[str, dict[int, PlannedRun]] = {}
+        """Place of a deployment → its runs by position; each place is asked for once a run."""
+        for run in sorted(plan.runs if runs is None else runs, key=lambda run: run.position):
+            self._at.setdefault(_place(run), {})[run.position] = run
         self._loading = loading
         self._up: dict[str, PooledSystem] = {}
         self._measures_durability = measures_durability
@@ -94,7 +98,7 @@ class Pool:
     def _durability_of(
         self, place: str, made: RunningSystem, stage: Callable[[str], None]
     ) -> Durability:
-        on_place = (run for run in self._runs if _place(run) == place)
+        on_place = self._at.get(place, {}).values()
         if place not in self._durability and not any(map(self._may_commit, on_place)):
             self._durability[place] = not_measured("no run on it commits anything")
         if place not in self._durability:
@@ -105,9 +109,15 @@ class Pool:
 
     def later(self, planned: PlannedRun) -> list[PlannedRun]:
         """The runs after this one on the same deployment."""
-        place = _place(planned)
-        after = (run for run in self._runs if run.position > planned.position)
-        return [run for run in after if _place(run) == place]
+        at_place = self._at.get(_place(planned), {})
+        after = itertools.takewhile(
+            lambda position: position > planned.position, reversed(at_place)
+        )
+        return [at_place[position] for position in after][::-1]
+
+    def _is_needed_after(self, planned: PlannedRun, position: int) -> bool:
+        """Whether a run behind that position is on the deployment of this one."""
+        return next(reversed(self._at.get(_place(planned), {})), -1) > position
 
     def least_space(self, planned: PlannedRun) -> Space | None:
         """The least free space that the storage of this run had lately; None: not known."""
@@ -121,17 +131,16 @@ class Pool:
 
     def release(self, planned: PlannedRun) -> None:
         """Takes the deployment down if no later run needs it."""
-        if not self.later(planned):
+        if not self._is_needed_after(planned, planned.position):
             self.discard(planned)
 
     def spare(self, runs: Sequence[PlannedRun], position: int) -> None:
         """These runs will not be executed; ``position``: that of the last one which was. Takes down
         deployments that no later run needs."""
-        gone = {run.position for run in runs}
-        self._runs = tuple(run for run in self._runs if run.position not in gone)
-        needed = {_place(run) for run in self._runs if run.position > position}
         for run in runs:
-            if _place(run) not in needed:
+            self._at.get(_place(run), {}).pop(run.position, None)
+        for run in runs:
+            if not self._is_needed_after(run, position):
                 self.discard(run)
 
     def discard(self, planned: PlannedRun) -> None:

@@ -16,14 +16,12 @@ def settle(connection: sqlite3.Connection, run_id: int) -> None:
     place = connection.execute(
         "SELECT experiment_id, cell_fingerprint FROM runs WHERE id = ?", (run_id,)
     ).fetchone()
-    of_cell = connection.execute(
-        "SELECT id, ended_unix_ns FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? "
-        "AND superseded = 0 ORDER BY repetition",
-        place,
-    ).fetchall()
-    if any(ended_unix_ns is None for _, ended_unix_ns in of_cell):
+    of_cell = "FROM runs WHERE experiment_id = ? AND cell_fingerprint = ? AND superseded = 0"
+    unended = f"SELECT 1 {of_cell} AND ended_unix_ns IS NULL LIMIT 1"
+    if connection.execute(unended, place).fetchone() is not None:
         return
-    runs = [reading.run(connection, id_) for id_, _ in of_cell]
+    ids = connection.execute(f"SELECT id {of_cell} ORDER BY repetition", place).fetchall()
+    runs = [reading.run(connection, id_) for (id_,) in ids]
     found = judge.of_cell([(run.evidence, run.judged) for run in runs])
     connection.execute("DELETE FROM cells WHERE experiment_id = ? AND cell_fingerprint = ?", place)
     insert(

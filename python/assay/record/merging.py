@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +32,7 @@ _OTHER_SOURCE = "name another file to merge"
 _SAME_RUN = ("experiment_id", "cell_fingerprint", "repetition", "seed", "content_fingerprint")
 
 Row = dict[str, Any]
+OnProgress = Callable[[str, int, int], None]
 
 
 @dataclass
@@ -44,8 +45,11 @@ class Merged:
     """New runs, and runs that are complete now."""
 
 
-def merge(source: Path, target: Path, *, waiting: OnMessage) -> Merged:
-    """Brings what ``source`` holds into ``target``, all or nothing; only reads ``source``.
+def merge(
+    source: Path, target: Path, *, waiting: OnMessage, told: OnProgress = lambda *_: None
+) -> Merged:
+    """Brings what ``source`` holds into ``target``, all or nothing; only reads ``source``. ``told``
+    gets what is done (read, add), the number of the experiment, and how many there are.
 
     Raises `ArgumentError` where one of them cannot be used.
     """
@@ -57,10 +61,10 @@ def merge(source: Path, target: Path, *, waiting: OnMessage) -> Merged:
         reader = open_for_reading(source)
     try:
         with _hints_of_the_source():
-            _insist_on_an_intact_file(reader, source)  # before a new target is created
+            _insist_on_an_intact_file(reader, source, told)  # before a new target is created
         writer = Writer(target, waiting=waiting, warning=waiting)
         try:
-            return writer.change(lambda connection: _merged(reader, connection))
+            return writer.change(lambda connection: _merged(reader, connection, told))
         finally:
             writer.close()
     finally:
@@ -77,7 +81,7 @@ def _hints_of_the_source() -> Iterator[None]:
         raise ArgumentError(str(error), hint=hint) from error
 
 
-def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path) -> None:
+def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path, told: OnProgress) -> None:
     """Raises `ArgumentError` for a file that is not all readable, down to the documents of runs:
     what is merged from it may be incomplete, and the file is the only other copy."""
     with reading_errors(path):
@@ -85,7 +89,9 @@ def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path) -> Non
         if found != "ok":
             raise ValueError(" ".join(str(found).rpartition("***")[2].split()))
         column_types.insist_on_whole(connection, path)
-        for (experiment_id,) in connection.execute("SELECT id FROM experiments").fetchall():
+        numbers = connection.execute("SELECT id FROM experiments").fetchall()
+        for number, (experiment_id,) in enumerate(numbers, 1):
+            told("reading", number, len(numbers))
             reading.experiment(connection, path, experiment_id)
         for (text,) in connection.execute(
             "SELECT content FROM experiments UNION ALL "
@@ -97,14 +103,19 @@ def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path) -> Non
             reading.run(connection, run_id)
 
 
-def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
+def _merged(source: sqlite3.Connection, target: sqlite3.Connection, told: OnProgress) -> Merged:
     merged = Merged([], 0)
     of_runs = reading.tables_of_runs(target)
-    for experiment in _rows(source, "SELECT * FROM experiments ORDER BY id"):
+    # What the target has is looked up in memory: its indexes do not begin with these columns.
+    known = _known(target, "experiments", _SAME_EXPERIMENT)
+    experiments = list(_rows(source, "SELECT * FROM experiments ORDER BY id"))
+    for number, experiment in enumerate(experiments, 1):
+        told("adding", number, len(experiments))
         own_id = experiment.pop("id")
-        here_id = _the_same(target, "experiments", experiment, _SAME_EXPERIMENT)
+        here_id = known.get(_key(experiment, _SAME_EXPERIMENT))
         if here_id is None:
             here_id = insert(target, "experiments", **experiment)
+            known[_key(experiment, _SAME_EXPERIMENT)] = here_id
         else:
             target.execute(
                 "UPDATE experiments SET ended_unix_ns = coalesce(ended_unix_ns, ?) WHERE id = ?",
@@ -112,13 +123,23 @@ def _merged(source: sqlite3.Connection, target: sqlite3.Connection) -> Merged:
             )
         _add_continuations(source, target, own_id, here_id)
         runs = _rows(source, "SELECT * FROM runs WHERE experiment_id = ? ORDER BY position", own_id)
-        added = sum(_add_run(source, target, run, here_id, of_runs) for run in runs)
+        known_runs = _known(target, "runs", _SAME_RUN, "WHERE experiment_id = ?", here_id)
+        added = [
+            (run["cell_fingerprint"], run_id)
+            for run in runs
+            if (run_id := _add_run(source, target, run, here_id, of_runs, known_runs)) is not None
+        ]
+        for run_id in dict(added).values():  # each cell once, with all of its repetitions
+            # Where the record has malformed repetitions of the same cell, it gets no verdict.
+            with suppress(KeyError, TypeError, AttributeError, ValueError):
+                cells.settle(target, run_id)
         if added:
             merged.experiments.append(here_id)
-            merged.runs += added
+            merged.runs += len(added)
+    known_calibrations = _known(target, "calibrations", _SAME_CALIBRATION)
     for calibration in _rows(source, "SELECT * FROM calibrations ORDER BY id"):
         del calibration["id"]
-        if _the_same(target, "calibrations", calibration, _SAME_CALIBRATION) is None:
+        if _key(calibration, _SAME_CALIBRATION) not in known_calibrations:
             insert(target, "calibrations", **calibration)
     return merged
 
@@ -129,23 +150,26 @@ def _add_run(
     run: Row,
     experiment_id: int,
     of_runs: list[str],
-) -> bool:
-    """Adds or completes a run; returns whether ``target`` lacked it."""
+    known: dict[tuple[object, ...], int],
+) -> int | None:
+    """Adds or completes a run; returns its number in ``target``, or None where that lacked nothing
+    of it. ``known``: the runs of the experiment that ``target`` had."""
     own_id = run.pop("id")
     run["experiment_id"] = experiment_id
-    here_id = _the_same(target, "runs", run, _SAME_RUN)
+    here_id = known.get(_key(run, _SAME_RUN))
     if here_id is None:
         run["position"] = _free_position(target, experiment_id, run["position"])
         here_id = insert(target, "runs", **run)
+        known[_key(run, _SAME_RUN)] = here_id
     else:
         found = next(_rows(target, "SELECT * FROM runs WHERE id = ?", here_id))
         if found["ended_unix_ns"] is not None or run["begun_unix_ns"] is None:
-            return False
+            return None
         # Of two copies that never ended, as of a process that was killed, the longer one counts.
         if run["ended_unix_ns"] is None and _row_count(source, own_id, of_runs) <= _row_count(
             target, here_id, of_runs
         ):
-            return False
+            return None
         changes = ", ".join(f"{column} = ?" for column in _HOW_IT_ENDED)
         values = [run[column] for column in _HOW_IT_ENDED]
         target.execute(f"UPDATE runs SET {changes} WHERE id = ?", (*values, here_id))
@@ -154,10 +178,7 @@ def _add_run(
         for row in _rows(source, f"SELECT * FROM {table} WHERE run_id = ? ORDER BY rowid", own_id):
             row.pop("id", None)  # of a step: its rows refer to it by position
             insert(target, table, **{**row, "run_id": here_id})
-    # Where the record has malformed repetitions of the same cell, it gets no verdict.
-    with suppress(KeyError, TypeError, AttributeError, ValueError):
-        cells.settle(target, here_id)
-    return True
+    return here_id
 
 
 def _add_continuations(
@@ -198,6 +219,22 @@ def _the_same(
         f"SELECT {key} FROM {table} WHERE {equal}", [row[column] for column in columns]
     ).fetchone()
     return None if found is None else int(found[0])
+
+
+def _known(
+    target: sqlite3.Connection,
+    table: str,
+    columns: tuple[str, ...],
+    where: str = "",
+    *values: int,
+) -> dict[tuple[object, ...], int]:
+    """The number of each row, by these columns; of equal ones the first."""
+    question = f"SELECT {', '.join(columns)}, id FROM {table} {where} ORDER BY id DESC"
+    return {tuple(key): int(number) for *key, number in target.execute(question, values)}
+
+
+def _key(row: Row, columns: tuple[str, ...]) -> tuple[object, ...]:
+    return tuple(row[column] for column in columns)
 
 
 def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[Row]:
