@@ -47,8 +47,13 @@ _OTHER_RESOURCE_HINT = (
     "it ran out of memory, connections, files or another resource: fewer --clients, or a higher "
     "limit in its settings (SYSTEM[setting=value])"
 )
+_FILE_SIZE_LIMIT_HINT = (
+    "a file reached the limit of this shell: `ulimit -f unlimited`, then run it again"
+)
 
-
+_FILE_SIZE_LIMIT = re.compile(
+    rf"{re.escape(os.strerror(errno.EFBIG))}|error:? (?:number )?{errno.EFBIG}\b", re.IGNORECASE
+)
 _NO_SPACE = re.compile(
     rf"\bno space left\b|{re.escape(os.strerror(errno.ENOSPC))}"
     rf"|error:? (?:number )?{errno.ENOSPC}\b"
@@ -78,6 +83,8 @@ def resources_hint(message: str) -> str:
     """What to do where a system ran out of what the message says."""
     if says_shared_memory_is_full(message):
         return FULL_SHARED_MEMORY_HINT
+    if _FILE_SIZE_LIMIT.search(message):
+        return _FILE_SIZE_LIMIT_HINT
     return FULL_DISK_HINT if says_disk_is_full(message) else _OTHER_RESOURCE_HINT
 
 

@@ -179,6 +179,7 @@ def test_the_list_says_which_storages_this_machine_cannot_have(
         ("loop[mount=noatime;reboot]", "mount: expected options joined by"),
         ("loop[mount=-o]", "mount: expected options joined by"),
         ("throttled[read_iops=0]", "read_iops: expected a whole number"),
+        ("two\nlines=tmpfs", r"without control characters, found 'two\\nlines'"),
     ],
 )
 def test_a_wrong_option_is_refused(word: str, message: str) -> None:

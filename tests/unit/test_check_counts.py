@@ -22,7 +22,7 @@ def check(id_: str, ok: bool | None, expected: int | None = 0) -> Check:
 
 def runs(**by_system: list[Check]) -> Any:
     return [
-        SimpleNamespace(system_label=label.rstrip("_"), checks=checks)
+        SimpleNamespace(system_label=label.rstrip("_"), checks=checks, data=None)
         for label, checks in by_system.items()
     ]
 
@@ -93,3 +93,16 @@ def test_what_is_right_on_each_of_several_data_sets_is_said_once(tmp_path: Path)
     right, one = lines(wrong)
     assert right.endswith("; on 13 files of the beebe collection")
     assert one.startswith("checks  1 of 2 right; wrong: S01") and one.endswith("; on 14 files")
+
+
+def test_an_unknown_edition_of_the_data_is_the_reason() -> None:
+    """Expected results are those of an edition: another Debian has another one."""
+    edition = SimpleNamespace(source="real", fingerprint="62fd01e9", items=10_002)
+    (run,) = runs(a=answers(None, None))
+    run.data = edition
+    assert check_counts.words([run]) == (
+        "2 without an expected result; none is known for this edition of the data "
+        "(10002 items, digest 62fd01e9)"
+    )
+    run.checks = RIGHT
+    assert "edition" not in check_counts.words([run])

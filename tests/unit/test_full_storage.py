@@ -47,3 +47,9 @@ def test_full_shared_memory_is_not_a_full_storage() -> None:
     assert error.message.startswith(f"no space left in {SHARED_MEMORY}, which has ")
     assert "--shm-size" in str(error.hint)
     assert resources_hint(error.message) == error.hint
+
+
+def test_a_limit_of_file_sizes_is_no_matter_of_clients() -> None:
+    hint = resources_hint('could not extend file "base/5/16389": File too large')
+    assert "ulimit -f" in hint
+    assert "clients" not in hint

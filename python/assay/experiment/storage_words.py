@@ -134,7 +134,13 @@ def declared_choice(
 ) -> StorageChoice:
     """The choice under a name that shows what the storage is not: ``disk (throttled)``. Without a
     name of its own it is shown as it would be written, in one spelling. Raises `ArgumentError` for
-    the name of another kind, under which the report would show what was not measured."""
+    the name of another kind, under which the report would show what was not measured, and for one
+    with a line break or another control character."""
+    if not name.isprintable():
+        raise ArgumentError(
+            f"expected a storage's name on one line, without control characters, found {name!r}",
+            hint="choose another name, such as fast",
+        )
     if name != kind and name in registry.storages():
         raise ArgumentError(
             f"a storage of the kind {kind} cannot be called {name}, which is another kind",

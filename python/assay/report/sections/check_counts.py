@@ -7,12 +7,16 @@ result are compared with those of other runs and systems instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from assay.check.answers import Check, is_counted, is_not_run
 from assay.record import RunRecord
 from assay.text.units import counted
+
+_REAL = "real"
+"""The source of data that others have published."""
+_DIGEST_SHOWN = 12
 
 
 @dataclass
@@ -80,6 +84,24 @@ def counts_of(runs: Sequence[RunRecord]) -> CheckCounts:
     return found
 
 
+def _unknown_editions(runs: Iterable[RunRecord]) -> list[str]:
+    """Why real data have no expected results, which are known by the digest of an edition."""
+    editions = {
+        run.data.fingerprint: run.data.items
+        for run in runs
+        if run.data and run.data.source == _REAL and any(map(_is_unrated, run.checks))
+    }
+    return [
+        f"none is known for this edition of the data ({counted(items, 'item')}, "
+        f"digest {digest[:_DIGEST_SHOWN]})"
+        for digest, items in editions.items()
+    ]
+
+
+def _is_unrated(check: Check) -> bool:
+    return check["expected"] is None and not is_not_run(check)
+
+
 def words(runs: Sequence[RunRecord]) -> str:
     """``6 of 6 right; SYSTEM: 2 not run: REASON``; empty where there were no checks."""
     found = counts_of(runs)
@@ -103,6 +125,8 @@ def words(runs: Sequence[RunRecord]) -> str:
         parts.append(f"{counted(found.alike, 'answer')} compared: {where}")
     if found.alone:
         parts.append(f"{found.alone} without an expected result")
+    if found.compared or found.alone:
+        parts += _unknown_editions(runs)
     for (label, why), number in found.not_run.items():
         parts.append(f"{label}: {number} not run: {why}")
     return "; ".join(parts)
