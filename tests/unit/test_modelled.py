@@ -16,8 +16,11 @@ from pathlib import Path
 import pytest
 
 from assay.durability.file_system import sync
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, SystemUnderTestError
 from assay.experiment.values import StorageChoice
+from assay.provision import process
+from assay.provision.deployment import StorageFacts
+from assay.provision.directory import server_directory
 from assay.provision.leftovers import clear_leftovers
 from assay.storages.abilities import (
     Accounted,
@@ -28,6 +31,8 @@ from assay.storages.abilities import (
     PowerCut,
     RawDevice,
 )
+from assay.storages.disk_model import process as disk_model
+from assay.storages.disk_model.control import Control
 from assay.storages.modelled import MODELLED
 
 pytestmark = pytest.mark.slow
@@ -268,3 +273,27 @@ def test_every_parameter_of_the_model_is_an_option() -> None:
     for profile in specs["profile"].levels:
         choice = StorageChoice("x", "modelled", options={"profile": profile})
         assert MODELLED._model(choice).profile == profile
+
+
+@pytest.mark.parametrize(
+    ("is_killed", "reason"),
+    [(True, "the modelled disk .* was ended by SIGKILL"), (False, "was ended by SIGKILL")],
+)
+def test_why_a_killed_disk_cannot_be_calibrated_is_never_empty(
+    is_killed: bool,
+    reason: str,
+    storage: StorageFacts,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dies = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    monkeypatch.setattr(disk_model, "_COMMAND", (sys.executable, "-c", dies))
+    idle = ["sleep", "1000"]
+    with server_directory(storage) as directory, process.start(idle, directory) as server:
+        if is_killed:
+            server.send(signal.SIGKILL)
+            while server.died() is None:
+                time.sleep(0.01)
+        disk = disk_model.ServedDisk(server, tmp_path, Control(tmp_path), tmp_path)
+        with pytest.raises(SystemUnderTestError, match=f"cannot be measured: .*{reason}"):
+            disk.calibrate(tmp_path)

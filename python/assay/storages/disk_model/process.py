@@ -63,9 +63,11 @@ class ServedDisk:
                 hint="check its parameters: `assay list storages --detail` explains them",
             ) from error
         if done.returncode != 0:
+            said = done.stderr.strip().removeprefix(_REFUSAL)
+            why = self.process.died("the modelled disk") or said
+            why = why or programs.ending("the program that measures it", done.returncode)
             raise SystemUnderTestError(
-                "the overhead of the modelled disk cannot be measured: "
-                f"{done.stderr.strip().removeprefix(_REFUSAL)}"
+                f"the overhead of the modelled disk cannot be measured: {why}"
             )
         found: list[dict[str, Any]] = json.loads(done.stdout)["kinds"]
         return found
