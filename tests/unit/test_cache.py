@@ -8,17 +8,20 @@ from typing import Any
 
 import invented_records as invented
 import pytest
+from msgspec import structs
 
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Experiment
 from assay.experiment.words import Words, experiment
-from assay.judge import judge_run
+from assay.judge import judge_run, warming
+from assay.observation import Interval, Observation
 from assay.plan import plan
 from assay.plan.drives import drives
 from assay.provision import page_cache
 from assay.report.build import build
 from assay.storages.mounts import mount_of
 from commands import Assay
+from observations import observation
 from step_workloads import HEAD, folder_of
 
 pytestmark = pytest.mark.slow
@@ -174,6 +177,38 @@ def test_a_cold_run_reads_from_storage_and_a_warm_one_does_not(assay: Assay) -> 
         if table.name == "select-only_caches"
     )
     assert [row.cells[2].shown for row in table.rows] == ["cold", "warm"]
+    assert [one.title for one in table.columns][-3:] == [
+        "first execution",
+        "warm after",
+        "then, TPS",
+    ]
+    first = table.rows[0].cells[-3].number
+    (select,) = cold.driven.transactions
+    assert first is not None and select.first is not None
+    assert first.value == select.first.latency_ns > 3 * select.latency.p50_ns
+    assert [cell.shown for cell in table.rows[1].cells[-3:]] == ["", "", ""]
+
+
+def of_seconds(per_second: list[int]) -> Observation:
+    """A measurement in which so many transactions ended in each second."""
+    of_line = dict.fromkeys(Interval.__struct_fields__, 0)
+    none = {"group": "", "latency": None, "schedule_lag": None, "schedule_lag_p99_ns": None}
+    lines = [
+        Interval(**{**of_line, **none, "second": second, "ok": ok})
+        for second, ok in enumerate(per_second)
+    ]
+    return structs.replace(observation(elapsed_ns=len(per_second) * 10**9), intervals=tuple(lines))
+
+
+@pytest.mark.parametrize(
+    ("per_second", "expected"),
+    [([10, 20, *[100, 101, 99, 100] * 5], (2, 100.0)), ([100, 101, 99, 100] * 5, None)],
+)
+def test_a_cold_run_is_warm_where_its_seconds_begin_to_be_alike(
+    per_second: list[int], expected: tuple[int, float] | None
+) -> None:
+    found = warming.warm(of_seconds(per_second))
+    assert (None if found is None else tuple(found)) == expected
 
 
 def test_a_test_that_changes_data_is_not_run_beforehand(assay: Assay) -> None:

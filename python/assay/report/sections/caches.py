@@ -8,12 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.judge import cache
+from assay.judge import cache, warming
 from assay.plan.cell_names import CACHE
 from assay.report.cells import cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import hit_ratio
-from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, size, text
+from assay.report.values import (
+    Cell,
+    Column,
+    Number,
+    Row,
+    Section,
+    Table,
+    absent,
+    rate,
+    size,
+    text,
+)
+from assay.text import units
+
+_OF_COLD = ("first execution", "warm after", "then, TPS")
+_FROM_COLD = (
+    "first execution: of each transaction type, summed; warm after: the first seconds, in which "
+    "the throughput differed, and TPS in the rest; the throughput of the whole is an average over "
+    "both; -: no difference was seen, or fewer than 5 s were measured"
+)
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -22,6 +41,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     if not measured:
         return None
     factors = cell_runs.varying(found, "system", "clients", CACHE)
+    has_cold = any(cache.is_to_be_cold(run.run.evidence) for _, run in measured)
     table = Table(
         name=f"{test}_caches",
         label_columns=len(factors),
@@ -33,11 +53,20 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
             Column("cached", is_number=True),
             Column("read", is_number=True),
             Column("buffer hits", is_number=True),
+            *(Column(title, is_number=True) for title in (_OF_COLD if has_cold else ())),
         ),
         rows=tuple(
-            Row((*cell_runs.label_cells(cell, factors), *_cells(run))) for cell, run in measured
+            Row(
+                (
+                    *cell_runs.label_cells(cell, factors),
+                    *_cells(run),
+                    *(_from_cold(run) if has_cold else ()),
+                )
+            )
+            for cell, run in measured
         ),
         notes=(
+            *((_FROM_COLD,) if has_cold else ()),
             "cached: of the files, in the page cache before the measurement; read: per "
             "transaction, from storage, by the system's processes or else by the whole device",
             *cell_runs.of_middle(found),
@@ -58,3 +87,15 @@ def _cells(run: DrivenRun) -> tuple[Cell, ...]:
         size(read_bytes),
         absent("-") if hits is None else Cell(f"{hits:.2%}", Number(hits, "ratio")),
     )
+
+
+def _from_cold(run: DrivenRun) -> tuple[Cell, Cell, Cell]:
+    if not cache.is_to_be_cold(run.run.evidence):
+        return absent(""), absent(""), absent("")
+    first_ns, warm = warming.first_ns(run.driven), warming.warm(run.driven)
+    first = absent("-")
+    if first_ns is not None:
+        first = Cell(units.short_duration(first_ns / 1e9), Number(first_ns, "ns", n=1))
+    if warm is None:
+        return first, absent("-"), absent("-")
+    return first, Cell(f"{warm.after_s} s", Number(warm.after_s, "s")), rate(warm.per_s)
