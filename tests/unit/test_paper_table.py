@@ -255,6 +255,34 @@ def test_a_series_has_the_published_line_unless_ours_is_of_another_size(tmp_path
     assert [table.is_answer for table in shown.tables] == [False]
 
 
+def test_a_series_has_the_published_rows_of_other_sizes_where_none_was_measured(
+    tmp_path: Path,
+) -> None:
+    column = {"test": "parallel", "title": "memory", "key": "samples.resident_bytes"}
+    published = {
+        "source": "the paper",
+        "unit": "MB",
+        "columns": ["memory"],
+        "rows": [
+            {"system": "old", "clients": 256, "values": [98]},
+            {"system": "small", "clients": 256, "values": ["4 MB each"]},
+        ],
+    }
+    series = {"title": "Memory", "columns": [column], "rows": "clients"}
+    workload = {"series": {"memory": series}, "published": {"memory": published}}
+    rows = {}
+    for clients in (8, 256):
+        planned = invented.plan([invented.SQLITE], clients=(clients,))
+        folder = tmp_path / str(clients)
+        record = invented.experiment(folder, planned, 1.5, workload=workload)
+        report = build(replace(record, experiment={**record.experiment, "series": ["memory"]}))
+        section = next(one for one in report.sections if one.title == "Series memory")
+        rows[clients] = [[cell.shown for cell in row.cells] for row in section.tables[0].rows]
+    of_paper = [["256", "old, published", "98 MB"], ["256", "small, published", "4 MB each"]]
+    assert [found[0][:2] for found in rows.values()] == [["8", "sqlite"], ["256", "sqlite"]]
+    assert rows[8][1:] == rows[256][1:] == of_paper
+
+
 def test_tasks_without_sizes_and_published_numbers_are_bars_side_by_side() -> None:
     def row(storage: str, *rates: float) -> Row:
         return Row((Cell(storage), *(Cell(f"{one:g}", Number(one, "per_s")) for one in rates)))

@@ -47,9 +47,13 @@ def table(
     ]
     measured = pivot_rows(every, labels, columns, [series.rows, *apart])
     rows: list[Row] = []
-    for level in cell_runs.levels(every, series.rows):
+    levels = cell_runs.levels(every, series.rows)
+    for level in levels:
         rows += [table_row(row, labels) for row in measured if row.levels[series.rows] == level]
         rows += _published(published, series, level, labels)
+    if not any(row.is_published for row in rows):  # those of other levels, rather than none
+        for level in published.levels(series.rows) if published else ():
+            rows += _published(published, series, level, labels)
     rows += _published(published, series, None, labels)
     return Table(
         name=series.name,
@@ -140,7 +144,8 @@ def _published(
 def _printed(value: float | str, unit: str) -> Cell:
     """A size with its unit, as those measured in the same column have it."""
     cell = printed_cell(value, unit)
-    return replace(cell, shown=f"{cell.shown} {unit}") if unit in BYTES_PER else cell
+    is_size = cell.number is not None and unit in BYTES_PER
+    return replace(cell, shown=f"{cell.shown} {unit}") if is_size else cell
 
 
 def _source(published: Published) -> list[str]:
