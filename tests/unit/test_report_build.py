@@ -422,3 +422,12 @@ def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
     assert [cell.shown.split()[0] for cell in row.cells] == [
         "sqlite", "8.000", "1.000", "2.000", "0.5000", "4.00", "2.00",
     ]  # fmt: skip
+
+
+def test_which_runs_are_taken_apart_is_said_once(tmp_path: Path) -> None:
+    """Several tables do; a table that may be hidden counts not."""
+    planned = invented.plan([invented.POSTGRESQL, invented.SQLITE], repetitions=3)
+    report = build(invented.experiment(tmp_path / "r.sqlite", planned, 2.0))
+    tables = [one for section in report.sections for one in section.tables if not one.is_detail]
+    notes = [note for one in tables for note in one.notes if "of one run of each cell" in note]
+    assert len(notes) == len(set(notes)) == 1

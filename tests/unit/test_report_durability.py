@@ -227,7 +227,8 @@ def test_the_first_look_has_each_class_together(
     assert [(row[0], row[-1]) for row in rows] == [
         ("postgresql", "D3"), ("sqlite", "D3"), ("postgresql", "D1"),
     ]  # fmt: skip
-    assert "not compared (durability: postgresql D3," in " ".join(lines[:heading])
+    said = " ".join(" ".join(lines[:heading]).split())
+    assert "(their commits are not equally durable (postgresql: D3;" in said
 
 
 def test_what_was_measured_is_shown_for_each_system_on_each_storage(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def build(experiment: ExperimentRecord) -> Report:
         facts=conditions.facts(experiment),
         sections=tuple(
             replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
-            for section in sections
+            for section in _said_once(sections)
         ),
         warnings=warnings.notes(noted, _limits(experiment)),
         cell_count=len(every),
@@ -114,6 +114,19 @@ def build(experiment: ExperimentRecord) -> Report:
             for run in cell.runs
         ),
     )
+
+
+def _said_once(sections: Sequence[Section]) -> Iterator[Section]:
+    """Which runs are taken apart is left out where a table above says it of the same runs, unless
+    that table is a detail, which may be hidden."""
+    said: set[str] = set()
+    for section in sections:
+        tables = []
+        for table in section.tables:
+            tables.append(replace(table, notes=tuple(n for n in table.notes if n not in said)))
+            if not table.is_detail:
+                said |= {note for note in table.notes if note.startswith(cell_runs.OF_MIDDLE)}
+        yield replace(section, tables=tuple(tables))
 
 
 def _sourced(experiment: ExperimentRecord, test: str, section: Section) -> Section:

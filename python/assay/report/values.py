@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from assay.comparison.conclusions import Question
 from assay.experiment import Scalar
 from assay.judge.verdict import NONE, Verdict
+from assay.plan import cell_names
 from assay.report.figure import Figure
 from assay.report.histograms import TimedHistogram
 from assay.report.run_details import RunDetail
@@ -122,7 +123,7 @@ class Row:
     @property
     def block_title(self) -> str:
         return ", ".join(
-            f"{name} = {units.level(level)}" if name else units.level(level)
+            f"{name} = {cell_names.level_text(level)}" if name else cell_names.level_text(level)
             for name, level in self.block.items()
         )
 

@@ -26,9 +26,11 @@ STORAGE_ROLE = "storage_role"
 DURABILITY = "durability"
 """By this name `CellRuns.level` has `CellRuns.durability`, which the system on its storage
 determines."""
-_OF_MIDDLE = (
-    "of one run of each cell ({runs}): the repetition with the median throughput, of an even "
-    "number the faster of the middle two; the summary has the median of all repetitions"
+OF_MIDDLE = "of one run of each cell"
+"""Begins the note of a table that takes one run of each cell apart."""
+_WHICH_RUNS = (
+    " ({runs}): the repetition with the median throughput, of an even number the faster of the "
+    "middle two; the summary has the median of all repetitions"
 )
 _RUNS_NAMED = 6
 _TITLES = {OFFERED_RATE: "offered/s", CLIENT_PROGRAM: "client program"}
@@ -249,7 +251,9 @@ def of_middle(found: Iterable[CellRuns]) -> tuple[str, ...]:
     ids = [run.run.id for _, run in middle_runs(found)]
     named = ", ".join(str(number) for number in ids[:_RUNS_NAMED])
     more = f" and {len(ids) - _RUNS_NAMED} more" if len(ids) > _RUNS_NAMED else ""
-    return (_OF_MIDDLE.format(runs=f"{'run' if len(ids) == 1 else 'runs'} {named}{more}"),)
+    return (
+        OF_MIDDLE + _WHICH_RUNS.format(runs=f"{'run' if len(ids) == 1 else 'runs'} {named}{more}"),
+    )
 
 
 def driven_runs(found: Iterable[CellRuns]) -> list[tuple[CellRuns, DrivenRun]]:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns
+from assay.report.values import Cell
+from assay.text import units
 
 _NAMES = ("p99", "p50")
 """The first of which every repetition has enough samples."""
@@ -40,9 +42,15 @@ def _of_cell(cell: CellRuns, unit: str) -> str:
         if max(values) < _FAR * min(values):
             return ""
         named = ", ".join(
-            f"run {run.run.id} {one.shown} {unit}"
+            f"run {run.run.id} {_with_unit(one, unit)}"
             for run, one in zip(runs[:_RUNS_NAMED], shown, strict=False)
         )
         more = f" and {len(runs) - _RUNS_NAMED} more" if len(runs) > _RUNS_NAMED else ""
         return f"{cell.name}: {name} of {named}{more}"
     return ""
+
+
+def _with_unit(shown: Cell, unit: str) -> str:
+    number = shown.number
+    assert number is not None, "compared above"
+    return units.time_with_unit(number.value, unit, resolution_ns=number.resolution or 0)
