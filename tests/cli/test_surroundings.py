@@ -172,3 +172,23 @@ def test_resources_are_removed_when_their_ledger_entry_is_gone(
     finally:
         storage.rmdir()  # also asserts that everything in it was removed
     assert not directory.run.exists()
+
+
+def test_a_namespace_with_one_user_has_systems_in_this_process(tmp_path: Path) -> None:
+    """Its root can become no other user, which only servers need."""
+    unshare = ["unshare", "--map-root-user", "--mount"]
+    if subprocess.run([*unshare, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs user namespaces")
+    words = ["run", "tpcb.select-only", "--transactions", "3", "--no-probe", "--on"]
+    program = [*unshare, sys.executable, "-m", "assay", *words]
+    for system, status, said in (
+        ("sqlite", 0, "checks 2 of 2 right"),
+        ("postgresql", 3, "this user namespace has no other user"),
+    ):
+        ended = subprocess.run(
+            [*program, system], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        if "is not installed" in ended.stderr:
+            continue
+        assert said in " ".join((ended.stdout + ended.stderr).split())
+        assert ended.returncode == status, ended.stderr

@@ -23,7 +23,7 @@ from assay.provision import process_tags
 from assay.provision.directory import identity_of
 from assay.provision.hierarchies import PROCESSES
 from assay.provision.identity import ProcessIdentity
-from assay.provision.users import SH
+from assay.provision.users import SH, is_alone
 from assay.systems.protocol import ServerDirectory
 from assay.text.reasons import with_log
 
@@ -146,6 +146,11 @@ def surroundings(
 ) -> dict[str, Any]:
     """What every child process begins with: its user, directory, session and environment."""
     uid, gid = owner(directory)
+    if not as_ourselves and is_alone():
+        raise SystemMissing(
+            "servers refuse to run as root, and this user namespace has no other user",
+            hint="run assay as an ordinary user, or choose a system that works in this process",
+        )
     change = (
         {}  # in a control group, `command` changes the user once the group is entered
         if as_ourselves or uid == os.geteuid() or directory.control_groups

@@ -22,6 +22,8 @@ USERADD = Program("useradd", "passwd")
 
 DEFAULT_NAME = "assay"
 _USERADD_NAME_IN_USE = 9
+_USER_RANGES = Path("/proc/self/uid_map")
+"""Lines of: first user in this namespace, the same outside of it, how many."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,15 @@ class ServerUser:
 
 
 def server_user() -> ServerUser:
-    """The user for private servers; made where it is missing and we are root.
+    """The user for private servers; made where it is missing and we are root. Where no other user
+    can be had (see `is_alone`), ourselves: systems in this process need no other.
 
     Raises `ArgumentError` if the environment names an unknown user or root, `SystemMissing` if the
     user cannot be made.
     """
     if os.geteuid() != 0:
+        return ServerUser("", os.geteuid(), os.getegid())
+    if is_alone():
         return ServerUser("", os.geteuid(), os.getegid())
     name = env_vars.SERVER_USER.get() or DEFAULT_NAME
     found = _look_up(name)
@@ -54,6 +59,18 @@ def server_user() -> ServerUser:
     if user.uid == 0:
         raise ArgumentError(f"servers cannot run as {name!r}: that is root")
     return user
+
+
+def is_alone() -> bool:
+    """Whether we are root in a user namespace that has no other user (``unshare --map-root-user``),
+    so that no process can become one."""
+    if os.geteuid() != 0:
+        return False
+    try:
+        ranges = [line.split() for line in _USER_RANGES.read_text().splitlines()]
+    except OSError:
+        return False
+    return [(first, count) for first, _, count in ranges] == [("0", "1")]
 
 
 def first_unreachable(path: Path, user: ServerUser) -> Path | None:
