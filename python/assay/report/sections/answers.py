@@ -99,8 +99,10 @@ def _table(name: str, runs: Sequence[RunRecord]) -> Table:
     has_digests = any(agreements.values())
     rows = []
     for check_id, checks in by_id.items():
-        expected = expected_rows(checks[0][1])
-        why_absent = "only counted" if is_counted(checks[0][1]) else "unknown"
+        # A check that one system cannot express says nothing of the rows that others should find.
+        known = next((check for _, check in checks if not is_not_run(check)), checks[0][1])
+        expected = None if is_not_run(known) else expected_rows(known)
+        why_absent = "only counted" if is_counted(known) else "unknown"
         by_label = [
             [(run, check) for run, check in checks if run.system_label == label] for label in labels
         ]
