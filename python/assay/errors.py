@@ -92,14 +92,19 @@ _ERROR_NUMBER = re.compile(r"\[Errno \d+\] | \(os error \d+\)")
 """What Python and Rust add to the operating system's message."""
 
 
-_LONG_WORD = re.compile(r"\S{600,}")
+_LONG_WORD = re.compile(r"\S{600,}|(?<=')[^'\n]{600,}(?=')")
 _SHOWN_OF_A_LONG_WORD = 60
 
 
 def _shortened(word: re.Match[str]) -> str:
-    """A key or a value that is as long as a file would hide the rest of the message."""
+    """A key, or a value of a statement that a server repeats, would hide the rest of a message."""
     text = word[0]
     return f"{text[:_SHOWN_OF_A_LONG_WORD]}… ({len(text):,} characters) …{text[-20:]}"
+
+
+def readable(message: str) -> str:
+    """The message with its long words and quoted values shortened."""
+    return _LONG_WORD.sub(_shortened, message)
 
 
 class AssayError(Exception):
@@ -108,10 +113,10 @@ class AssayError(Exception):
     exit_code = 4
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
-        message = _LONG_WORD.sub(_shortened, _ERROR_NUMBER.sub("", message))
+        message = readable(_ERROR_NUMBER.sub("", message))
         super().__init__(message)
         self.message = message
-        self.hint = None if hint is None else _LONG_WORD.sub(_shortened, hint)
+        self.hint = None if hint is None else readable(hint)
 
 
 class YouError(AssayError):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.errors import ExperimentError
+from assay.errors import ExperimentError, RunFailed
 from assay.experiment import file as experiment_file
 from assay.files import toml_file
 from assay.text import quantities
@@ -73,6 +73,8 @@ def test_a_long_key_does_not_hide_the_message(tmp_path: Path) -> None:
     long = ExperimentError("k" * 100_000, file="some.toml", hint="h" * 100_000)
     assert "(100,000 characters)" in long.message
     assert len(long.message) + len(long.hint or "") < 400
+    repeated = RunFailed(f"syntax error at or near \"'{'x y ' * 500}' !!!\"")
+    assert len(repeated.message) < 200 and repeated.message.endswith("' !!!\"")
 
 
 def test_a_key_that_also_has_a_table_is_named_with_the_fix(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from assay.check.answers import Check
-from assay.errors import RESOURCES, says_disk_is_full
+from assay.errors import RESOURCES, readable, says_disk_is_full
 from assay.observation import (
     BackupReport,
     NativeClientsReport,
@@ -156,4 +156,4 @@ def _first_error(observation: Observation, counted: Set[str]) -> str:
     if not errors:
         return ""
     fix = _FEWER if errors[0].class_ == _TOO_MANY else ""
-    return f": {errors[0].class_}: {errors[0].message}{fix}"
+    return f": {errors[0].class_}: {readable(errors[0].message)}{fix}"
