@@ -3,6 +3,7 @@ calls, since times belong to the machine."""
 
 from __future__ import annotations
 
+import gc
 import io
 import sqlite3
 import sys
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from assay.cli.report_output import said_meanwhile
+from assay.cli.report_output import said_meanwhile, without_garbage_collection
 from assay.pool import pool
 from assay.record import Store, merging, records
 from assay.report.build import build
@@ -159,3 +160,10 @@ def test_a_run_does_not_look_at_all_runs_behind_it(monkeypatch: pytest.MonkeyPat
     made.spare([run for run in planned.runs if run.position > 7], position=3)
     assert made.later(third) == [planned.runs[5], planned.runs[7]]
     assert made.later(last) == []
+
+
+def test_the_collector_works_again_after_a_report() -> None:
+    with pytest.raises(ZeroDivisionError), without_garbage_collection():
+        assert not gc.isenabled()
+        _ = 1 / 0
+    assert gc.isenabled()

@@ -64,6 +64,7 @@ def command(
         STANDARD_OUTPUT,
         insist_on_readable,
         said_meanwhile,
+        without_garbage_collection,
         write,
         write_charts,
     )
@@ -71,17 +72,18 @@ def command(
 
     insist_on_readable(form, output)
     word = " ".join(reference) or "latest"
-    with said_meanwhile("reading the record …"):
-        found = record_words.experiments(word, records)
-    if len(found) > 1:
-        raise ArgumentError(
-            f"expected one experiment, found {word!r}",
-            hint=f"assay report {found[0].id}; `assay compare` takes several as one side",
-        )
-    with said_meanwhile("making the report …"):
-        report = build(found[0])
-    if charts is not None:
-        say(f"{counted(write_charts(report, charts, force=force), 'chart')} in {charts}")
-    write(report, form, detail, output, force=force)
-    if output not in (None, STANDARD_OUTPUT):
-        say(f"written to {output}")
+    with without_garbage_collection():
+        with said_meanwhile("reading the record …"):
+            found = record_words.experiments(word, records)
+        if len(found) > 1:
+            raise ArgumentError(
+                f"expected one experiment, found {word!r}",
+                hint=f"assay report {found[0].id}; `assay compare` takes several as one side",
+            )
+        with said_meanwhile("making the report …"):
+            report = build(found[0])
+        if charts is not None:
+            say(f"{counted(write_charts(report, charts, force=force), 'chart')} in {charts}")
+        write(report, form, detail, output, force=force)
+        if output not in (None, STANDARD_OUTPUT):
+            say(f"written to {output}")

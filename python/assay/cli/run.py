@@ -126,13 +126,13 @@ def _ways() -> dict[str, Any]:
 
 def _print(result: ExperimentResult, kept_in: Path, form: str, detail: bool | None) -> None:
     """The report, and where the record is."""
-    from assay.cli.report_output import said_meanwhile
+    from assay.cli.report_output import said_meanwhile, without_garbage_collection
     from assay.record import Store
     from assay.report.build import build
     from assay.report.forms import table
     from assay.report.summaries import first_look
 
-    with said_meanwhile("making the report …"):
+    with said_meanwhile("making the report …"), without_garbage_collection():
         with Store(kept_in, must_exist=True) as store:
             kept = store.experiment(result.experiment_id)
         report = build(kept)
