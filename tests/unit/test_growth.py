@@ -89,7 +89,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_is_told_that_the_report_is_made_and_a_file_is_not(
+def test_a_terminal_shows_that_the_report_is_made_and_a_file_does_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for stream, shown in ((Terminal(), "making\r\x1b[K"), (io.StringIO(), "")):
@@ -106,13 +106,13 @@ def test_a_merge_looks_at_each_experiment_once(
     steps = []
     real = merging._merged
 
-    def merged(source: sqlite3.Connection, target: sqlite3.Connection, told: Any) -> Any:
+    def merged(source: sqlite3.Connection, target: sqlite3.Connection, progress: Any) -> Any:
         def count() -> int:
             steps[-1] += 1
             return 0
 
         target.set_progress_handler(count, 100)
-        return real(source, target, told)
+        return real(source, target, progress)
 
     monkeypatch.setattr(merging, "_merged", merged)
     for experiments in (40, 160):
@@ -124,7 +124,7 @@ def test_a_merge_looks_at_each_experiment_once(
             source,
             tmp_path / f"into-{experiments}.sqlite",
             waiting=print,
-            told=lambda *now, said=said: said.append(now),
+            progress=lambda *now, said=said: said.append(now),
         )
         assert said[-1] == ("adding", experiments, experiments)
     assert steps[1] <= 4.8 * steps[0]
@@ -142,7 +142,7 @@ def test_a_merge_that_is_stopped_leaves_the_record_as_it_was(tmp_path: Path) -> 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        merging.merge(source, target, waiting=print, told=stop)
+        merging.merge(source, target, waiting=print, progress=stop)
     with Store(target, must_exist=True) as store:
         assert [one.identity for one in store.runs()] == before
     assert merging.merge(source, target, waiting=print).runs == 6

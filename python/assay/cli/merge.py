@@ -32,7 +32,7 @@ def command(file: Path, records: Path) -> None:
     """
     from assay.record.merging import merge
 
-    merged = merge(file, records, waiting=say, told=_now_and_then())
+    merged = merge(file, records, waiting=say, progress=_now_and_then())
     if not merged.runs:
         say(f"{records} has everything that {file} holds")
         return
@@ -45,13 +45,13 @@ def _now_and_then() -> Callable[[str, int, int], None]:
     """Says how far a long merge is."""
     said_s = time.monotonic()
 
-    def told(doing: str, number: int, of: int) -> None:
+    def progress(doing: str, number: int, of: int) -> None:
         nonlocal said_s
         if time.monotonic() - said_s >= _EVERY_S:
             said_s = time.monotonic()
             say(f"{doing} experiment {number} of {of}")
 
-    return told
+    return progress
 
 
 def _numbers(experiments: list[int]) -> str:

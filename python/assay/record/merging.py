@@ -46,10 +46,10 @@ class Merged:
 
 
 def merge(
-    source: Path, target: Path, *, waiting: OnMessage, told: OnProgress = lambda *_: None
+    source: Path, target: Path, *, waiting: OnMessage, progress: OnProgress = lambda *_: None
 ) -> Merged:
-    """Brings what ``source`` holds into ``target``, all or nothing; only reads ``source``. ``told``
-    gets what is done (read, add), the number of the experiment, and how many there are.
+    """Brings what ``source`` holds into ``target``, all or nothing; only reads ``source``.
+    ``progress`` gets what is done (reading, adding), the number of the experiment, and of how many.
 
     Raises `ArgumentError` where one of them cannot be used.
     """
@@ -61,10 +61,10 @@ def merge(
         reader = open_for_reading(source)
     try:
         with _hints_of_the_source():
-            _insist_on_an_intact_file(reader, source, told)  # before a new target is created
+            _insist_on_an_intact_file(reader, source, progress)  # before a new target is created
         writer = Writer(target, waiting=waiting, warning=waiting)
         try:
-            return writer.change(lambda connection: _merged(reader, connection, told))
+            return writer.change(lambda connection: _merged(reader, connection, progress))
         finally:
             writer.close()
     finally:
@@ -81,7 +81,9 @@ def _hints_of_the_source() -> Iterator[None]:
         raise ArgumentError(str(error), hint=hint) from error
 
 
-def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path, told: OnProgress) -> None:
+def _insist_on_an_intact_file(
+    connection: sqlite3.Connection, path: Path, progress: OnProgress
+) -> None:
     """Raises `ArgumentError` for a file that is not all readable, down to the documents of runs:
     what is merged from it may be incomplete, and the file is the only other copy."""
     with reading_errors(path):
@@ -91,7 +93,7 @@ def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path, told: 
         column_types.insist_on_whole(connection, path)
         numbers = connection.execute("SELECT id FROM experiments").fetchall()
         for number, (experiment_id,) in enumerate(numbers, 1):
-            told("reading", number, len(numbers))
+            progress("reading", number, len(numbers))
             reading.experiment(connection, path, experiment_id)
         for (text,) in connection.execute(
             "SELECT content FROM experiments UNION ALL "
@@ -103,14 +105,14 @@ def _insist_on_an_intact_file(connection: sqlite3.Connection, path: Path, told: 
             reading.run(connection, run_id)
 
 
-def _merged(source: sqlite3.Connection, target: sqlite3.Connection, told: OnProgress) -> Merged:
+def _merged(source: sqlite3.Connection, target: sqlite3.Connection, progress: OnProgress) -> Merged:
     merged = Merged([], 0)
     of_runs = reading.tables_of_runs(target)
     # What the target has is looked up in memory: its indexes do not begin with these columns.
     known = _known(target, "experiments", _SAME_EXPERIMENT)
     experiments = list(_rows(source, "SELECT * FROM experiments ORDER BY id"))
     for number, experiment in enumerate(experiments, 1):
-        told("adding", number, len(experiments))
+        progress("adding", number, len(experiments))
         own_id = experiment.pop("id")
         here_id = known.get(_key(experiment, _SAME_EXPERIMENT))
         if here_id is None:
