@@ -46,3 +46,13 @@ def test_attempts_to_reconnect_are_reported_with_their_limit() -> None:
     assert "no client reconnected in 3.5 s" in failed
     assert "at most 60 s" in failed
     assert "reconnect" not in str(why_failed(lost, [], None))
+
+
+def test_a_conflict_of_transactions_has_a_fix() -> None:
+    """As of MariaDB 11.8, whose snapshots are checked by default."""
+    said = "Record has changed since last read in table 'accounts'"
+    conflict = observations.error(**{"class": "serialization", "code": "1020", "message": said})
+    outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
+    failed = why_failed(observations.observation(errors=[conflict], outcomes=outcomes), [], None)
+    assert said in str(failed)
+    assert "fix: --retries" in str(failed)

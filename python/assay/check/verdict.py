@@ -24,6 +24,7 @@ _ENDED = {
     "interrupted": "interrupted",
 }
 _TOO_MANY = "too many connections"
+_RETRY = "; fix: --retries 10, or a setting of the system by which fewer of them are refused"
 _FEWER = "; fix: fewer --clients, or a higher limit of connections in the server"
 
 
@@ -156,4 +157,6 @@ def _first_error(observation: Observation, counted: Set[str]) -> str:
     if not errors:
         return ""
     fix = _FEWER if errors[0].class_ == _TOO_MANY else ""
+    if errors[0].class_ in CONFLICTS:
+        fix = _RETRY
     return f": {errors[0].class_}: {readable(errors[0].message)}{fix}"
