@@ -33,6 +33,8 @@ def facts_of(choice: StorageChoice, version: int) -> StorageFacts:
     if choice.kind == "modelled":
         given = values(registry.storage(choice.kind), choice)
         kept: dict[str, Any] = {"model": model_of(given, 512 << 20).facts(), "path_cost": []}
+        of_a_read = {"depth": 1, "path_cost_ns": 49_000, "modelled_ns": 101_000}
+        kept["path_cost"] = [{**of_a_read, "measured_ns": 424_000}]
     else:
         limits = {"read_iops": 200, "write_bps": 5 << 20}
         kept = {"limits": limits, "control_groups_version": version}
@@ -121,3 +123,10 @@ def test_other_limits_of_the_same_name_are_a_difference(tmp_path: Path) -> None:
     assert [(one.name, one.a, one.b) for one in found if one.what == "storage"] == [
         ("read_iops of the storage", "200", "20")
     ]
+
+
+def test_a_model_that_is_missed_by_more_than_the_path_costs_has_another_cause(
+    tmp_path: Path,
+) -> None:
+    shown = " ".join(form(record(tmp_path, MODELLED), "table").split())
+    assert "not within 5% of its model at depth 1: was the machine busy" in shown

@@ -106,7 +106,8 @@ def _misses(name: str, facts: _Facts) -> Iterator[str]:
         ):
             continue
         why = "the I/O path overhead is a large part of its time"
-        if found.modelled_ns >= _SLOW * found.path_cost_ns:
+        beyond_ns = abs(found.measured_ns - found.modelled_ns)
+        if found.modelled_ns >= _SLOW * found.path_cost_ns or beyond_ns > 2 * found.path_cost_ns:
             why = "was the machine busy with other programs?"
         yield f"{name} was not within {_NEAR:.0%} of its model at depth {found.depth}: {why}"
 
