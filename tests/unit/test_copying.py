@@ -72,7 +72,7 @@ def test_on_a_full_disk_nothing_is_copied(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(copying, "_can_share", lambda *_: False)
-    said = r"takes 3\.\d+ MB, and 4\.61e\+06 TB stay free for the server: .* free"
+    said = r"takes 3\.\d+ MB, and 4611686 TB stay free for the server: .* free"
     with pytest.raises(SystemUnderTestError, match=said) as caught:
         copying.copy_directory(data, tmp_path / "copy", reserve_bytes=1 << 62)
     assert "--datasets" in (caught.value.hint or "")

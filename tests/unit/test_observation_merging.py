@@ -18,10 +18,10 @@ from assay.observation import (
     Standstill,
     read_observation,
 )
-from assay.observation.in_turn import in_turn
 from assay.observation.latencies import encoded, merged_latency
 from assay.observation.merging import merge
 from assay.observation.spans import SECOND_NS
+from assay.observation.successive import successive
 
 
 def driven(name: str, **changes: Any) -> Observation:
@@ -187,7 +187,7 @@ def test_parts_that_followed_one_another_are_one_measurement_of_the_same_clients
         driven(f"turn {one['name']}", scripts=[one], sum_answers=True, stop={"passes": 200})
         for one in texts
     ]
-    whole = in_turn(parts)
+    whole = successive(parts)
     assert whole.elapsed_ns == sum(part.elapsed_ns for part in parts)
     assert (whole.clients, whole.outcomes.ok) == (2, 3 * 2 * 200)
     assert [one.name for one in whole.transactions] == ["q1", "q2", "q3"]
@@ -209,4 +209,4 @@ def test_parts_that_followed_one_another_are_one_measurement_of_the_same_clients
     idle = MachineCost(1, 1, 1, 1, 1, 0.5, 200, 20, free_least_bytes=30)
     costs = [replace(parts[0], machine_cost=one) for one in (busy, idle)]
     expected = MachineCost(6, 6, 6, 6, 6, 1.5, 200, 20, free_least_bytes=30)
-    assert in_turn(costs).machine_cost == expected
+    assert successive(costs).machine_cost == expected

@@ -106,13 +106,13 @@ def test_levels_that_no_system_can_have_are_refused_before_the_first_run(
 
 def test_a_library_beside_a_server_is_refused_with_the_reason() -> None:
     experiment, workload = words.experiment(
-        words.Words("tpcb", on=("postgresql,sqlite,duckdb",), memory="72MB")
+        words.Words("tpcb", on=("postgresql,sqlite,duckdb",), memory="200MB")
     )
     reasons = [why_refused(Compiled(workload), run) for run in plan(experiment, workload).runs]
     assert reasons == [
         None,
         None,
-        "duckdb memory=72MB: it runs in the client's own process, and its memory cannot be "
+        "duckdb memory=200MB: it runs in the client's own process, and its memory cannot be "
         "bounded: a limit would end the client",
     ]
 

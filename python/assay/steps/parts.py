@@ -14,8 +14,8 @@ from msgspec import structs
 from assay.drive.sampler import TimedSample
 from assay.experiment import COLD_CACHES
 from assay.observation import CacheState, Observation
-from assay.observation.in_turn import begins_ns, in_turn
 from assay.observation.spans import SECOND_NS
+from assay.observation.successive import begins_ns, successive
 from assay.plan.drives import PlannedDrive
 from assay.steps.context import RunState
 from assay.storages.abilities import AccountedSecond
@@ -46,7 +46,7 @@ def documents_of(
 
 
 def whole(parts: Sequence[Part]) -> Observation:
-    return _with_all_caches(parts, in_turn([part.observation for part in parts]))
+    return _with_all_caches(parts, successive([part.observation for part in parts]))
 
 
 def keep_samples(state: RunState, parts: Sequence[Part]) -> None:

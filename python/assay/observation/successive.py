@@ -34,7 +34,7 @@ def begins_ns(parts: Sequence[Observation]) -> list[int]:
     return list(accumulate((part.elapsed_ns for part in parts[:-1]), initial=0))
 
 
-def in_turn(parts: Sequence[Observation]) -> Observation:
+def successive(parts: Sequence[Observation]) -> Observation:
     """Of the same clients. Passes are left out: no part has a whole one."""
     if len(parts) < 2:
         return parts[0]
