@@ -130,6 +130,18 @@ def test_a_file_of_another_language_holds_the_statements_for_it(tmp_path: Path) 
     assert "data.json" not in workload.texts
 
 
+def test_a_file_of_another_language_alone_is_a_script_where_a_test_names_it(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, WORKLOAD.replace('["*.sql"]', '["one.sql", "find*.json"]'))
+    (folder / "find_all.json").write_text('{"find": "t"};\n')
+    (folder / "data.json").write_text("{}")
+    workload = reader.read(str(folder))
+    assert workload.test("all").scripts == ("one", "find_all")
+    other = Spoken("other", "json")
+    assert workload.script_for("find_all", other).text == '{"find": "t"};\n'
+    assert [workload.is_spoken("find_all", one) for one in (other, Spoken("some"))] == [True, False]
+    assert "data" not in workload.scripts and "data.json" not in workload.texts
+
+
 INSTANCES = WORKLOAD.replace('["*.sql"]', '["day_{instance}.sql"]')
 
 

@@ -50,12 +50,18 @@ def _mix(section: Section, known: Mapping[str, Script]) -> dict[str, int]:
     return mix
 
 
+def _is_named(script: Script, glob: str) -> bool:
+    """Files that are no SQL may be data, so they are scripts only by their ending."""
+    is_script = script.language == "sql" or glob.endswith(Path(script.path).suffix)
+    return bool(glob) and is_script and Path(script.path).match(glob)
+
+
 def _names(
     section: Section, globs: tuple[str, ...], known: Mapping[str, Script]
 ) -> tuple[str, ...]:
     names: list[str] = []
     for glob in globs:
-        matching = [script for script in known.values() if glob and Path(script.path).match(glob)]
+        matching = [script for script in known.values() if _is_named(script, glob)]
         if not matching:
             raise section.error(
                 f"no script is called {glob!r}",

@@ -34,7 +34,9 @@ def read(name_or_path: str) -> Workload:
     top = toml_file.read(file)
     found = instances.expand(scripts.read(folder), top.section("instances"))
     declared = {entry.name: entry for entry in parameters.read(top.section("parameters"))}
-    read_tests = declared_tests.read(top.section("tests"), found.scripts, declared)
+    nameable = {**found.alone, **found.scripts}
+    read_tests = declared_tests.read(top.section("tests"), nameable, declared)
+    found = found.with_named(folder, {name for test in read_tests for name in test.named_scripts})
     known = {entry.name: entry for entry in read_tests}
     data = top.section("data")
     row_source = registry.row_source(data.choice("source", registry.row_sources()))

@@ -2,17 +2,17 @@
 
 Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
 without the ending. A file of the same name beside it that ends in ``.cql`` or ``.json`` holds its
-statements in that language. ``overrides/<dialect>/<path of the script>`` replaces a script for one
-dialect, or for several (``overrides/db2,oracle/…``), and must give the reason in a comment on its
-first line. A file in ``checks/`` is not a
-transaction type but a query that must return no row.
+statements in that language; alone, it is a script where a test names it by this ending, and else a
+file of data. ``overrides/<dialect>/<path of the script>`` replaces a script for one dialect, or for
+several (``overrides/db2,oracle/…``), and must give the reason in a comment on its first line. A
+file in ``checks/`` is not a transaction type but a query that must return no row.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from assay.errors import ExperimentError
@@ -36,11 +36,26 @@ class Found:
     """(dialect or language, name) → what is sent in place of the SQL."""
     texts: dict[str, str]
     """The texts of all files, by path within the folder."""
+    alone: dict[str, Script]
+    """Files in another language without SQL beside them, still without their texts: scripts where a
+    test names them."""
+
+    def with_named(self, folder: Path, names: Collection[str]) -> Found:
+        """Of the files that stand alone, those that are named are scripts."""
+        named = {
+            name: replace(script, text=text_file.read(folder / script.path, ExperimentError))
+            for name, script in self.alone.items()
+            if name in names
+        }
+        texts = {script.path: script.text for script in named.values()}
+        return replace(
+            self, scripts={**self.scripts, **named}, texts={**self.texts, **texts}, alone={}
+        )
 
 
 def read(folder: Path) -> Found:
     """Reads every script of the folder, ordered by path."""
-    found = Found({}, {}, {}, {})
+    found = Found({}, {}, {}, {}, {})
     overrides: list[tuple[Path, str]] = []
     for file in sorted(folder.rglob("*.sql")):
         text = text_file.read(file, ExperimentError)
@@ -66,6 +81,7 @@ def read(folder: Path) -> Found:
                 found.texts[within.as_posix()] = text
                 key = language, script.name
                 found.overrides[key] = Script(script.name, within.as_posix(), text)
+    found.alone.update(_alone(folder, every))
     paths = {script.path: script.name for script in every.values()}
     for within, text in overrides:
         dialects, name = _override(folder, within, text, paths)
@@ -77,6 +93,18 @@ def read(folder: Path) -> Found:
                     hint="one override for each script and dialect",
                 )
             found.overrides[dialect, name] = Script(name, within.as_posix(), text)
+    return found
+
+
+def _alone(folder: Path, every: Collection[str]) -> dict[str, Script]:
+    """Files of the other languages whose names no script has. Most hold data, so none is read."""
+    found: dict[str, Script] = {}
+    for language in LANGUAGES:
+        for file in sorted(folder.rglob(f"*.{language}")):
+            within = file.relative_to(folder)
+            if within.parts[0] in (OVERRIDES, CHECKS) or file.stem in (*every, *found):
+                continue
+            found[file.stem] = Script(file.stem, within.as_posix(), "", language=language)
     return found
 
 

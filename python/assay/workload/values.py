@@ -132,6 +132,11 @@ class Test:
         return tuple(step for step in self.steps if isinstance(step, Drive))
 
     @property
+    def named_scripts(self) -> tuple[str, ...]:
+        """Of its clients, and those that its steps run once."""
+        return (*self.scripts, *(name for step in self.steps for name in step.scripts_run_once))
+
+    @property
     def only_drive(self) -> Drive | None:
         """The drive step, where there is exactly one and it has no groups; the client options of a
         command line apply to it."""
