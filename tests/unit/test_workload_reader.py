@@ -9,6 +9,7 @@ import pytest
 
 from assay.dialects.protocol import Partitioning
 from assay.errors import AssayError, ExperimentError
+from assay.experiment import words
 from assay.workload import reader
 from assay.workload.scripts import as_file
 
@@ -235,3 +236,13 @@ def test_a_file_for_a_client_has_the_statements_alone(tmp_path: Path) -> None:
     workload = reader.read(str(folder_of(tmp_path)))
     scripts = workload.scripts_for(workload.test("all"), Spoken(""))
     assert as_file(scripts) == "-- one: the first\nselect 1;\n\nselect 2;\n"
+
+
+@pytest.mark.parametrize("path", [".", "./", "../workload"])
+def test_a_workload_is_shown_by_the_name_of_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    folder = folder_of(tmp_path)
+    monkeypatch.chdir(folder)
+    asked, _ = words.asked(words.Words(path.replace("workload", folder.name), on=("null",)))
+    assert Path(asked.workload).name == folder.name

@@ -129,7 +129,7 @@ def _workload_name(top: Section) -> str:
     """The name of the workload, or its path where it is relative to the file's folder."""
     name = top.text("workload")
     if name not in registry.workloads() and paths.is_folder(top.file.parent / name):
-        return str(top.file.parent / name)
+        return paths.with_name(str(top.file.parent / name))
     return name
 
 

@@ -147,7 +147,7 @@ def _from_target(words: Words) -> tuple[Experiment, Workload]:
         )
     workload = reader.read(name)
     asked = Experiment(
-        workload=name,
+        workload=paths.with_name(name),
         tests=_test_names(workload, test),
         systems=(),
         scripts=scripts,

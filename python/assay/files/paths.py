@@ -1,5 +1,5 @@
 """Takes a path given by the user; returns whether a file or folder exists there, which is
-false where the name is invalid or the path is not accessible."""
+false where the name is invalid or the path is not accessible, or the path with a name."""
 
 from __future__ import annotations
 
@@ -33,3 +33,8 @@ def exists(path: Path) -> bool:
         return path.exists()
     except OSError:
         return False
+
+
+def with_name(path: str) -> str:
+    """As given; absolute where its last part is no name (``.``, ``..``), by which it is shown."""
+    return path if Path(path).name not in ("", "..") else str(Path(path).resolve())
