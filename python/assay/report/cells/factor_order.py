@@ -4,13 +4,15 @@ asked for, whatever the order in which they were executed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from assay.experiment import SystemChoice
 from assay.record import ExperimentRecord, RunRecord
 
 Place = tuple[int, float]
+Levels = Mapping[object, int]
+"""Level that was asked for → its place among them."""
 
 
 def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
@@ -18,27 +20,32 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
     and storages innermost, as an interleaved experiment is executed. Levels that were not asked for
     (the defaults of a test) stand behind the others: numbers by size, names as they were run."""
     asked = experiment.experiment
+    test, clients, rate, cache, client_program = (
+        _numbered(asked.get(name, ()))
+        for name in ("tests", "clients", "offered_rates_per_s", "caches", "client_programs")
+    )
+    parameters, group_clients = (
+        {name: _numbered(levels) for name, levels in asked.get(factor, {}).items()}
+        for factor in ("parameters", "group_clients")
+    )
     system_of = _systems(asked)
-    storages = [one["name"] for one in asked.get("storages", ())]
+    storage = _numbered(one["name"] for one in asked.get("storages", ()))
 
     def order(run: RunRecord) -> tuple[Any, ...]:
         rate_per_s = run.driving.offered_rate_per_s if run.driving else None
         return (
-            _place(run.test, asked.get("tests", ())),
+            _place(run.test, test),
+            *(_place(level, parameters.get(name, {})) for name, level in run.parameters.items()),
+            _place(run.clients, clients),
             *(
-                _place(level, asked.get("parameters", {}).get(name, ()))
-                for name, level in run.parameters.items()
-            ),
-            _place(run.clients, asked.get("clients", ())),
-            *(
-                _place(count, asked.get("group_clients", {}).get(name, ()))
+                _place(count, group_clients.get(name, {}))
                 for name, count in run.group_clients.items()
             ),
-            _place(rate_per_s, asked.get("offered_rates_per_s", ())),
-            _place(run.cache, asked.get("caches", ())),
-            _place(run.client_program, asked.get("client_programs", ())),
+            _place(rate_per_s, rate),
+            _place(run.cache, cache),
+            _place(run.client_program, client_program),
             system_of(run),
-            _place(run.storage, storages),
+            _place(run.storage, storage),
         )
 
     return sorted(experiment.runs, key=order)
@@ -46,7 +53,7 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
 
 def _systems(asked: Mapping[str, Any]) -> Callable[[RunRecord], tuple[Place, ...]]:
     """A system, and what it was given of the machine."""
-    systems = [
+    systems = _numbered(
         SystemChoice(
             one["name"],
             one.get("url"),
@@ -56,22 +63,29 @@ def _systems(asked: Mapping[str, Any]) -> Callable[[RunRecord], tuple[Place, ...
             of_profile=one.get("of_profile") or {},
         ).label
         for one in asked.get("systems", ())
-    ]
+    )
+    memory, cpus, rtt = (
+        _numbered(asked.get(name, ())) for name in ("memory_bytes", "cpus", "rtts_s")
+    )
 
     def place(run: RunRecord) -> tuple[Place, ...]:
         machine = run.server_machine
         given = " ".join(machine.words)
         return (
             _place(run.system_label.removesuffix(given).rstrip(), systems),
-            _place(machine.memory_bytes, asked.get("memory_bytes", ())),
-            _place(machine.cpus, asked.get("cpus", ())),
-            _place(machine.rtt_s, asked.get("rtts_s", ())),
+            _place(machine.memory_bytes, memory),
+            _place(machine.cpus, cpus),
+            _place(machine.rtt_s, rtt),
         )
 
     return place
 
 
-def _place(level: object, asked: Sequence[object]) -> Place:
+def _numbered(levels: Iterable[object]) -> Levels:
+    return {level: number for number, level in enumerate(dict.fromkeys(levels))}
+
+
+def _place(level: object, asked: Levels) -> Place:
     if level in asked:
-        return asked.index(level), 0.0
+        return asked[level], 0.0
     return len(asked), float(level) if isinstance(level, int | float) else 0.0
