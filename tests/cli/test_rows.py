@@ -42,7 +42,7 @@ def test_limits_begin_with_what_cannot_be_made_or_searched(
         assert run_program(["limits", "bibsql", *filter(None, [detail])]) == 0
         lines[detail] = capsys.readouterr().out.splitlines()
     assert len(lines[""]) < 12 < len(lines["--detail"])
-    assert "bibtype, filename, label and " in lines[""][1]
+    assert "author, booktitle, title and " in lines[""][1]
 
 
 def test_markdown_keeps_its_columns() -> None:

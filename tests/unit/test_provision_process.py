@@ -239,6 +239,7 @@ def test_a_server_that_must_be_killed_takes_its_stopped_children_with_it(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
 def test_a_termination_is_raised_once_and_the_handlers_are_put_back(number: signal.Signals) -> None:
+    inherited = signal.signal(number, signal.SIG_DFL)  # ignored in a background job of a shell
     before = signal.getsignal(number)
     with pytest.raises(Terminated) as caught, raise_on_termination():
         try:
@@ -247,6 +248,7 @@ def test_a_termination_is_raised_once_and_the_handlers_are_put_back(number: sign
             signal.raise_signal(signal.SIGHUP)  # the teardown goes on
     assert caught.value.exit_code == 128 + number
     assert signal.getsignal(number) == before
+    signal.signal(number, inherited)
     ignored = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         with raise_on_termination():

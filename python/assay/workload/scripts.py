@@ -4,7 +4,7 @@ Every ``*.sql`` below the folder is a script; its name (the transaction type) is
 without the ending. A file of the same name beside it that ends in ``.cql`` or ``.json`` holds its
 statements in that language; alone, it is a script where a test names it by this ending, and else a
 file of data. ``overrides/<dialect>/<path of the script>`` replaces a script for one dialect, or for
-several (``overrides/db2,oracle/…``), and must give the reason in a comment on its first line. A
+several (``overrides/db2+oracle/…``), and must give the reason in a comment on its first line. A
 file in ``checks/`` is not a transaction type but a query that must return no row.
 """
 
@@ -129,7 +129,7 @@ def _override(
             line=1,
             hint=f"-- {dialects}: what is spelled differently",
         )
-    return dialects.split(","), paths[replaced]
+    return dialects.split("+"), paths[replaced]
 
 
 def as_file(scripts: Iterable[Script]) -> str:
