@@ -205,7 +205,8 @@ def verdict_counts(found: Iterable[CellSummary]) -> Counter[str]:
 
 
 def _seconds(value_ns: float) -> str:
-    return units.time_with_unit(value_ns, "s").replace(" ", TOGETHER)
+    unit = "s" if value_ns >= units.NS_PER["s"] else "ms"
+    return units.time_with_unit(value_ns, unit).replace(" ", TOGETHER)
 
 
 def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[str, str], ...]:
