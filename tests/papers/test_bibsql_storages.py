@@ -30,6 +30,7 @@ def table(report: Report, name: str) -> Table:
     return next(one for part in report.sections for one in part.tables if one.name == name)
 
 
+@pytest.mark.alone  # storages are not ranked beside other programs
 def test_a_column_for_each_storage_speed_ups_and_probes(
     assay: Assay, beebe: Path, available: list[str]
 ) -> None:
