@@ -14,7 +14,7 @@ _DELETED = " (deleted)"
 
 @dataclass(frozen=True)
 class PosixSharedMemory(Resource):
-    """A segment that one of our servers maps, known by its inode; its name has no mark of ours.
+    """A segment that a server of ours maps, identified by its inode: the server chose its name.
 
     A server makes further segments while it works (``PROGRAM.NUMBER``) and keeps their numbers, as
     words of 4 bytes, in the first one: they are removed with it.
@@ -26,7 +26,7 @@ class PosixSharedMemory(Resource):
 
     @classmethod
     def mapped_by(cls, pid: int) -> list[Self]:
-        """Those that a process maps now; none where the kernel does not tell."""
+        """Those that a process maps now; none where /proc cannot be read."""
         try:
             lines = Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines()
         except OSError:
@@ -38,7 +38,7 @@ class PosixSharedMemory(Resource):
                 found[path[0]] = int(inode)
         return [cls(path, inode) for path, inode in found.items()]
 
-    def undo(self, identity: str) -> Undone:  # noqa: ARG002  (it has no mark)
+    def undo(self, identity: str) -> Undone:  # noqa: ARG002  (the inode identifies it)
         path = Path(self.path)
         if path.parent != SHARED_MEMORY:
             raise CannotUndo("it is not in /dev/shm, so no segment that Assay made")
