@@ -16,7 +16,7 @@ import pytest
 
 from assay.cli.report_output import said_meanwhile, without_garbage_collection
 from assay.pool import pool
-from assay.record import Store, merging, records
+from assay.record import Store, merging, reading, records
 from assay.report.build import build
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.forms import table
@@ -58,6 +58,20 @@ def test_a_report_of_four_times_as_many_runs_is_four_times_the_work(
     assert many_built <= 4.5 * few_built
     assert many_built <= 3 * 120
     assert many_read <= 4.5 * few_read
+
+
+def test_the_runs_of_an_experiment_are_read_with_as_many_questions_as_one(tmp_path: Path) -> None:
+    asked = []
+    for runs in (1, 60):
+        path = tmp_path / f"{runs}.sqlite"
+        number = large_records.experiment(path, cells=runs)
+        with sqlite3.connect(path) as connection:
+            questions: list[str] = []
+            connection.set_trace_callback(questions.append)
+            assert len(reading.experiment(connection, path, number).runs) == runs
+        connection.close()
+        asked.append(len(questions))
+    assert asked[0] == asked[1]
 
 
 def test_rows_for_programs_are_made_only_for_forms_that_show_them(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -31,33 +31,44 @@ def keep(
     insert(connection, "calibrations", **values, machine=json_text(machine), build=json_text(build))
 
 
-def nearest_to(
-    connection: sqlite3.Connection, run_id: int, site: Document | None, observation: Observed | None
-) -> CalibrationRecord | None:
-    """The calibration of the run's driver, on its machine and with its build, that was made before
-    the run ended: of the nearest number of clients, then of as many threads, then the newest."""
-    if site is None or not isinstance(observation, Observation):
-        return None
+def of_experiment(connection: sqlite3.Connection, experiment_id: int) -> list[CalibrationRecord]:
+    """Those of its machine, made with its build."""
     found = connection.execute(
         f"""
-        SELECT calibrations.id, {", ".join(f"calibrations.{name}" for name in _COLUMNS)},
-               calibrations.observation
-        FROM calibrations
-        JOIN experiments USING (machine, build)
-        JOIN runs ON runs.experiment_id = experiments.id
-        WHERE runs.id = ? AND driver = ?
-          AND calibrations.begun_unix_ns <= coalesce(runs.ended_unix_ns, calibrations.begun_unix_ns)
+        SELECT calibrations.id, calibrations.observation,
+               {", ".join(f"calibrations.{name}" for name in _COLUMNS)}
+        FROM calibrations JOIN experiments USING (machine, build)
+        WHERE experiments.id = ?
         """,
-        (run_id, site["address"]["driver"]),
-    ).fetchall()
+        (experiment_id,),
+    )
+    return [
+        CalibrationRecord(
+            **dict(zip(_COLUMNS, values, strict=True)), observation=json.loads(text), id=number
+        )
+        for number, text, *values in found
+    ]
 
-    def distance(row: tuple[Any, ...]) -> tuple[float, bool, int]:
-        named = dict(zip(["id", *_COLUMNS], row, strict=False))
-        clients = abs(math.log(named["clients"] / max(1, observation.clients)))
-        return clients, named["threads"] != observation.threads, -named["id"]
 
-    if not found:
+def nearest_to(
+    found: Iterable[CalibrationRecord],
+    site: Document | None,
+    observation: Observed | None,
+    ended_unix_ns: int | None,
+) -> CalibrationRecord | None:
+    """The calibration of the run's driver that was made before the run ended: of the nearest number
+    of clients, then of as many threads, then the newest. ``found``: see `of_experiment`."""
+    if site is None or not isinstance(observation, Observation):
         return None
-    *values, text = min(found, key=distance)
-    named = dict(zip(["id", *_COLUMNS], values, strict=True))
-    return CalibrationRecord(**named, observation=json.loads(text))
+
+    def distance(one: CalibrationRecord) -> tuple[float, bool, int]:
+        clients = abs(math.log(one.clients / max(1, observation.clients)))
+        return clients, one.threads != observation.threads, -one.id
+
+    suitable = (
+        one
+        for one in found
+        if one.driver == site["address"]["driver"]
+        and (ended_unix_ns is None or one.begun_unix_ns <= ended_unix_ns)
+    )
+    return min(suitable, key=distance, default=None)

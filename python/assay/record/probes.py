@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 
 from assay.observation import shape
 from assay.probe import Probe
@@ -23,21 +24,28 @@ def keep(connection: sqlite3.Connection, run_id: int, probe: Probe) -> None:
     )
 
 
-def of_run(connection: sqlite3.Connection, run_id: int) -> Probe | None:
-    """The last probe of the run's storage in its experiment that was made before the run ended: an
-    experiment that was resumed has made its storages, and probed them, again."""
+def of_experiment(connection: sqlite3.Connection, experiment_id: int) -> list[Probe]:
+    """All of its probes, the last one first."""
     found = connection.execute(
         """
-        SELECT probes.document
-        FROM runs
-        JOIN runs AS probed USING (experiment_id)
-        JOIN probes ON probes.run_id = probed.id AND probes.storage = runs.storage
-        WHERE runs.id = ?
-          AND probes.begun_unix_ns <= coalesce(runs.ended_unix_ns, probes.begun_unix_ns)
-        ORDER BY probes.begun_unix_ns DESC LIMIT 1
+        SELECT run_id, document FROM probes
+        WHERE run_id IN (SELECT id FROM runs WHERE experiment_id = ?)
+        ORDER BY begun_unix_ns DESC
         """,
-        (run_id,),
-    ).fetchone()
-    return (
-        None if found is None else shape.read(Probe, json.loads(found[0]), f"run {run_id}: probe")
+        (experiment_id,),
+    )
+    return [shape.read(Probe, json.loads(text), f"run {one}: probe") for one, text in found]
+
+
+def of_run(found: Iterable[Probe], storage: str, ended_unix_ns: int | None) -> Probe | None:
+    """The last probe of the run's storage that was made before the run ended: an experiment that
+    was resumed has made its storages, and probed them, again. ``found``: see `of_experiment`."""
+    return next(
+        (
+            one
+            for one in found
+            if one.storage == storage
+            and (ended_unix_ns is None or one.begun_unix_ns <= ended_unix_ns)
+        ),
+        None,
     )

@@ -5,11 +5,13 @@ A run that has not ended is shown as interrupted if the process that began it is
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,24 +19,30 @@ from assay.errors import ArgumentError
 from assay.experiment import StoragePrice
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
-from assay.record import calibrations, column_types, probes, run_steps, typed
+from assay.probe import Probe
+from assay.record import calibrations, column_types, probes, rows_of_runs, run_steps, typed
 from assay.record.file import DEFAULT_FILE_NAME
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
     END_STATES,
     PROCESS_ENDED,
+    CalibrationRecord,
     ContinuationRecord,
     ExperimentRecord,
     RunRecord,
     RunSummary,
     StepRecord,
 )
+from assay.record.rows_of_runs import RUNS
 from assay.record.run_ends import ENDED, EXIT_STATUS
 from assay.text import units
 
 _REFERENCE = re.compile(r"(?:(experiment|run)[ :]?)?(\d{1,30})", re.IGNORECASE)
 
 _LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
+
+_AT_ONCE = 256
+"""Runs that are read with one question for each table; their documents are in memory twice."""
 
 SAME_COMMAND = "json_remove(command, '$.only', '$.ways') = json_remove(?, '$.only', '$.ways')"
 """Of `experiments`: which runs a process executes, and how it loads and probes, is no part of what
@@ -73,19 +81,59 @@ def runs(connection: sqlite3.Connection) -> list[RunSummary]:
 
 def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
     column_types.insist_on_runs(connection, "id", run_id)
-    return _run(connection, run_id)
-
-
-def _run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
     row = next(_rows(connection, f"{_RUNS} WHERE runs.id = ?", run_id), None)
     if row is None:
         raise _unknown(connection, "run", "runs", run_id)
-    site = _document(connection, "sites", run_id)
-    steps = run_steps.of_run(connection, run_id)
+    return next(_records(connection, row["experiment_id"], [row]))
+
+
+def _records(
+    connection: sqlite3.Connection, experiment_id: int, rows: Iterable[dict[str, Any]]
+) -> Iterator[RunRecord]:
+    """The whole runs of these rows of `_RUNS`, all of that experiment."""
+    calibrated = calibrations.of_experiment(connection, experiment_id)
+    probed = probes.of_experiment(connection, experiment_id)
+    machine = cache(json.loads)
+    for some in _batches(rows):
+        kept = _Kept(connection, [row["id"] for row in some])
+        for row in some:
+            yield _record(row, kept, machine(row["machine"]), calibrated, probed)
+
+
+def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    remaining = iter(rows)
+    while some := list(itertools.islice(remaining, _AT_ONCE)):
+        yield some
+
+
+class _Kept:
+    """All that is kept of these runs, by their numbers."""
+
+    def __init__(self, connection: sqlite3.Connection, runs: Sequence[int]) -> None:
+        def read(columns: str, table: str, order: str) -> dict[int, list[rows_of_runs.Row]]:
+            question = f"SELECT run_id, {columns} FROM {table} WHERE run_id IN {RUNS}"
+            return rows_of_runs.by_run(connection, runs, f"{question} ORDER BY {order}")
+
+        self.sites = read("document", "sites", "run_id")
+        self.steps = run_steps.of_runs(connection, runs)
+        self.warnings = read("name, detail", "warnings", "position")
+        self.stages = read("state, begun_unix_ns", "stages", "rowid")
+
+
+def _record(
+    row: dict[str, Any],
+    kept: _Kept,
+    machine: dict[str, Any],
+    calibrated: Sequence[CalibrationRecord],
+    probed: Sequence[Probe],
+) -> RunRecord:
+    run_id = row["id"]
+    site = json.loads(kept.sites[run_id][0][0]) if run_id in kept.sites else None
+    steps = kept.steps.get(run_id, ())
     measured = _measured(steps)
     observation = measured.observation if measured else None
     dataset = next((one.dataset for one in reversed(steps) if one.dataset is not None), None)
-    machine = json.loads(row["machine"])
+    ended_unix_ns = row["ended_unix_ns"]
     found = RunRecord(
         **_summary(row),
         site=site,
@@ -98,20 +146,10 @@ def _run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
         open_files=measured.open_files if measured else (),
         storage_requests=measured.storage_requests if measured else (),
         steps=steps,
-        warnings=tuple(
-            RunWarning(*values)
-            for values in connection.execute(
-                "SELECT name, detail FROM warnings WHERE run_id = ? ORDER BY position", (run_id,)
-            )
-        ),
-        stages=tuple(
-            (str(state), int(begun_unix_ns))
-            for state, begun_unix_ns in connection.execute(
-                "SELECT state, begun_unix_ns FROM stages WHERE run_id = ? ORDER BY rowid", (run_id,)
-            )
-        ),
-        calibration=calibrations.nearest_to(connection, run_id, site, observation),
-        probe=probes.of_run(connection, run_id),
+        warnings=tuple(RunWarning(*values) for values in kept.warnings.get(run_id, ())),
+        stages=tuple((str(state), int(at_ns)) for state, at_ns in kept.stages.get(run_id, ())),
+        calibration=calibrations.nearest_to(calibrated, site, observation, ended_unix_ns),
+        probe=probes.of_run(probed, row["storage"], ended_unix_ns),
         machine=machine,
         cell=typed.cell(json.loads(row["cell"]), f"run {run_id}"),
         facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),
@@ -136,14 +174,6 @@ def experiment(
     row = next(_rows(connection, "SELECT * FROM experiments WHERE id = ?", experiment_id), None)
     if row is None:
         raise _unknown(connection, "experiment", "experiments", experiment_id)
-    run_ids = [
-        int(run_id)
-        for run_id, is_superseded in connection.execute(
-            "SELECT id, superseded FROM runs WHERE experiment_id = ? ORDER BY position",
-            (experiment_id,),
-        )
-        if not is_superseded or run_id == only_run
-    ]
     if only_run is None:
         column_types.insist_on_runs(connection, "experiment_id", experiment_id)
     else:
@@ -154,8 +184,16 @@ def experiment(
         name: StoragePrice(float(one["per_gb"]), str(one["currency"]))
         for name, one in asked.get("prices", {}).items()
     }
-    found = (_run(connection, one) for one in run_ids if only_run in (None, one))
-    runs = tuple(replace(one, storage_price=prices.get(one.storage)) for one in found)
+    if only_run is None:
+        of_runs = f"{_RUNS} WHERE runs.experiment_id = ? AND superseded = 0 ORDER BY runs.position"
+        rows = _rows(connection, of_runs, experiment_id)
+    else:
+        rows = _rows(connection, f"{_RUNS} WHERE runs.id = ?", only_run)
+    found = _records(connection, experiment_id, rows)
+    runs = tuple(
+        replace(one, storage_price=prices[one.storage]) if one.storage in prices else one
+        for one in found
+    )
     kept = {} if only_run else dict(_cells(connection, experiment_id))
     states = [
         state
@@ -328,12 +366,6 @@ def _summary(row: dict[str, Any]) -> dict[str, Any]:
 
 def _process(row: dict[str, Any]) -> ProcessIdentity:
     return ProcessIdentity(row["process_id"], row["process_started"], row["boot_id"])
-
-
-def _document(connection: sqlite3.Connection, table: str, run_id: int) -> Any:
-    """The JSON document of that run; None where it ended before there was one."""
-    row = connection.execute(f"SELECT document FROM {table} WHERE run_id = ?", (run_id,)).fetchone()
-    return None if row is None else json.loads(row[0])
 
 
 def _rows(connection: sqlite3.Connection, question: str, *values: int) -> Iterator[dict[str, Any]]:

@@ -14,8 +14,10 @@ from typing import Any, NamedTuple, TypeVar
 
 from assay.drive.sampler import TimedSample
 from assay.provision.machine_sampling import MachineSample
+from assay.record import rows_of_runs
 from assay.record.document import storable
 from assay.record.file import insert
+from assay.record.rows_of_runs import RUNS
 from assay.storages.device_counters import DeviceCounts
 from assay.systems.protocol import ProcessSample
 
@@ -66,22 +68,29 @@ def keep(
         )
 
 
-def samples(connection: sqlite3.Connection, place: tuple[int, int]) -> tuple[TimedSample, ...]:
-    """Those of a step; the handles of single files are not in them (`open_files`)."""
-    found = connection.execute(
-        f"SELECT at_s, {_COLUMNS} FROM samples WHERE run_id = ? AND step = ? ORDER BY at_s", place
+def samples(
+    connection: sqlite3.Connection, runs: Sequence[int]
+) -> dict[tuple[int, int], tuple[TimedSample, ...]]:
+    """By run and step; the handles of single files are not in them (`open_files`)."""
+    found = rows_of_runs.by_step(
+        connection,
+        runs,
+        f"SELECT run_id, step, at_s, {_COLUMNS} FROM samples WHERE run_id IN {RUNS} ORDER BY at_s",
     )
-    return tuple(_sample(*values) for values in found)
+    return {place: tuple(_sample(*values) for values in rows) for place, rows in found.items()}
 
 
-def open_files(connection: sqlite3.Connection, place: tuple[int, int]) -> tuple[OpenFile, ...]:
-    """The files with the most handles first."""
-    found = connection.execute(
-        "SELECT file, handles FROM open_files WHERE run_id = ? AND step = ? "
+def open_files(
+    connection: sqlite3.Connection, runs: Sequence[int]
+) -> dict[tuple[int, int], tuple[OpenFile, ...]]:
+    """By run and step, the files with the most handles first."""
+    found = rows_of_runs.by_step(
+        connection,
+        runs,
+        f"SELECT run_id, step, file, handles FROM open_files WHERE run_id IN {RUNS} "
         "ORDER BY handles DESC, file",
-        place,
     )
-    return tuple(OpenFile(*values) for values in found)
+    return {place: tuple(OpenFile(*values) for values in rows) for place, rows in found.items()}
 
 
 def _sample(at_s: float, *values: Any) -> TimedSample:

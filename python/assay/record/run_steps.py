@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from assay.observation import Observation, Observed, ShapeError, read_observed
 from assay.observation.merging import merge
-from assay.record import run_samples, storage_requests, typed
+from assay.record import rows_of_runs, run_samples, storage_requests, typed
 from assay.record.document import storable
 from assay.record.file import insert
-from assay.record.records import Document, ScriptRecord, StepRecord
+from assay.record.records import ScriptRecord, StepRecord
+from assay.record.rows_of_runs import RUNS, Row
 from assay.text.secrets import without_secrets
 
 StepState = Literal["done", "failed", "interrupted", "refused", "skipped"]
 RUNNING = "running"
+Place = tuple[int, int]
+"""The number of a run, and the position of its step."""
 _RUN_STATES = {
     "load": "loading",
     "ddl": "loading",
@@ -84,17 +87,46 @@ def keep_drive(
         )
 
 
-def of_run(connection: sqlite3.Connection, run_id: int) -> tuple[StepRecord, ...]:
-    found = connection.execute(
-        "SELECT position, do, name, state, reason, begun_unix_ns, ended_unix_ns FROM steps "
-        "WHERE run_id = ? ORDER BY position",
-        (run_id,),
-    ).fetchall()
-    return tuple(_step(connection, run_id, *values) for values in found)
+def of_runs(
+    connection: sqlite3.Connection, runs: Sequence[int]
+) -> dict[int, tuple[StepRecord, ...]]:
+    """The steps of each of these runs, in order; a run that began none is not in it."""
+    found = rows_of_runs.by_run(
+        connection,
+        runs,
+        "SELECT run_id, position, do, name, state, reason, begun_unix_ns, ended_unix_ns "
+        f"FROM steps WHERE run_id IN {RUNS} ORDER BY position",
+    )
+    kept = _Kept(connection, runs)
+    return {
+        run_id: tuple(_step(kept, run_id, *values) for values in rows)
+        for run_id, rows in found.items()
+    }
+
+
+class _Kept:
+    """All that is kept of the steps of these runs, by run and step."""
+
+    def __init__(self, connection: sqlite3.Connection, runs: Sequence[int]) -> None:
+        def read(columns: str, table: str, order: str = "rowid") -> dict[Place, list[Row]]:
+            question = (
+                f"SELECT run_id, step, {columns} FROM {table} WHERE run_id IN {RUNS} "
+                f"ORDER BY {order}"
+            )
+            return rows_of_runs.by_step(connection, runs, question)
+
+        self.datasets = read("document", "datasets")
+        self.drives = read("document", "drives")
+        self.checks = read("document", "checks")
+        self.scripts = read("name, path, text, weight", "scripts", "position")
+        self.observations = read("agent, document", "observations", "agent")
+        self.samples = run_samples.samples(connection, runs)
+        self.open_files = run_samples.open_files(connection, runs)
+        self.storage_requests = storage_requests.of_runs(connection, runs)
 
 
 def _step(
-    connection: sqlite3.Connection,
+    kept: _Kept,
     run_id: int,
     position: int,
     do: str,
@@ -105,7 +137,7 @@ def _step(
     ended_unix_ns: int | None,
 ) -> StepRecord:
     place = (run_id, position)
-    observation, agents = _observed(connection, place)
+    observation, agents = _observed(kept.observations.get(place, ()), f"run {run_id}: observation")
     return StepRecord(
         position,
         do,
@@ -114,38 +146,24 @@ def _step(
         reason,
         begun_unix_ns,
         ended_unix_ns,
-        dataset=_document(connection, "datasets", place),
-        drive=_document(connection, "drives", place),
-        scripts=tuple(
-            ScriptRecord(*values)
-            for values in connection.execute(
-                "SELECT name, path, text, weight FROM scripts WHERE run_id = ? AND step = ? "
-                "ORDER BY position",
-                place,
-            )
-        ),
+        dataset=_document(kept.datasets, place),
+        drive=_document(kept.drives, place),
+        scripts=tuple(ScriptRecord(*values) for values in kept.scripts.get(place, ())),
         observation=observation,
         agents=agents,
-        samples=run_samples.samples(connection, place),
-        open_files=run_samples.open_files(connection, place),
-        storage_requests=storage_requests.of_step(connection, place),
-        checks=typed.checks(_document(connection, "checks", place) or (), f"run {run_id}: checks"),
+        samples=kept.samples.get(place, ()),
+        open_files=kept.open_files.get(place, ()),
+        storage_requests=kept.storage_requests.get(place, ()),
+        checks=typed.checks(_document(kept.checks, place) or (), f"run {run_id}: checks"),
     )
 
 
-def _observed(
-    connection: sqlite3.Connection, place: tuple[int, int]
-) -> tuple[Observed | None, tuple[Observation, ...]]:
+def _observed(rows: Iterable[Row], name: str) -> tuple[Observed | None, tuple[Observation, ...]]:
     """What the step reported, and the observations of each machine where several drove its clients;
-    where only these are kept, they add up to the step's."""
-    found = connection.execute(
-        "SELECT agent, document FROM observations WHERE run_id = ? AND step = ? ORDER BY agent",
-        place,
-    )
-    name = f"run {place[0]}: observation"
+    where only these are kept, they add up to the step's. ``rows``: agent and document."""
     whole: Observed | None = None
     agents: list[Observation] = []
-    for agent, text in found:
+    for agent, text in rows:
         one = read_observed(json.loads(text), name)
         if not agent:
             whole = one
@@ -158,15 +176,7 @@ def _observed(
     return whole, tuple(agents)
 
 
-def _documents(
-    connection: sqlite3.Connection, table: str, place: tuple[int, int]
-) -> list[Document]:
-    """The JSON documents kept of that step."""
-    found = connection.execute(f"SELECT document FROM {table} WHERE run_id = ? AND step = ?", place)
-    return [json.loads(text) for (text,) in found]
-
-
-def _document(connection: sqlite3.Connection, table: str, place: tuple[int, int]) -> Any:
+def _document(rows: Mapping[Place, Sequence[Row]], place: Place) -> Any:
     """None where the step ended before there was one."""
-    found = _documents(connection, table, place)
-    return found[0] if found else None
+    found = rows.get(place)
+    return json.loads(found[0][0]) if found else None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 
+from assay.record import rows_of_runs
 from assay.record.file import insert
+from assay.record.rows_of_runs import RUNS
 from assay.storages.abilities import AccountedSecond
 
 _COLUMNS = ", ".join(one.name for one in fields(AccountedSecond))
@@ -19,11 +21,14 @@ def keep(
         insert(connection, "storage_requests", run_id=run_id, step=position, **asdict(one))
 
 
-def of_step(connection: sqlite3.Connection, place: tuple[int, int]) -> tuple[AccountedSecond, ...]:
-    """In the order of seconds and operations."""
-    found = connection.execute(
-        f"SELECT {_COLUMNS} FROM storage_requests WHERE run_id = ? AND step = ? "
+def of_runs(
+    connection: sqlite3.Connection, runs: Sequence[int]
+) -> dict[tuple[int, int], tuple[AccountedSecond, ...]]:
+    """By run and step, in the order of seconds and operations."""
+    found = rows_of_runs.by_step(
+        connection,
+        runs,
+        f"SELECT run_id, step, {_COLUMNS} FROM storage_requests WHERE run_id IN {RUNS} "
         "ORDER BY second, operation",
-        place,
     )
-    return tuple(AccountedSecond(*values) for values in found)
+    return {place: tuple(AccountedSecond(*one) for one in rows) for place, rows in found.items()}

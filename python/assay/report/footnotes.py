@@ -19,7 +19,12 @@ def numbered(table: Table) -> Table:
         number = numbers.setdefault(cell.note, len(numbers) + 1)
         return replace(cell, shown=f"{cell.shown} [{number}]".lstrip())
 
-    rows = tuple(replace(row, cells=tuple(map(shown, row.cells))) for row in table.rows)
+    rows = tuple(
+        replace(row, cells=tuple(map(shown, row.cells)))
+        if any(one.note for one in row.cells)
+        else row
+        for row in table.rows
+    )
     notes = [f"[{number}] {note}" for note, number in numbers.items()]
     if not notes and _is_judged(table):
         notes = [ALL_VALID]

@@ -26,6 +26,8 @@ def visible(text: str, *, keep: str = "") -> str:
 
 def visible_lines(text: str) -> str:
     """The same for text that may have several lines."""
+    if text.isascii() and text.isprintable():
+        return text
     return visible(text.replace("\r\n", "\n"), keep="\n\t")
 
 

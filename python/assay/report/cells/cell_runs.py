@@ -171,15 +171,16 @@ def label_cells(
     cell: CellRuns, factors: Sequence[str], run: RunRecord | None = None
 ) -> tuple[Cell, ...]:
     """The cell's levels as the first cells of a row; ``run``: where the row is about that one."""
-    levels = [cell.level(name) for name in factors]
-    cells = (absent("") if level is None else label(level) for level in levels)
     runs = cell.run_ids if run is None else (run.id,)
-    return tuple(replace(one, runs=runs) for one in cells)
+    return tuple(label(cell.level(name), runs) for name in factors)
 
 
-def label(level: Scalar) -> Cell:
-    """A level as a cell."""
-    return Cell(f"{level:g}" if isinstance(level, float) else units.level(level), level=level)
+def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> Cell:
+    """A level as a cell about these runs; None: it has no such factor."""
+    if level is None:
+        return Cell("", is_absent=True, runs=runs)
+    shown = f"{level:g}" if isinstance(level, float) else units.level(level)
+    return Cell(shown, level=level, runs=runs)
 
 
 def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Column, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import cache
 from operator import is_
 from pathlib import Path
 from typing import Any
@@ -23,17 +22,27 @@ def for_people(report: Report) -> Report:
     return replace(shown, title=" ".join(shown.title.split()))
 
 
+Escape = Callable[[Any], Any]
+
+
+class _Escapes(dict[Any, Escape | None]):
+    """What escapes the values of a class, and returns a value itself where there is nothing to
+    escape, as nearly always: a long report is not copied. None: they hold no text."""
+
+    def __missing__(self, kind: Any) -> Escape | None:
+        self[kind] = found = _escape_of(kind)
+        return found
+
+
+_ESCAPES = _Escapes()
+
+
 def _shown(value: Any) -> Any:
-    """The value itself where there is nothing to escape, as nearly always: a long report is not
-    copied."""
-    kind: Any = type(value)
-    escape = _escape_of(kind)
+    escape = _ESCAPES[value.__class__]
     return value if escape is None else escape(value)
 
 
-@cache
-def _escape_of(kind: Any) -> Callable[[Any], Any] | None:
-    """What escapes the values of a class; None: they hold no text."""
+def _escape_of(kind: Any) -> Escape | None:
     if is_dataclass(kind):
         return _of_fields(tuple(one.name for one in fields(kind)))
     if issubclass(kind, str):
@@ -47,13 +56,13 @@ def _escape_of(kind: Any) -> Callable[[Any], Any] | None:
     return _of_tuple if issubclass(kind, tuple) else None
 
 
-def _of_fields(names: tuple[str, ...]) -> Callable[[Any], Any]:
+def _of_fields(names: tuple[str, ...]) -> Escape:
     def escape(value: Any) -> Any:
         changed = {}
         for name in names:
             part = getattr(value, name)
-            shown = _shown(part)
-            if shown is not part:
+            escape_part = _ESCAPES[part.__class__]
+            if escape_part is not None and (shown := escape_part(part)) is not part:
                 changed[name] = shown
         return replace(value, **changed) if changed else value
 
@@ -61,12 +70,16 @@ def _of_fields(names: tuple[str, ...]) -> Callable[[Any], Any]:
 
 
 def _of_mapping(items: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    if not items:
+        return items
     shown = {_shown(key): _shown(item) for key, item in items.items()}
     is_same = all(shown.get(key) is item for key, item in items.items())
     return items if is_same else shown
 
 
 def _of_tuple(values: Any) -> Any:
+    if not values:
+        return values
     shown = tuple(map(_shown, values))
     if all(map(is_, shown, values)):
         return values

@@ -3,7 +3,7 @@ meaning of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TextIO
@@ -29,6 +29,7 @@ WIDTH = 80
 CELLS_WITH_DETAIL = 4
 """A report of more cells shows its details only with ``--detail``."""
 _HEADING = Style(bold=True)
+_BLOCK_TITLE = Style(italic=True)
 
 
 def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> None:
@@ -79,8 +80,7 @@ def _console(stream: TextIO) -> Iterator[Console]:
     console.width = line_width(stream) or WIDTH
     with console.capture() as written:
         yield console
-    for line in written.get().splitlines():
-        stream.write(line.rstrip() + "\n")
+    stream.write("".join(f"{line.rstrip()}\n" for line in written.get().splitlines()))
 
 
 def _print(console: Console, report: Report, left_out: int) -> None:
@@ -186,17 +186,16 @@ def _print_upright(console: Console, table: Table, layout: Layout) -> None:
         console.print()
         if not place:
             console.print(Text(table.title))
-        _write_lines(console, part.head, _HEADING)
-        _write_lines(console, [part.rule])
-        for number, (title, lines) in enumerate(part.blocks):
+        lines = [_segment(part.head, _HEADING), _segment([part.rule])]
+        for number, (title, rows) in enumerate(part.blocks):
             if number:
-                console.print()
+                lines.append(_segment([""]))
             if title:
-                console.print(Text(title, "italic"))
-            _write_lines(console, lines)
+                lines.append(_segment(upright.lines_of(title, console.width), _BLOCK_TITLE))
+            lines.append(_segment(rows))
+        # Whole, also where they are wider than the terminal: a number that is cut is another one.
+        console.print(Segments(lines), end="", crop=False)
 
 
-def _write_lines(console: Console, lines: Sequence[str], style: Style | None = None) -> None:
-    """Whole, also where they are wider than the terminal: a number that is cut is another one."""
-    if lines:
-        console.print(Segments([Segment("\n".join([*lines, ""]), style)]), end="", crop=False)
+def _segment(lines: Iterable[str], style: Style | None = None) -> Segment:
+    return Segment("".join(f"{line}\n" for line in lines), style)
