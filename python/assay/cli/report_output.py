@@ -45,6 +45,7 @@ def without_garbage_collection() -> Iterator[None]:
     try:
         yield
     finally:
+        gc.freeze()  # else the collector looks through all of it once, as soon as it works again
         if was_enabled:
             gc.enable()
 
