@@ -10,6 +10,7 @@ from typing import Any
 import invented_records as invented
 import pytest
 
+from assay.experiment import Driving
 from assay.observation import read_observed
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
@@ -66,6 +67,20 @@ def test_a_speed_up_has_the_range_its_repetitions_allow(path: Path) -> None:
     number = table(report, "parallel").rows[0].cells[3].number
     assert number is not None
     assert (number.value, number.low, number.high) == (2.0, 9 / 5.5, 11 / 4.5)
+
+
+def test_a_duration_is_not_shown_as_the_time_that_a_test_took(path: Path) -> None:
+    planned = invented.plan(
+        [invented.SQLITE], [invented.HERE, invented.SSD], driving=[Driving(duration_s=2.0)]
+    )
+    report = build(invented.experiment(path, planned, 2.0, workload=SPEED_UP))
+    why = "ended by its duration"
+    assert [row[:3] for row in shown(table(report, "parallel"))] == [["sqlite", why, why]]
+    stream = io.StringIO()
+    github_summary.render(report, stream)
+    titles, _, *rows = [line for line in stream.getvalue().splitlines() if line.startswith("|")]
+    place = titles.split("|").index(" time, s ")
+    assert [row.split("|")[place].strip() for row in rows[:2]] == ["", ""]
 
 
 def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:

@@ -66,7 +66,7 @@ class Key:
 def at(path: str) -> Key:
     """The key of a path through the observation (`assay.report.cells.field_path`)."""
     is_of_load = path.startswith(f"{field_path.DATA}.")
-    return Key(lambda run: field_path.value(run, path), field_path.unit(path), path, is_of_load)
+    return Key(lambda run: field_path.result(run, path), field_path.unit(path), path, is_of_load)
 
 
 def mean_ns(observation: Observation) -> float | None:

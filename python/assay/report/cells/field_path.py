@@ -14,11 +14,15 @@ from typing import Any
 
 import msgspec
 
+from assay.comparison import metrics
 from assay.observation import Latency
 from assay.record import RunRecord
 from assay.report.cells import percentiles
 
 SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
+ELAPSED = metrics.ELAPSED.name
+ENDED_BY_DURATION = "ended by its duration"
+"""In place of the elapsed time of a run that was asked to last so long."""
 EARLIER = {"response_time": "latency"}
 """Old names in workload files and records."""
 _UNITS = {"_ns": "ns", "_bytes": "bytes", "_per_s": "per_s", "_ratio": "ratio"}
@@ -40,8 +44,15 @@ def value(run: RunRecord, key: str) -> Any:
     return found
 
 
+def result(run: RunRecord, key: str) -> Any:
+    """The value as a result of the test: an elapsed time is none where a duration was asked for."""
+    return metrics.ELAPSED.value(run) if key == ELAPSED else value(run, key)
+
+
 def why_none(run: RunRecord, key: str) -> str:
-    """Instead of the value, where there is none: ``n<72`` for a percentile of too few samples."""
+    """Instead of the result, where there is none: ``n<72`` for a percentile of too few samples."""
+    if key == ELAPSED and value(run, key):
+        return ENDED_BY_DURATION
     above, _, name = key.rpartition(".")
     times = value(run, above) if above else None
     needed = percentiles.lacking(times, name) if isinstance(times, Latency) else 0

@@ -118,7 +118,7 @@ def _numbers(cell: Mapping[str, Any], failed: int) -> list[str]:
     return [
         "" if rate is None else units.digits(rate),
         around,
-        _time(cell["elapsed_ns"], "s"),
+        _time(cell["elapsed_ns"] if cell["duration_s"] is None else None, "s"),
         _time(cell["latency_p50_ns"], "ms"),
         _time(cell["latency_p99_ns"], "ms"),
         str(failed),

@@ -81,6 +81,10 @@ CELLS = [
     *_spread_columns(
         "throughput", "_per_s", "number", "transactions that ended ok per second", "throughput"
     ),
+    TidyColumn(
+        "duration_s", "number", "of the measurement, as asked for; null: counts end it",
+        lambda cell: cell.first.driving.duration_s if cell.first.driving else None,
+    ),
     *_spread_columns("elapsed", "_ns", "number", "measurement, to the last end", "elapsed"),
     *map(_of_latency, LATENCY),
     *of(lambda cell: cell.first, STORAGE_IN_FORCE),

@@ -126,7 +126,7 @@ def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:
             "key": field.key,
             "title": field.title,
             "unit": field_path.unit(field.key),
-            "value": field_path.value(run, field.key),
+            "value": field_path.result(run, field.key),
         }
 
 
