@@ -130,6 +130,24 @@ def test_where_not_all_cells_fit_each_test_is_shown(tmp_path: Path) -> None:
     assert any("two: sqlite" in line for line in lines)
 
 
+def test_cells_that_a_sentence_compares_are_shown_before_others(tmp_path: Path) -> None:
+    planned = invented.plan(
+        [invented.SQLITE, invented.POSTGRESQL], clients=range(1, 13), repetitions=3
+    )
+    seconds = {
+        (system, "here", clients): (slow, slow * 1.01, slow * 1.02)
+        for system, slow in (("sqlite", 2.0), ("postgresql", 1.0))
+        for clients in range(1, 13)
+    }
+    lines = look(invented.experiment(tmp_path / "r.sqlite", planned, seconds))
+    said = " ".join(" ".join(lines).split())
+    cells = {match[0] for match in re.finditer(r"(sqlite|postgresql) +\d+(?= )", "\n".join(lines))}
+    assert "as fast as sqlite at 12 clients; likewise in 11 of 11" in said
+    assert "at 12 clients is 12 times (12 to 12) that at 1 client on sqlite" in said
+    assert len(cells) < 24
+    assert {" ".join(cell.split()) for cell in cells} >= {"sqlite 1", "sqlite 12", "postgresql 12"}
+
+
 def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], clients=(1, 8), repetitions=3)
     seconds = {

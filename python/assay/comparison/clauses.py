@@ -26,15 +26,25 @@ TOGETHER = "\u00a0"
 
 def said(question: Question, most_places: int) -> str:
     """``SYSTEM is 4.6 times (4.1 to 5.2) as fast as OTHER at 8 clients; …``."""
-    places = _in_order(question)
-    alike = [place for place in places if _clarity(place) == _clarity(places[0])]
-    shown = alike[:most_places]
-    if all(one.ratio is None for one in question.conclusions) and shared_reason(question):
+    if not (shown := _shown(question, most_places)):
         return f"{_NOT_COMPARED}: {_listed_levels(question)}"
     parts = [*_clauses(question, shown)]
-    if rest := places[len(shown) :]:
+    if rest := _in_order(question)[len(shown) :]:
         parts.append(_others(question, shown[0], rest))
     return "; ".join(parts)
+
+
+def quoted(question: Question, most_places: int) -> list[Conclusion]:
+    """Those whose ratios `said` has."""
+    return [one for place in _shown(question, most_places) for one in place]
+
+
+def _shown(question: Question, most_places: int) -> list[list[Conclusion]]:
+    """By combination of the other factors; none where nothing was compared, for one reason."""
+    if all(one.ratio is None for one in question.conclusions) and shared_reason(question):
+        return []
+    places = _in_order(question)
+    return [place for place in places if _clarity(place) == _clarity(places[0])][:most_places]
 
 
 def first_said(question: Question) -> Conclusion:

@@ -3,18 +3,19 @@ numbers, warnings, and where the details are.
 
 Of several cells it begins with a sentence for each factor (`assay.comparison.conclusions`). It
 takes at most `MOST_LINES`, with these sentences `MOST_WITH_ANSWERS`: cells for which there is no
-room are counted, and are in the report, whose command is named.
+room are counted, and are in the report, whose command is named. Those that a sentence compares are
+shown before others.
 """
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
-from assay.comparison import sentences
+from assay.comparison import clauses, sentences
 from assay.comparison.conclusions import Question
 from assay.judge import Verdict
 from assay.judge.kinds import LIMITING, Kind
@@ -35,6 +36,9 @@ from assay.text.visible import visible
 MOST_LINES = 15
 MOST_WITH_ANSWERS = 16
 _MOST_OF_ANSWERS = 5
+_PLACES_OF_ANSWERS = (3, 2, 1)
+"""Combinations of the other factors that a sentence names: the first with which all that it
+compares is shown."""
 _HEAD = 13
 """Width of the names before the text of a line."""
 _MOST_OF_A_CELL = ((4, 6), (4, 2), (4, 1), (2, 1))
@@ -108,9 +112,11 @@ def lines(
         room = most_lines - len(last)
         shown = _one_cell(found[0], width, room - spare, is_narrow)
     else:
-        answered = [] if judged else _answers(report.questions, width)
-        room = (MOST_WITH_ANSWERS if answered else MOST_LINES) - len(answered) - len(last)
-        shown = _several(found, width, room - spare, is_narrow)
+        for answered, quoted in _answers(() if judged else report.questions, width):
+            room = (MOST_WITH_ANSWERS if answered else MOST_LINES) - len(answered) - len(last)
+            shown, cells = _several(found, width, room - spare, is_narrow, quoted)
+            if quoted <= {run.id for cell in cells for run in cell.runs}:
+                break
     left = room - len(shown)
     parameters = [
         *_line("parameters", conditions.parameters(experiment), width, most=2),
@@ -122,23 +128,44 @@ def lines(
     return [*answered, *shown, *warnings, *parameters, *last]
 
 
-def _answers(questions: Sequence[Question], width: int) -> list[str]:
-    """A sentence for each, with fewer combinations where there is little room; the questions for
-    which there is none are counted."""
-    for most_places in (3, 2, 1):
+class _Answers(NamedTuple):
+    lines: list[str]
+    quoted: frozenset[int]
+    """Numbers of the runs behind what they compare."""
+
+
+def _answers(questions: Sequence[Question], width: int) -> list[_Answers]:
+    """A sentence for each, with fewer and fewer combinations, as far as there is room for all;
+    where there is none, the questions that are left out are counted."""
+    fitting = []
+    for most_places in _PLACES_OF_ANSWERS:
         answers = [
             _line(one.factor, f"{one.test}: {one.text}" if one.test else one.text, width)
             for one in sentences.lines(questions, most_places)
         ]
         if sum(map(len, answers)) <= _MOST_OF_ANSWERS:
-            return [line for lines in answers for line in lines]
+            lines = [line for lines in answers for line in lines]
+            fitting.append(_Answers(lines, _quoted(questions, most_places)))
+    if fitting:
+        return fitting
     shown: list[str] = []
     for place, lines in enumerate(answers):
         if len(shown) + len(lines) >= _MOST_OF_ANSWERS:
             left_out = units.counted(len(answers) - place, "more question")
-            return [*shown, *_line("and", f"{left_out}, in the details", width)]
+            more = _line("and", f"{left_out}, in the details", width)
+            return [_Answers([*shown, *more], _quoted(questions[:place], most_places))]
         shown += lines
-    return shown
+    return [_Answers(shown, _quoted(questions, most_places))]
+
+
+def _quoted(questions: Sequence[Question], most_places: int) -> frozenset[int]:
+    return frozenset(
+        run
+        for question in questions
+        for conclusion in clauses.quoted(question, most_places)
+        for runs in conclusion.runs
+        for run in runs
+    )
 
 
 def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str]:
@@ -160,16 +187,23 @@ def _one_cell(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list
     return shown
 
 
-def _several(found: Sequence[CellSummary], width: int, room: int, is_narrow: bool) -> list[str]:
-    """The table of the cells and what is said of all of them, in so many lines. Where there is no
-    room for all cells, refused ones are left to the verdict, which counts them, and those whose
-    number is not usable are kept before the others."""
+def _several(
+    found: Sequence[CellSummary],
+    width: int,
+    room: int,
+    is_narrow: bool,
+    quoted: Collection[int],
+) -> tuple[list[str], Sequence[CellSummary]]:
+    """The table of the cells and what is said of all of them, in so many lines; and the cells of
+    the table. Where there is no room for all cells, refused ones are left to the verdict, which
+    counts them; those with ``quoted`` runs are kept before the others, then those whose number is
+    not usable."""
     others = _others(found, width, room)
     asked = [cell for cell in found if not _is_left_out(cell)] or found
     fewer = range(min(len(asked), len(found) - 1), min(_LEAST_CELLS, len(asked)) - 1, -1)
     for number in (len(found), *fewer):
         is_whole = number == len(found)
-        cells = found if is_whole else _chosen(asked, number)
+        cells = found if is_whole else _chosen(asked, number, quoted)
         left_out = 0 if is_whole else len(asked) - number
         table = [*_cells(cells, width, is_narrow), *_rest(left_out)]
         if not is_whole or len(table) + len(others) + _LEAST_OF_A_VERDICT > room:
@@ -177,7 +211,8 @@ def _several(found: Sequence[CellSummary], width: int, room: int, is_narrow: boo
         left = room - len(table) - len(others)
         if left >= (1 if _is_usable(found) else _LEAST_OF_A_VERDICT):
             break
-    return [*_verdicts(found, width, max(1, min(_MOST_OF_A_VERDICT, left))), *table, *others]
+    verdicts = _verdicts(found, width, max(1, min(_MOST_OF_A_VERDICT, left)))
+    return [*verdicts, *table, *others], cells
 
 
 def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
@@ -200,12 +235,16 @@ def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[st
     return lines
 
 
-def _chosen(found: Sequence[CellSummary], number: int) -> list[CellSummary]:
-    """So many, in their order: those without a usable number first, then some of each test."""
+def _chosen(
+    found: Sequence[CellSummary], number: int, quoted: Collection[int]
+) -> list[CellSummary]:
+    """So many, in their order: first those with ``quoted`` runs, then those without a usable
+    number, then some of each test."""
     before: Counter[str] = Counter()
     ranks = []
     for place, cell in enumerate(found):
-        ranks.append((_is_usable([cell]), before[cell.test], place))
+        is_quoted = any(run.id in quoted for run in cell.runs)
+        ranks.append((not is_quoted, _is_usable([cell]), before[cell.test], place))
         before[cell.test] += 1
     return [found[place] for place in sorted(place for *_, place in sorted(ranks)[:number])]
 
