@@ -278,7 +278,8 @@ static void *work(void *argument) {
             now_ns = clock_ns();
             if (!asked.script[++client->step]) {
                 client->step = 0;
-                thread->done++;
+                // Within the time, as all programs are counted: what is under way at its end is not.
+                thread->done += asked.transactions || now_ns < stop_ns;
                 thread->time_ns += now_ns - client->begun_ns;
                 client->begun_ns = now_ns;
                 int is_over = asked.transactions ? ++client->done >= asked.transactions

@@ -9,8 +9,8 @@ read again, and if any has reaped a child meanwhile or has ended, all are read a
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
-from pathlib import Path
 
 from assay.provision.identity import stat_fields
 
@@ -95,7 +95,7 @@ def _with_descendants(table: Mapping[int, Fields], roots: Iterable[int]) -> list
 
 
 def _process_numbers() -> list[int]:
-    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208
 
 
 def _is_as_it_was(pid: int, before: Fields) -> bool:

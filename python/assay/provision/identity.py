@@ -11,6 +11,8 @@ import signal
 from dataclasses import dataclass
 from pathlib import Path
 
+_WHOLE_BYTES = 1 << 16
+
 
 def stat_fields(pid: int) -> list[str] | None:
     """The fields of ``/proc/PID/stat`` from the third (state) on; None if there is no such process.
@@ -19,10 +21,24 @@ def stat_fields(pid: int) -> list[str] | None:
     last parenthesis of the line.
     """
     try:
-        text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        text = process_file(pid, "stat")
     except OSError:
         return None
     return text[text.rindex(")") + 1 :].split()
+
+
+def process_file(pid: int, name: str) -> str:
+    """The text of ``/proc/PID/NAME``, a file that the kernel makes as one piece (``stat``, ``io``,
+    ``smaps_rollup``). Raises `OSError`.
+
+    Some hundreds are read for one sample of a server: a file object with its path costs twice what
+    the kernel needs.
+    """
+    descriptor = os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, _WHOLE_BYTES).decode(errors="replace")
+    finally:
+        os.close(descriptor)
 
 
 def boot_id() -> str:

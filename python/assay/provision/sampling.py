@@ -9,12 +9,12 @@ from pathlib import Path
 
 from assay.provision.deployment import Deployment
 from assay.provision.family import Fields, family_of, members_of_session, ticks_of
-from assay.provision.identity import stat_fields
+from assay.provision.identity import process_file, stat_fields
 from assay.systems.protocol import ProcessSample
 
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _THREADS, _VIRTUAL_BYTES, _RESIDENT_PAGES = 17, 20, 21
-_LARGEST_ASKED, _OTHERS_ASKED = 8, 16
+_LARGEST_ASKED, _OTHERS_ASKED = 4, 8
 """Processes that are asked for their share of memory: all the largest, about so many others."""
 _TICK_NS = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
@@ -117,7 +117,7 @@ def _resident_bytes(pid: int, otherwise: int) -> int:
     """Resident memory with shared pages split among those who share them (PSS), where the kernel
     lets us see it; else all resident pages."""
     try:
-        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        for line in process_file(pid, "smaps_rollup").splitlines():
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     except OSError:
@@ -133,7 +133,7 @@ def _read_bytes(pid: int) -> int | None:
     write of any part of it.
     """
     try:
-        lines = Path(f"/proc/{pid}/io").read_text().splitlines()
+        lines = process_file(pid, "io").splitlines()
     except PermissionError:
         return None
     except OSError:

@@ -18,13 +18,19 @@ use crate::session::{Scratch, WireSite, out_of_resources};
 /// its listen queue is short.
 const PENDING_SESSIONS: usize = 64;
 
+/// The most clients of a thread that stays on its processor. With more, the processes of the server have so much
+/// to do there that the thread waits for them while another processor is free.
+const BOUND_CLIENTS: usize = 8;
+
 /// Runs the clients of the `thread`-th of `threads` threads: every `threads`-th client, from that one on.
 pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -> ThreadRecorder {
     let _presence = shared.presence();
-    keep_to_processor(thread, threads);
     let mut recorder = shared.recorder(thread);
     let first = u32::try_from(thread).expect("there are fewer threads than clients");
     let places: Vec<u32> = (first..shared.plan.clients).step_by(threads).collect();
+    if places.len() <= BOUND_CLIENTS {
+        keep_to_processor(thread, threads);
+    }
     let mut poll = match Poll::new() {
         Ok(poll) => poll,
         Err(error) => return poll_failed(shared, &error, recorder),
@@ -90,8 +96,8 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
     }
 }
 
-/// Where there is a thread for each processor, each stays on one of its own: rounds measured so differ less, and
-/// most are faster (`benches/client_cost.md`).
+/// Where there is a thread for each processor, each stays on one of its own: with few clients rounds measured so
+/// differ less, and most are faster (`benches/client_cost.md`).
 fn keep_to_processor(thread: usize, threads: usize) {
     if let Ok(allowed) = sched_getaffinity(None)
         && let Some(processor) = processor_of(thread, threads, &allowed)
