@@ -8,16 +8,18 @@ messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
 from assay.errors import ArgumentError
-from assay.text.secrets import HIDDEN_PARAMETER
+from assay.text.secrets import HIDDEN_PARAMETER, is_secret
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HIDDEN = "***"
+_FOLDERS = "../"
+"""Once for each folder before the name of a file that is shown with it."""
 _HIDDEN_VALUE = re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&]*=)[^&]*")
 ONE_SERVER = (
     "name the one server that is measured: of several hosts a client takes whichever answers first"
@@ -51,10 +53,45 @@ class Parts:
 
     @property
     def place(self) -> str:
-        """What identifies this server: its host, its socket, or its file."""
+        """What identifies this server, if no other is on the same host: its host, its socket, or
+        its file."""
+        return unquote(self._host) or unquote(self.path.rpartition("/")[2]) or "a local socket"
+
+    @property
+    def _host(self) -> str:
         given = self.parameters
-        local = given.get("host") or given.get("socket") or self.path.rpartition("/")[2]
-        return unquote(self.host.lower() or local) or "a local socket"
+        return self.host.lower() or given.get("host") or given.get("socket") or ""
+
+    @property
+    def particulars(self) -> Mapping[str, str]:
+        """What else tells two servers of one place apart, each by the text that names it in
+        `place_with`, in the order in which it is tried; without passwords."""
+        words = unquote(self.path.removeprefix("/")).split("/")
+        port = self.port if self.port.isdigit() else ""  # else it may be a password
+        found = {"port": port, "database": "/".join(words)} if self._host else {}
+        if not self._host:
+            found |= {_FOLDERS * k: "/".join(words[-k - 1 :]) for k in range(1, len(words))}
+            found["port"] = port
+        found["user"] = unquote(self.user)
+        for name, value in sorted(self.parameters.items()):
+            if not (is_secret(name) or name.startswith(HIDDEN_PARAMETER)):
+                found[f"?{name}"] = value
+        return {name: value for name, value in found.items() if value}
+
+    def place_with(self, shown: Collection[str]) -> str:
+        """The place with those of its `particulars`: ``me@10.0.0.7:5433/shop?sslmode=require``,
+        ``d1/file.db``."""
+        given = {name: value for name, value in self.particulars.items() if name in shown}
+        folders = [value for name, value in given.items() if name.startswith(_FOLDERS)]
+        place = max([self.place, *folders], key=len)
+        if "port" in given:
+            place = f"[{place}]" if ":" in place and self.host else place
+            place = f"{place}:{given['port']}"
+        user = f"{given['user']}@" if "user" in given else ""
+        database = f"/{given['database']}" if "database" in given else ""
+        named = [f"{name[1:]}={value}" for name, value in given.items() if name.startswith("?")]
+        query = f"?{'&'.join(named)}" if named else ""
+        return f"{user}{place}{database}{query}"
 
 
 def is_url(word: str) -> bool:
@@ -198,9 +235,17 @@ def with_password(url: str, password: str) -> str:
     return f"{given.scheme}://{given.user}:{quote(password, safe='')}@{rest}"
 
 
-def place(url: str) -> str:
-    """What identifies this server."""
+def place(url: str, shown: Collection[str] = ()) -> str:
+    """What identifies this server, with those of its `particulars`."""
     try:
-        return parts(url).place
+        return parts(url).place_with(shown)
     except ArgumentError:
         return "a URL that cannot be read"
+
+
+def particulars(url: str) -> Mapping[str, str]:
+    """See `Parts.particulars`."""
+    try:
+        return parts(url).particulars
+    except ArgumentError:
+        return {}

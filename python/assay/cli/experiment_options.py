@@ -61,7 +61,7 @@ _EXPERIMENT_OPTIONS = (
         metavar="SYSTEM,…",
         shell_complete=completers.in_a_list(completers.system),
         help="Systems: names from `assay list systems`, NAME[key=value], or URLs of running "
-        "servers.",
+        "servers; `old=` before one names it.",
     ),
     click.option(
         "--storage",

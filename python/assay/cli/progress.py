@@ -213,7 +213,7 @@ def _name(planned: PlannedRun, of: int) -> str:
     cell = planned.cell
     repetition = f", repetition {planned.repetition}" if planned.repetition > 1 else ""
     rate_per_s = cell.driving.offered_rate_per_s
-    offered = f", {rate_per_s:g} offered/s" if rate_per_s else ""
+    offered = f", {rate_per_s:.15g} offered/s" if rate_per_s else ""
     storage = f", {cell.storage_name}" if cell.storage_name else ""
     cache = f", cache {cell.cache}" if cell.cache != AS_IS else ""
     program = f", {cell.client_program} client programs" if cell.client_program != ENGINE else ""

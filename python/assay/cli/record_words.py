@@ -33,6 +33,10 @@ def title(found: list[ExperimentRecord], records: Path) -> str:
     word = "experiment" if len(found) == 1 else "experiments"
     first = found[0]
     name = first.title or str(first.workload.get("name", ""))
+    # One run of several: two of them would be the same experiment on both sides.
+    runs = [run.id for one in found for run in one.runs if len(one.runs) < one.runs_planned]
+    if len(runs) == len(found):
+        numbers = f"{numbers}, {'run' if len(runs) == 1 else 'runs'} {', '.join(map(str, runs))}"
     parts = [f"{word} {numbers}", *([name] if name else []), local_time(first.begun_unix_ns)]
     if first.path != records:
         parts.append(str(first.path))

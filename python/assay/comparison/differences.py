@@ -14,6 +14,7 @@ from assay.comparison.values import Difference, Side
 from assay.experiment.profiles import PROFILE
 from assay.judge import answers, durability
 from assay.judge.answers import Asked
+from assay.plan import cell_names
 from assay.probe import Probe
 from assay.probe.values import UNEVEN
 from assay.provision import ledger
@@ -120,10 +121,10 @@ def _of_runs(
         found += _settings(a_runs, b_runs, between)
     if between != "storage":
         found += _storage(a_runs, b_runs)
-    if between not in a_runs[0].parameters:
+    if between not in cell_names.parameters(a_runs[0].parameters):
         found += _one("data", "input of the data", *_each(a_runs, b_runs, _input))
         found += _one("data", "rows", *_each(a_runs, b_runs, _rows))
-    if between != "clients" and between not in a_runs[0].parameters:
+    if between != "clients" and between not in cell_names.parameters(a_runs[0].parameters):
         found += [
             Difference("answers", f"answers to {one.statement}", one.a, one.b)
             for one in answers.differing_statements(asked(a_runs), asked(b_runs))

@@ -32,8 +32,8 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
     label = run.system_label
     if between == PROFILE:
         label = _without_profile(label)
-    elif (name := _name_in_system(run, between)) in (asked := _asked_of_system(run)):
-        label = label.replace(f" {name}={asked[name]}", "", 1)
+    elif (name := _name_in_system(run, between)) in _asked_of_system(run):
+        label = system_settings.label_without(label, run.cell, {between: name})
     driving = {} if run.driving is None else {
         name: level if isinstance(level, str | int | float | bool) else ", ".join(map(str, level))
         for name, level in run.driving.not_default.items()
@@ -49,7 +49,7 @@ def levels(run: RunRecord, between: str = "") -> dict[str, Scalar]:
         "threads": run.threads,
         **driving,
         **{name: getattr(run, name) for name in _OF_CELL},
-        **run.parameters,
+        **cell_names.parameters(run.parameters),
     }
     return {name: level for name, level in found.items() if level is not None}
 
@@ -105,9 +105,9 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
     elif between in _OF_SERVER:
         machine = {**(system.get("machine") or {}), _OF_SERVER[between]: None}
         cell["system"] = {**system, "machine": machine}
-    elif between in run.parameters:
-        given = {name: one for name, one in run.parameters.items() if name != between}
-        cell["parameters"] = given
+    elif between in (named := cell_names.parameters(run.parameters)):
+        of_factors = zip(named, run.parameters.items(), strict=True)
+        cell["parameters"] = dict(one for name, one in of_factors if name != between)
     elif between in OF_DRIVING:
         cell["driving"] = {**(cell.get("driving") or {}), between: None}
     else:
@@ -148,7 +148,7 @@ def known_factors(runs: Iterable[RunRecord]) -> list[str]:
     """Those whose levels can be compared."""
     runs = list(runs)
     known = dict.fromkeys((*cell_names.ALWAYS_NAMED, *_OF_CELL, *_OF_SERVER))
-    known |= dict.fromkeys(name for run in runs for name in run.parameters)
+    known |= dict.fromkeys(name for run in runs for name in cell_names.parameters(run.parameters))
     known |= dict.fromkeys(name for run in runs for name in levels(run) if name in OF_DRIVING)
     known |= dict.fromkeys(PROFILE for run in runs if _profile(run) != _NO_PROFILE)
     known |= dict.fromkeys(f"{run.system}.{name}" for run in runs for name in _asked_of_system(run))
@@ -187,7 +187,36 @@ def names(runs: Sequence[RunRecord], between: str = "") -> list[str]:
         for test, several in of_tests.items()
     }
     shown = ((run.full_test_name, next(found[run.full_test_name])) for run in runs)
-    return [", ".join(filter(None, one if len(of_tests) > 1 else one[1:])) for one in shown]
+    joined = [", ".join(filter(None, one if len(of_tests) > 1 else one[1:])) for one in shown]
+    return _set_apart(joined, runs, between)
+
+
+def _set_apart(shown: Sequence[str], runs: Sequence[RunRecord], between: str) -> list[str]:
+    """Cells that are called the same and are not, each with the first field in which they differ:
+    ``feed a.sql``."""
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(shown):
+        places.setdefault(name, []).append(place)
+    found = list(shown)
+    for several in places.values():
+        if len(several) < 2:
+            continue
+        fields = {place: identifying(runs[place]) for place in several}
+        left = [
+            name
+            for one in fields.values()
+            for name in one
+            if not between or factor_of(name) != between
+        ]
+        differing = [
+            name for name in left if len({fields[place].get(name) for place in several}) > 1
+        ]
+        for name in dict.fromkeys(differing):
+            if len({found[place] for place in several}) == len(several):
+                break
+            for place in several:
+                found[place] += f", {name} {fields[place].get(name, 'none')}"
+    return found
 
 
 def named_by(runs: Sequence[RunRecord], between: str = "") -> list[dict[str, Scalar]]:
@@ -236,7 +265,7 @@ def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:
         if isinstance(value, Mapping):
             found |= _flat(value, name)
         elif isinstance(value, float):
-            found[name] = f"{value:g}"
+            found[name] = f"{value:.12g}"
         elif isinstance(value, list) and all(isinstance(one, Mapping) for one in value):
             found[name] = "; ".join(_listed(one) for one in value)
         else:

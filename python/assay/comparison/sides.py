@@ -9,7 +9,7 @@ from dataclasses import replace
 from assay.comparison import factors
 from assay.comparison.values import Side
 from assay.errors import ArgumentError
-from assay.record import ExperimentRecord, RunRecord
+from assay.record import ExperimentRecord, RunRecord, run_names
 
 _TRUTH = {"true": "yes", "false": "no"}
 
@@ -18,6 +18,17 @@ def side(name: str, title: str, experiments: Sequence[ExperimentRecord]) -> Side
     """All runs of these experiments."""
     runs = tuple((place, run) for place, one in enumerate(experiments) for run in one.runs)
     return Side(name, title, tuple(experiments), runs)
+
+
+def named_together(a: Side, b: Side | None) -> tuple[Side, Side | None]:
+    """With names of systems and storages that no two different ones share on either side."""
+    runs = [run for one in (a, b) if one is not None for _, run in one.runs]
+    named = iter(run_names.of_records(runs))
+
+    def of_side(one: Side) -> Side:
+        return replace(one, runs=tuple((place, next(named)) for place, _ in one.runs))
+
+    return of_side(a), None if b is None else of_side(b)
 
 
 def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:

@@ -19,7 +19,7 @@ from assay.comparison.metrics import Metric
 from assay.comparison.values import Difference
 from assay.judge.estimate import Estimate, center, independent
 from assay.judge.verdict import RunVerdict
-from assay.record import RunRecord
+from assay.record import RunRecord, run_names
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,9 @@ def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) ->
     """Of each cell, in the order of its first run."""
     main = None if metric is None else metrics.metric(metric)
     cells: dict[str, list[tuple[str, RunRecord]]] = {}
-    for record, run in sorted(found, key=lambda one: one[1].begun_unix_ns or 0):
+    placed = sorted(found, key=lambda one: one[1].begun_unix_ns or 0)
+    runs_named = run_names.of_records([run for _, run in placed])
+    for (record, _), run in zip(placed, runs_named, strict=True):
         cells.setdefault(run.cell_fingerprint, []).append((record, run))
     named = factors.names([runs[0][1] for runs in cells.values()])
     return _with_changes(

@@ -8,7 +8,7 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.experiment import levels, of_tests, prices, quick, settings, storage_words
+from assay.experiment import levels, of_tests, prices, quick, settings, storage_words, system_names
 from assay.experiment.levels import Placed
 from assay.experiment.option_names import OPTIONS
 from assay.experiment.repeated import first_repeated, refuse_repeated
@@ -102,7 +102,7 @@ def _quick(top: Section, experiment: Experiment, workload: Workload) -> dict[str
 
 def _optional(top: Section, experiment: Experiment) -> tuple[str, ...]:
     """``optional = ["mydb"]``: systems and storages without which the others are run."""
-    systems = [one.name for one in experiment.systems]
+    systems = [name for one in experiment.systems for name in one.names]
     # A storage by the name that the file gives it, without the note behind it.
     storages = {one.name.partition(" (")[0]: one.name for one in experiment.storages}
     known = list(dict.fromkeys([*systems, *storages]))
@@ -155,7 +155,7 @@ def _ad_hoc_workload(top: Section, scripts: tuple[ScriptFile, ...]) -> Workload:
         workload = ad_hoc_script.workload(scripts, levels)
     for name in levels:
         with Placed(variables, name):
-            ad_hoc_script.refuse_unused(name, workload)
+            ad_hoc_script.refuse_variable(name, workload)
     return workload
 
 
@@ -187,7 +187,7 @@ def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
     given = top.section("system")
     for name in given.names():
         section = given.section(name)
-        chosen = {choice.name for choice in choices}
+        chosen = {own for choice in choices for own in choice.names}
         if name not in chosen:
             raise given.error(
                 f"settings of {name}, which is not among the systems",
@@ -197,7 +197,7 @@ def _systems(top: Section, workload: Workload) -> tuple[SystemChoice, ...]:
         with Placed(given, name):
             levels = {key: section.words(key) for key in section.names()}
             choices = settings.varied(choices, name, levels)
-    return tuple(choices)
+    return system_names.named(choices)
 
 
 def _storages(

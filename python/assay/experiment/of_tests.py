@@ -62,7 +62,7 @@ def read(top: Section, experiment: Experiment, workload: Workload) -> dict[str, 
 def _chosen(section: Section, key: str, known: Iterable[Any]) -> tuple[str, ...]:
     """Names of systems or storages of the file, for this test alone. A storage that carries a label
     (``disk (modelled)``) is named without it."""
-    names = {one.name.partition(" (")[0]: one.name for one in known}
+    names = {name.partition(" (")[0]: name for one in known for name in one.names}
     found = section.texts(key)
     for name in found:
         if name not in names:

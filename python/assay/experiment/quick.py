@@ -146,7 +146,7 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
 
 
 def _listed(levels: Any) -> str:
-    return ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in levels)
+    return ", ".join(f"{one:.15g}" if isinstance(one, float) else str(one) for one in levels)
 
 
 def _options(storage: StorageChoice) -> str:

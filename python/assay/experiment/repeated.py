@@ -10,7 +10,7 @@ from assay.errors import ArgumentError
 from assay.experiment.machines import NOT_LIMITED
 from assay.experiment.values import Experiment
 from assay.text.sizes import size_word
-from assay.text.units import short_duration
+from assay.text.units import exact_duration
 
 
 def refuse_repeated(experiment: Experiment) -> None:
@@ -33,9 +33,9 @@ def first_repeated(experiment: Experiment) -> tuple[str, str] | None:
             for name, value in experiment.group_clients.items()
         ),
         ("--memory", [(one, _shown(one, size_word)) for one in experiment.memory_bytes]),
-        ("--cpus", [(one, _shown(one, "{:g}".format)) for one in experiment.cpus]),
-        ("--rtt", [(one, short_duration(one)) for one in experiment.rtts_s]),
-        ("--offered-rate", [(value, f"{value:g}") for value in experiment.offered_rates_per_s]),
+        ("--cpus", [(one, _shown(one, "{:.12g}".format)) for one in experiment.cpus]),
+        ("--rtt", [(one, exact_duration(one)) for one in experiment.rtts_s]),
+        ("--offered-rate", [(value, f"{value:.12g}") for value in experiment.offered_rates_per_s]),
         ("--cache", _plain(experiment.caches)),
         ("--client-program", _plain(experiment.client_programs)),
         *((name, _plain(levels)) for name, levels in experiment.parameters.items()),

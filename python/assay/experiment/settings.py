@@ -16,9 +16,9 @@ from dataclasses import replace
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.experiment import profiles
+from assay.experiment import profiles, system_names
 from assay.experiment.profiles import PROFILE
-from assay.experiment.system_words import split_systems
+from assay.experiment.system_words import called, split_systems
 from assay.experiment.values import CACHES, CLIENT_PROGRAMS, Scalar, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
@@ -35,7 +35,26 @@ Levels = dict[str, tuple[str, ...]]
 
 
 def system_choice(word: str) -> SystemChoice:
-    """The system choice for one word of ``--on``."""
+    """The system choice for one word of ``--on``. Raises `ArgumentError`, also for the name of
+    another system, under which the report would show what was not measured."""
+    name, own = called(word)
+    if not name:
+        return _system_choice(word)
+    choice = _system_choice(own)
+    if not name.isprintable():
+        raise ArgumentError(
+            f"expected a system's name on one line, without control characters, found {name!r}",
+            hint=f"choose another name: old={choice.name}",
+        )
+    if name != choice.name and name in registry.systems():
+        raise ArgumentError(
+            f"{choice.name} cannot be called {name}, which is another system",
+            hint=f"choose another name: old={choice.name}",
+        )
+    return replace(choice, called=name)
+
+
+def _system_choice(word: str) -> SystemChoice:
     if is_url(word):
         name = registry.system_of_url(word)
         system = registry.system(name)
@@ -54,7 +73,8 @@ def system_choice(word: str) -> SystemChoice:
         if is_connection_string(name):
             raise ArgumentError(
                 "a system under test is a connection string: expected a name or a URL",
-                hint="write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE",
+                hint="write it as a URL: scheme://USER:PASSWORD@HOST:PORT/DATABASE; with a name of "
+                "your own NAME=SYSTEM or NAME=URL",
             )
         if (versioned := _VERSIONED.fullmatch(name)) and versioned[1] in registry.systems():
             raise ArgumentError(
@@ -123,12 +143,13 @@ def system_choices(words: Iterable[str]) -> tuple[SystemChoice, ...]:
         raise ArgumentError(
             "no system under test", hint=f"--on NAME with one of: {', '.join(registry.systems())}"
         )
-    return choices
+    system_names.insist_on_own_names(choices)
+    return system_names.named(choices)
 
 
 def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[SystemChoice]:
-    """The choices, with those of system ``name`` replaced by every combination of the given
-    levels."""
+    """The choices, with those of system ``name`` (or that the user called so) replaced by every
+    combination of the given levels."""
     combinations = math.prod(map(len, given.values()))
     if combinations > MOST_COMBINATIONS:
         raise ArgumentError(
@@ -138,7 +159,7 @@ def varied(choices: Iterable[SystemChoice], name: str, given: Levels) -> list[Sy
         )
     result = []
     for choice in choices:
-        if choice.name != name:
+        if name not in choice.names:
             result.append(choice)
             continue
         for values in itertools.product(*given.values()):
@@ -177,7 +198,7 @@ def apply(
         if not dot:
             parameters[key] = parameter_levels(workload, key, values)
             continue
-        if system not in {choice.name for choice in choices}:
+        if system not in _names(choices):
             raise _not_chosen(system, choices)
         by_system.setdefault(system, {})[setting] = values
     result = list(choices)
@@ -188,10 +209,14 @@ def apply(
 
 def _divided(key: str, choices: Iterable[SystemChoice]) -> tuple[str, str, str]:
     """``SYSTEM.KEY`` at its dot: the name of a system may have some too (a Python module)."""
-    for name in sorted({choice.name for choice in choices}, key=len, reverse=True):
+    for name in sorted(_names(choices), key=len, reverse=True):
         if key.startswith(f"{name}."):
             return name, ".", key[len(name) + 1 :]
     return key.partition(".")
+
+
+def _names(choices: Iterable[SystemChoice]) -> list[str]:
+    return list(dict.fromkeys(name for choice in choices for name in choice.names))
 
 
 def _not_chosen(system: str, choices: tuple[SystemChoice, ...]) -> ArgumentError:
@@ -200,7 +225,7 @@ def _not_chosen(system: str, choices: tuple[SystemChoice, ...]) -> ArgumentError
             f"a setting of {system}, which is not among the systems of this run",
             hint=f"--on {','.join([*dict.fromkeys(chosen.name for chosen in choices), system])}",
         )
-    return registry.unknown("system", system, [choice.name for choice in choices])
+    return registry.unknown("system", system, _names(choices))
 
 
 def parameter_levels(workload: Workload, name: str, words: Iterable[str]) -> tuple[Scalar, ...]:

@@ -146,7 +146,7 @@ def _levels(field: str) -> Iterable[str]:
 def _values(name: OptionName, value: str) -> list[str]:
     plain = value.strip("'")
     if name.per_second != 1 and _NUMBER.fullmatch(plain):
-        return [f"{float(plain) / name.per_second:g}"]
+        return [f"{float(plain) / name.per_second:.12g}"]
     return settings.split(plain) if name.word in _LISTS else [plain]
 
 

@@ -1,4 +1,5 @@
-"""Takes one word of ``--on``; splits it at commas and returns each system as written.
+"""Takes one word of ``--on``; splits it at commas and returns each system as written, and the name
+that the user gives it (``old=scheme://…``) apart from it.
 
 A comma within brackets or quotes, or in the user and password of a URL, does not split.
 """
@@ -11,15 +12,30 @@ from collections.abc import Sequence
 from assay import registry
 from assay.server_url import is_url
 
+_NAMED = re.compile(r"\s*([^=\[\]:/,@\"]+?)\s*=\s*(?=\S)")
+
 
 def split_systems(words: str) -> list[str]:
     """The systems in order."""
     found: list[str] = []
     rest = words.strip()
     while rest:
-        system, rest = _url(rest) if is_url(rest) else _plain(rest)
+        _, own = called(rest)
+        system, rest = _url(rest, len(rest) - len(own)) if is_url(own) else _plain(rest)
         found.append(system)
     return [system for system in found if system]
+
+
+def called(word: str) -> tuple[str, str]:
+    """``old=scheme://…`` as the name and the system; the name is empty where none is given,
+    also in ``host=db``, where no system stands behind the equals sign."""
+    given = _NAMED.match(word)
+    if given is None:
+        return "", word
+    system = word[given.end() :]
+    kind = re.split(r"[\[,]", system, maxsplit=1)[0].strip()
+    is_system = kind in registry.systems() or kind.partition(":")[0] in registry.families()
+    return (given[1], system) if is_url(system) or is_system else ("", word)
 
 
 def _plain(text: str) -> tuple[str, str]:
@@ -35,12 +51,13 @@ def _plain(text: str) -> tuple[str, str]:
     return text.strip(), ""
 
 
-def _url(text: str) -> tuple[str, str]:
-    """A URL ends at a comma after its last ``@``, or where the next system begins. A comma between
-    several hosts stays in the URL, so that its parser can refuse it."""
-    following = _next_system().search(text)
+def _url(text: str, begin: int) -> tuple[str, str]:
+    """A URL that begins there, behind its name, ends at a comma after its last ``@``, or where the
+    next system begins. A comma between several hosts stays in the URL, so that its parser can
+    refuse it."""
+    following = _next_system().search(text, begin)
     whole = text if following is None else text[: following.start()]
-    comma = whole.find(",", whole.rfind("@") + 1)
+    comma = whole.find(",", max(whole.rfind("@") + 1, begin))
     is_in_host = "/" not in whole[whole.find("://") + 3 : comma]
     is_of_url = is_in_host and any(sign in whole[comma:] for sign in "/:")
     end = comma if comma >= 0 and not is_of_url else len(whole)
@@ -55,7 +72,8 @@ def _next_system() -> re.Pattern[str]:
         ]
     )
     schemes = "|".join(map(re.escape, _schemes()))
-    return re.compile(rf",\s*(?:(?:{schemes})://|(?:{names})\s*(?=[,\[]|$))", re.IGNORECASE)
+    name = r'(?:[^=\[\]:/,@"]+=\s*)?'
+    return re.compile(rf",\s*{name}(?:(?:{schemes})://|(?:{names})\s*(?=[,\[]|$))", re.IGNORECASE)
 
 
 def _schemes() -> Sequence[str]:

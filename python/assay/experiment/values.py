@@ -4,7 +4,7 @@ vary.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,13 @@ from assay.text import sizes, units
 from assay.text.secrets import HIDDEN, is_secret
 
 Scalar = str | int | float | bool
+
+FACTOR_NAMES = (
+    "test", "system", "profile", "storage", "storage_role", "durability", "clients", "protocol",
+    "threads", "memory", "memory_bytes", "cpus", "rtt", "rtt_s", "cache", "client_program",
+    "repetition", "offered_rate_per_s",
+)  # fmt: skip
+"""By these names cells are distinguished: no parameter of a workload or script has one."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +46,18 @@ class ServerMachine:
         if self.memory_bytes is not None:
             found.append(f"memory={sizes.size_word(self.memory_bytes)}")
         if self.cpus is not None:
-            found.append(f"cpus={self.cpus:g}")
+            found.append(f"cpus={self.cpus:.12g}")
         if self.rtt_s:
-            found.append(f"rtt={units.short_duration(self.rtt_s).replace(' ', '')}")
+            found.append(f"rtt={units.exact_duration(self.rtt_s)}")
         return tuple(found)
+
+
+def setting_text(name: str, value: str) -> str:
+    """The value of an option or setting in a system's name: in quotes where it would be read as
+    more than one; a password never."""
+    if is_secret(name):
+        return HIDDEN
+    return f'"{value}"' if " " in str(value) else str(value)
 
 
 @dataclass(frozen=True)
@@ -66,22 +81,60 @@ class SystemChoice:
     """The profile of settings that was asked for (`assay.systems.abilities.Profile`)."""
     of_profile: Mapping[str, str] = field(default_factory=dict)
     """Those of the options and settings that it gave, and nothing else asked for."""
+    called: str = field(default="", compare=False)
+    """The name that the user gave it, which is no level: equal systems are equal by any name."""
+    shown: str = field(default="", compare=False)
+    """Its name among the systems of its experiment (`assay.experiment.system_names`), without its
+    machine; empty: not named yet."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """By which other options and keys may mean it: its system, and what the user called it."""
+        return (self.name, *([self.called] if self.called else []))
 
     @property
     def label(self) -> str:
-        """Distinguishes choices of the same system in a report: ``name option=level``."""
-        own = {
-            key: value
-            for key, value in {**self.options, **self.settings}.items()
-            if self.of_profile.get(key) != value
-        }
+        """As progress, plan and record name it: ``name option=level``, or as the user called
+        it."""
+        return " ".join([self.shown or self.name_with(()), *self.machine.words])
+
+    @property
+    def asked(self) -> dict[str, str]:
+        """The options and settings that were asked for, each with its value as a name shows it, and
+        the profile."""
+        given = {**self.options, **self.settings}
+        own = {key: one for key, one in given.items() if self.of_profile.get(key) != one}
         if self.profile:
             own["profile"] = self.profile
-        words = [
-            f"{key}={HIDDEN if is_secret(key) else value}" for key, value in sorted(own.items())
-        ]
-        place = [f"at {server_url.place(self.url)}"] if self.url else []
-        return " ".join([self.name, *place, *words, *self.machine.words])
+        return {key: setting_text(key, own[key]) for key in sorted(own)}
+
+    @property
+    def particulars(self) -> dict[str, str]:
+        """What may tell it from another system, apart from its machine, in the order in which a
+        name has it: the system, its address, options and settings."""
+        return {
+            "system": self.name,
+            **({"place": server_url.place(self.url)} if self.url else {}),
+            **(server_url.particulars(self.url) if self.url else {}),
+            **{f"{key}=": value for key, value in self.asked.items()},
+        }
+
+    def name_with(self, shown: Collection[str]) -> str:
+        """Its name with those of its `particulars`. Without any: as the user called it, or the
+        system, its host or file, and all that was asked for."""
+        address = [f"at {server_url.place(self.url, shown)}"] if self.url else []
+        words = {key: f"{key}={value}" for key, value in self.asked.items()}
+        if not self.called:
+            return " ".join([self.name, *address, *words.values()])
+        is_of_place = self.url and any(one in shown for one in server_url.particulars(self.url))
+        return " ".join(
+            [
+                self.called,
+                *([f"({self.name})"] if "system" in shown else []),
+                *(address if is_of_place or "place" in shown else []),
+                *(word for key, word in words.items() if f"{key}=" in shown),
+            ]
+        )
 
     @property
     def url_without_password(self) -> str | None:
@@ -100,6 +153,10 @@ class StorageChoice:
     options: Mapping[str, str] = field(default_factory=dict)
     may_erase: bool = field(default=False, compare=False)
     """Whether what is on the device may be destroyed (``--erase``)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name,)
 
 
 @dataclass(frozen=True)
@@ -242,7 +299,7 @@ def _level(level: object) -> str:
         return ", ".join(map(str, level))
     if isinstance(level, bool):
         return "yes" if level else "no"
-    return f"{level:g}" if isinstance(level, float) else str(level)
+    return f"{level:.12g}" if isinstance(level, float) else str(level)
 
 
 @dataclass(frozen=True)
@@ -387,7 +444,7 @@ class Experiment:
         for places in ("systems", "storages"):
             if places in given:
                 chosen = getattr(self, places)
-                given[places] = tuple(one for one in chosen if one.name in given[places])
+                given[places] = tuple(one for one in chosen if {*one.names} & {*given[places]})
         for levels in ("parameters", "driving"):
             if levels in given:
                 given[levels] = settings_with(getattr(self, levels), given[levels])

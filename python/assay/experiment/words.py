@@ -18,6 +18,7 @@ from assay.experiment import (
     quick,
     settings,
     storage_words,
+    system_names,
 )
 from assay.experiment import file as experiment_file
 from assay.experiment.given import Words
@@ -55,7 +56,7 @@ def asked(words: Words) -> quick.Asked:
     options = set(given) - {"driving"} | ({"systems"} if words.on else set())
     result = replace(
         start,
-        systems=systems,
+        systems=system_names.named(systems),
         parameters={**start.parameters, **parameters},
         of_tests=of_tests.without(start.of_tests, options, parameters, _driving(words)),
         **given,
@@ -183,7 +184,7 @@ def _from_scripts(words: Words) -> tuple[Experiment, Workload]:
             variables[name] = ad_hoc_script.inferred(values)
     workload = ad_hoc_script.workload(scripts, variables)
     for name in variables:
-        ad_hoc_script.refuse_unused(name, workload)
+        ad_hoc_script.refuse_variable(name, workload)
     asked = Experiment(
         workload=workload.name,
         tests=(ad_hoc_script.TEST,),

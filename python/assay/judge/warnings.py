@@ -215,7 +215,7 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
         ended = outcomes.ended
         # The standard deviation of Poisson arrivals is the square root of their number.
         if ended < kinds.REACHED * expected and expected - ended > 3 * math.sqrt(expected):
-            words = f"{name}: {units.digits(ended / asked_s)}/s of {offered_per_s:g}/s"
+            words = f"{name}: {units.digits(ended / asked_s)}/s of {offered_per_s:.15g}/s"
             if run.driving.latency_limit_s and skipped:
                 yield Kind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
             else:

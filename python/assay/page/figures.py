@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from assay.charts.draw import svg_for_page
 from assay.page.links import Links, escaped
 from assay.page.tables import table_html
+from assay.plan import cell_names
 from assay.report.figure import LIMITED, DataSeries, Figure, Scale
 from assay.report.values import Cell, Column, Number, Row, Table
 from assay.text import units
@@ -53,7 +54,7 @@ def _course(series: DataSeries) -> str:
 
 
 def _level(x: float | str) -> str:
-    return x if isinstance(x, str) else f"{x:g}"
+    return x if isinstance(x, str) else cell_names.level_text(x)
 
 
 def _table(figure: Figure) -> Table:

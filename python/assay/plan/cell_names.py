@@ -6,8 +6,10 @@ comparison.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 
-from assay.experiment import AS_IS, ENGINE, Scalar
+from assay.experiment import AS_IS, ENGINE, Driving, Scalar
+from assay.experiment.values import FACTOR_NAMES
 from assay.provision.deployment import NOT_SEEN
 from assay.text import units
 
@@ -20,6 +22,7 @@ OF_GROUP = "clients of "
 """Begins the name of a factor: how many clients a group has."""
 AS_DECLARED = "as declared"
 """Its level, where they are those of the workload."""
+_TAKEN = {*FACTOR_NAMES, *(field.name for field in fields(Driving))}
 _ORDINARY: Levels = {CACHE: AS_IS, CLIENT_PROGRAM: ENGINE}
 """Levels that are named only beside others; what is not ordinary is named in any case."""
 
@@ -38,6 +41,12 @@ def names(cells: Sequence[Levels]) -> list[str]:
         )
         for cell in cells
     ]
+
+
+def parameters(given: Levels) -> dict[str, Scalar]:
+    """As factors. One that has the name of another factor, as an earlier program took it, or of a
+    setting of how clients are driven, is set apart."""
+    return {f"parameter {name}" if name in _TAKEN else name: one for name, one in given.items()}
 
 
 def _is_named(factor: str, cells: Sequence[Levels]) -> bool:
@@ -62,4 +71,4 @@ def level_name(factor: str, level: Scalar) -> str:
 
 def level_text(level: Scalar) -> str:
     """As it is written where it is asked for: ``800`` also where a rate is kept as 800.0."""
-    return f"{level:.12g}" if isinstance(level, float) else units.level(level)
+    return f"{level:.15g}" if isinstance(level, float) else units.level(level)

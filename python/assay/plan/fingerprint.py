@@ -23,6 +23,8 @@ from assay.plan.values import Cell
 _PASSWORD_IN_QUERY = re.compile(
     r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
 )
+_NO_LEVELS = ("url_origins", "called", "shown")
+"""Of a system: where its address comes from, and how it is named."""
 _WITHIN: Mapping[str, type] = {
     "system": SystemChoice,
     "storage": StorageChoice,
@@ -45,19 +47,28 @@ def of_document(cell: Mapping[str, Any]) -> str:
 def identifying(cell: Mapping[str, Any]) -> dict[str, Any]:
     """Of a cell in a record, what its fingerprint is of."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
-    system = {name: field for name, field in fields["system"].items() if name != "url_origins"}
-    machine = _not_default(ServerMachine, system.get("machine") or {})
-    fields["system"] = {
-        **system,
-        "url": _without_password(system.get("url")),
-        "machine": machine,
-    }
+    fields["system"] = _system(fields["system"])
     storage = fields.get("storage") or {}
     fields["storage"] = {name: field for name, field in storage.items() if name != "may_erase"}
     for name, kind in _WITHIN.items():
         fields[name] = _not_default(kind, fields.get(name) or {})
     fields["scripts"] = [_not_default(ScriptFile, field) for field in fields.get("scripts") or ()]
     return _not_default(Cell, fields)
+
+
+def of_system(system: Mapping[str, Any]) -> str:
+    """The fingerprint of a system in a record: equal for equal systems, by whatever name."""
+    text = json.dumps(_not_default(SystemChoice, _system(system)), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _system(system: Mapping[str, Any]) -> dict[str, Any]:
+    """What identifies it."""
+    return {
+        **{name: field for name, field in system.items() if name not in _NO_LEVELS},
+        "url": _without_password(system.get("url")),
+        "machine": _not_default(ServerMachine, system.get("machine") or {}),
+    }
 
 
 def _not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def _cpus(machine: ServerMachine) -> Scalar:
 
 
 def _rtt(machine: ServerMachine) -> Scalar:
-    return units.short_duration(machine.rtt_s).replace(" ", "") if machine.rtt_s else "0"
+    return units.exact_duration(machine.rtt_s) if machine.rtt_s else "0"
 
 
 _LEVELS: Mapping[str, Callable[[ServerMachine], Scalar]] = {

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from assay.experiment.profiles import PROFILE
+from assay.experiment.values import setting_text
 
 DEFAULT = "default"
 """The level of a setting or option that was not asked for."""
@@ -45,7 +46,7 @@ def label_without(label: str, cell: Document, factors: Mapping[str, str]) -> str
     asked = _in_the_name(cell)
     for name in factors.values():
         if name in asked:
-            label = label.replace(f" {name}={asked[name]}", "", 1)
+            label = label.replace(f" {name}={setting_text(name, asked[name])}", "", 1)
     return label
 
 

@@ -20,7 +20,15 @@ from assay.experiment import StoragePrice
 from assay.experiment.command import spelled
 from assay.judge import CellVerdict, RunWarning, Verdict, judge_run, of_cell
 from assay.probe import Probe
-from assay.record import calibrations, column_types, probes, rows_of_runs, run_steps, typed
+from assay.record import (
+    calibrations,
+    column_types,
+    probes,
+    rows_of_runs,
+    run_names,
+    run_steps,
+    typed,
+)
 from assay.record.file import DEFAULT_FILE_NAME
 from assay.record.process import ProcessIdentity, is_alive
 from assay.record.records import (
@@ -75,8 +83,9 @@ LEFT JOIN continuations AS own  -- in whose process it was executed
 
 
 def runs(connection: sqlite3.Connection) -> list[RunSummary]:
-    rows = _rows(connection, f"{_RUNS} ORDER BY runs.experiment_id, runs.position")
-    return [RunSummary(**_summary(row)) for row in rows]
+    rows = list(_rows(connection, f"{_RUNS} ORDER BY runs.experiment_id, runs.position"))
+    cells = [_cell(row) for row in rows]
+    return run_names.named([RunSummary(**_summary(row)) for row in rows], cells)
 
 
 def run(connection: sqlite3.Connection, run_id: int) -> RunRecord:
@@ -151,10 +160,14 @@ def _record(
         calibration=calibrations.nearest_to(calibrated, site, observation, ended_unix_ns),
         probe=probes.of_run(probed, row["storage"], ended_unix_ns),
         machine=machine,
-        cell=typed.cell(json.loads(row["cell"]), f"run {run_id}"),
+        cell=_cell(row),
         facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),
     )
     return found if _has_verdict(found) else _judged(found)
+
+
+def _cell(row: dict[str, Any]) -> dict[str, Any]:
+    return typed.cell(json.loads(row["cell"]), f"run {row['id']}")
 
 
 def _has_verdict(run: RunRecord) -> bool:
@@ -189,10 +202,12 @@ def experiment(
         rows = _rows(connection, of_runs, experiment_id)
     else:
         rows = _rows(connection, f"{_RUNS} WHERE runs.id = ?", only_run)
-    found = _records(connection, experiment_id, rows)
+    found = list(_records(connection, experiment_id, rows))
+    # One run alone has the name that it has among all.
+    named = run_names.of_records(found) if only_run is None else found
     runs = tuple(
         replace(one, storage_price=prices[one.storage]) if one.storage in prices else one
-        for one in found
+        for one in named
     )
     kept = {} if only_run else dict(_cells(connection, experiment_id))
     states = [

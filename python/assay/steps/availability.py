@@ -32,6 +32,8 @@ class Availability:
     """Of the programs that will be started."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of the same, by the label of the system."""
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The `SystemChoice.names` of those that are missing, by the label."""
     storages: Mapping[str, AssayError] = field(default_factory=dict)
     """Those that cannot be made, by their names: `StorageUnavailable`, or `NotOnThisMachine`."""
 
@@ -46,7 +48,7 @@ class Availability:
         for run in runs:
             system, storage = run.cell.system, run.cell.storage_name
             why: AssayError | None = None
-            if system.name in optional:
+            if {*system.names} & {*optional}:
                 why = self.missing.get(system.label)
             if why is None and storage in optional:
                 why = self.storages.get(storage)
@@ -61,7 +63,7 @@ class Availability:
             missing={
                 label: error
                 for label, error in self.missing.items()
-                if label.partition(" ")[0] not in optional
+                if not {*self.names.get(label, ())} & {*optional}
             },
             storages={name: error for name, error in self.storages.items() if name not in optional},
         )
@@ -103,14 +105,16 @@ def look_for_systems(
     """The systems and storages of the runs of the experiment that are not refused; see
     `look_for`."""
     needed = [run for run in runs if _needs_system(workload, run)]
-    found = look_for(run.cell.system for run in needed)
+    systems = [run.cell.system for run in needed]
+    found = look_for(systems)
     storages = {
         run.cell.storage.name: run.cell.storage for run in needed if run.cell.system.url is None
     }
     return Availability(
-        {**_beyond_machine(run.cell.system for run in needed), **found.missing},
+        {**_beyond_machine(systems), **found.missing},
         found.places,
         found.versions,
+        {choice.label: choice.names for choice in systems},
         {
             **{
                 name: error

@@ -126,6 +126,15 @@ def short_duration(value_s: float) -> str:
     return f"{float(f'{value_s * 1e9:.4g}'):.12g} ns"
 
 
+def exact_duration(value_s: float) -> str:
+    """As `short_duration` in one word, with every digit: ``1.0001ms``. Two levels of a factor are
+    never the same text."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if value_s * factor >= 0.9995 or not value_s:
+            return f"{value_s * factor:.12g}{unit}"
+    return f"{value_s * 1e9:.12g}ns"
+
+
 def ratio(value: float) -> str:
     return f"{value:.2f}"
 

@@ -25,7 +25,7 @@ from assay.files import text_file
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT
 from assay.workload import reader
-from assay.workload.parameters import Parameter
+from assay.workload.parameters import Parameter, refuse_factor
 from assay.workload.schema import Schema
 from assay.workload.script_language import ENDINGS, language_of
 from assay.workload.steps import Drive
@@ -82,8 +82,10 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
     )
 
 
-def refuse_unused(name: str, workload: Workload) -> None:
-    """Raises `ArgumentError` for a variable that no script uses."""
+def refuse_variable(name: str, workload: Workload) -> None:
+    """Raises `ArgumentError` for a variable that no script uses, or that is called as another
+    factor."""
+    refuse_factor(name)
     used = {found for script in workload.scripts.values() for found in _USE.findall(script.text)}
     if name in used | _NEED_NOT_BE_NAMED:
         return

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from assay import capabilities
 from assay.errors import ArgumentError
+from assay.experiment.values import FACTOR_NAMES
 from assay.files.toml_file import Section
 from assay.registry import unknown
 from assay.text.quantities import INTEGER, NUMBER, Quantity, Real, Whole, shown
@@ -91,7 +92,22 @@ PARAMETER_TYPES = tuple(_TYPES)
 
 def read(section: Section) -> list[Parameter]:
     """Every parameter of ``[parameters]``; raises `ExperimentError` with the line."""
+    for name in section.names():
+        try:
+            refuse_factor(name)
+        except ArgumentError as error:
+            raise section.error(error.message, name, hint=error.hint) from error
     return [_parameter(name, section.section(name)) for name in section.names()]
+
+
+def refuse_factor(name: str) -> None:
+    """Raises `ArgumentError` where a parameter or variable has the name of another factor."""
+    if name in FACTOR_NAMES:
+        raise ArgumentError(
+            f"a parameter cannot be called {name}: that names another factor of the cells, whose "
+            "levels it would hide",
+            hint=f"choose another name, such as {name}_given",
+        )
 
 
 def _parameter(name: str, section: Section) -> Parameter:

@@ -17,7 +17,6 @@ from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import compared_answers, factor_order, storage_roles
 from assay.report.values import Cell, Column, absent
-from assay.text import units
 
 TEST, STORAGE, REPETITION = "test", "storage", "repetition"
 """Further factors that distinguish cells and runs."""
@@ -121,28 +120,26 @@ def tests(experiment: ExperimentRecord) -> dict[str, list[RunRecord]]:
 
 
 def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellRuns]:
-    """Runs by cell, in the order of each cell's first run."""
+    """Runs by cell, in the order of each cell's first run: two runs are of one cell if their
+    fingerprints are equal, whatever the cells are called."""
     runs = list(runs)
     groups = list(dict.fromkeys(name for run in runs for name in run.group_clients))
     of_machine = server_machines.varying(run.server_machine for run in runs)
     taken = {name for run in runs for name in _factors(run, groups, of_machine)}
     of_system = system_settings.varying((run.cell for run in runs), taken)
-    by_factors: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
+    by_cell: dict[str, list[RunRecord]] = {}
     for run in runs:
-        factors = _factors(run, groups, of_machine, of_system)
-        by_factors.setdefault(tuple(factors.items()), []).append(run)
+        by_cell.setdefault(run.cell_fingerprint, []).append(run)
     is_durability_needed = any(run.may_commit for run in runs)
     compared_by = durability.compared_by(
         (one.system_label, one.storage, one.deployment)
         for one in experiment.runs
         if one.deployment and is_durability_needed
     )
-    all_factors = [dict(factors) for factors in by_factors]
+    all_factors = [_factors(found[0], groups, of_machine, of_system) for found in by_cell.values()]
     names = cell_names.names(all_factors)
-    of_cells = [
-        tuple(sorted(found, key=lambda run: run.repetition)) for found in by_factors.values()
-    ]
-    on_record = [experiment.cells[found[0].cell_fingerprint] for found in by_factors.values()]
+    of_cells = [tuple(sorted(found, key=lambda run: run.repetition)) for found in by_cell.values()]
+    on_record = [experiment.cells[fingerprint] for fingerprint in by_cell]
     judged = compared_answers.judged(of_cells, names, on_record)
     return [
         CellRuns(
@@ -179,8 +176,7 @@ def label(level: Scalar | None, runs: tuple[int, ...] = ()) -> Cell:
     """A level as a cell about these runs; None: it has no such factor."""
     if level is None:
         return Cell("", is_absent=True, runs=runs)
-    shown = f"{level:g}" if isinstance(level, float) else units.level(level)
-    return Cell(shown, level=level, runs=runs)
+    return Cell(cell_names.level_text(level), level=level, runs=runs)
 
 
 def label_columns(found: Sequence[CellRuns], factors: Sequence[str]) -> tuple[Column, ...]:
@@ -216,7 +212,7 @@ def _factors(
         **_offered_rate(run),
         CACHE: run.cache,
         CLIENT_PROGRAM: run.client_program,
-        **run.parameters,
+        **cell_names.parameters(run.parameters),
     }
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from assay.experiment import SystemChoice
+from assay.plan import fingerprint
 from assay.record import ExperimentRecord, RunRecord
 
 Place = tuple[int, float]
@@ -53,32 +53,26 @@ def in_order(experiment: ExperimentRecord) -> list[RunRecord]:
 
 def _systems(asked: Mapping[str, Any]) -> Callable[[RunRecord], tuple[Place, ...]]:
     """A system, and what it was given of the machine."""
-    systems = _numbered(
-        SystemChoice(
-            one["name"],
-            one.get("url"),
-            one.get("options") or {},
-            one.get("settings") or {},
-            profile=one.get("profile") or "",
-            of_profile=one.get("of_profile") or {},
-        ).label
-        for one in asked.get("systems", ())
-    )
+    systems = _numbered(map(_system, asked.get("systems", ())))
     memory, cpus, rtt = (
         _numbered(asked.get(name, ())) for name in ("memory_bytes", "cpus", "rtts_s")
     )
 
     def place(run: RunRecord) -> tuple[Place, ...]:
         machine = run.server_machine
-        given = " ".join(machine.words)
         return (
-            _place(run.system_label.removesuffix(given).rstrip(), systems),
+            _place(_system(run.cell.get("system") or {}), systems),
             _place(machine.memory_bytes, memory),
             _place(machine.cpus, cpus),
             _place(machine.rtt_s, rtt),
         )
 
     return place
+
+
+def _system(asked: Mapping[str, Any]) -> str:
+    """As it was asked for, without its machine."""
+    return fingerprint.of_system({**asked, "machine": {}})
 
 
 def _numbered(levels: Iterable[object]) -> Levels:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import RunRecord
 from assay.report.cells import aggregates, cell_runs, percentiles
@@ -216,7 +217,7 @@ def _missing(levels: Sequence[float], series: Sequence[DataSeries]) -> list[str]
     found = []
     for one in series:
         there = {point.x for point in one.points}
-        if absent := [f"{level:g}" for level in levels if level not in there]:
+        if absent := [cell_names.level_text(level) for level in levels if level not in there]:
             why = "not measured, or too few transactions"
             found.append(f"{one.name}: no point at {', '.join(absent)} ({why})")
     return found

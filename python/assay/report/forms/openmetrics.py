@@ -169,7 +169,7 @@ def _label(name: str) -> str:
 
 
 def _word(value: object) -> str:
-    return "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+    return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def _escaped(text: str) -> str:

@@ -1,0 +1,76 @@
+"""Takes systems that are shown together; returns a name for each, as short as no two different ones
+share: ``SYSTEM at HOST``, with port, database, user, parameter or folder as soon as two would be
+called the same. Machines and passwords are no part of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from assay.errors import ArgumentError
+from assay.experiment.values import ServerMachine, SystemChoice
+
+
+def labels(choices: Sequence[SystemChoice]) -> list[str]:
+    """The `SystemChoice.label` of each, unique among them."""
+    return [choice.label for choice in named(choices)]
+
+
+def named(choices: Iterable[SystemChoice]) -> tuple[SystemChoice, ...]:
+    """With their names. A system that the user called differently here and there has its first
+    name."""
+    choices = list(choices)
+    systems = {_identity(choice): choice for choice in reversed(choices)}
+    names = _names(systems)
+    return tuple(replace(choice, shown=names[_identity(choice)]) for choice in choices)
+
+
+def insist_on_own_names(choices: Iterable[SystemChoice]) -> None:
+    """Raises `ArgumentError` where the user gave one name to different systems."""
+    servers: dict[str, tuple[str, str | None]] = {}
+    for choice in choices:
+        server = (choice.name, choice.url_without_password)
+        if choice.called and servers.setdefault(choice.called, server) != server:
+            raise ArgumentError(
+                f"two systems are called {choice.called!r}", hint="give each a name of its own"
+            )
+
+
+def _identity(choice: SystemChoice) -> str:
+    """Equal for equal systems, whatever the machine."""
+    plain = replace(choice, url=choice.url_without_password, machine=ServerMachine())
+    settings = [sorted(one.items()) for one in (plain.options, plain.settings, plain.of_profile)]
+    return repr((plain.name, plain.url, settings, plain.profile))
+
+
+def _names(systems: dict[str, SystemChoice]) -> dict[str, str]:
+    """By the identity of each system."""
+    shown: dict[str, frozenset[str]] = dict.fromkeys(reversed(systems), frozenset())
+    numbered: dict[str, int] = {}
+    while True:
+        of_name: dict[str, list[str]] = {}
+        for identity, keys in shown.items():
+            name = systems[identity].name_with(keys)
+            if identity in numbered:
+                name += f" #{numbered[identity]}"
+            of_name.setdefault(name, []).append(identity)
+        shared = [several for several in of_name.values() if len(several) > 1]
+        if not shared:
+            return {several[0]: name for name, several in of_name.items()}
+        for several in shared:
+            differing = _differing([systems[one] for one in several], shown[several[0]])
+            if differing is None:
+                numbered |= {identity: place for place, identity in enumerate(several, 1)}
+            for identity in several:
+                shown[identity] |= {differing} if differing else set()
+
+
+def _differing(choices: Sequence[SystemChoice], shown: frozenset[str]) -> str | None:
+    """The first particular, not yet ``shown``, that is not the same for all; None: there is none,
+    as where passwords alone differ."""
+    found = [choice.particulars for choice in choices]
+    for key in dict.fromkeys(key for one in found for key in one):
+        if key not in shown and len({one.get(key) for one in found}) > 1:
+            return key
+    return None

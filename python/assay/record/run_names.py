@@ -1,0 +1,80 @@
+"""Takes runs that are shown together, with the documents of their cells; returns them with names of
+their systems and storages that no two different ones share, also where they are of several
+experiments or of earlier programs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from assay.experiment import StorageChoice, SystemChoice, storage_words, system_names
+from assay.observation.shape import ShapeError, convert
+from assay.record.records import Document, RunRecord, RunSummary
+
+R = TypeVar("R", bound=RunSummary)
+
+
+def of_records(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    return named(runs, (run.cell for run in runs))
+
+
+def named(runs: Sequence[R], cells: Iterable[Document]) -> list[R]:
+    """``cells``: of each run, as it is on record."""
+    cells = list(cells)
+    systems = _labels(runs, cells)
+    storages = _storages(runs, cells)
+    return [
+        replace(run, system_label=system, storage=storage)
+        if (system, storage) != (run.system_label, run.storage)
+        else run
+        for run, system, storage in zip(runs, systems, storages, strict=True)
+    ]
+
+
+def _labels(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
+    """A run whose document cannot be read keeps the name that it has on record."""
+    read: dict[str, SystemChoice | None] = {}
+    choices = [_read(cell.get("system"), SystemChoice, read) for cell in cells]
+    known = {name: choice for name, choice in read.items() if choice is not None}
+    labels = dict(zip(known, system_names.labels(list(known.values())), strict=True))
+    return [
+        run.system_label if choice is None else labels[repr(cell["system"])]
+        for run, cell, choice in zip(runs, cells, choices, strict=True)
+    ]
+
+
+def _storages(runs: Sequence[R], cells: Sequence[Document]) -> list[str]:
+    """``fast``; where two storages are called so, each with what it is: ``fast (here:/ssd)``."""
+    read: dict[str, StorageChoice | None] = {}
+    choices = [_read(cell.get("storage"), StorageChoice, read) for cell in cells]
+    of_name: dict[str, list[StorageChoice]] = {}
+    for run, choice in zip(runs, choices, strict=True):
+        others = of_name.setdefault(run.storage, [])
+        if choice is not None and choice not in others:
+            others.append(choice)
+    return [
+        f"{run.storage} ({_as_written(choice)})"
+        if run.storage and choice is not None and len(of_name[run.storage]) > 1
+        else run.storage
+        for run, choice in zip(runs, choices, strict=True)
+    ]
+
+
+def _as_written(choice: StorageChoice) -> str:
+    return storage_words.as_written(choice.kind, choice.options, choice.directory)
+
+
+C = TypeVar("C", SystemChoice, StorageChoice)
+
+
+def _read(document: Any, kind: type[C], read: dict[str, C | None]) -> C | None:
+    """``read``: those that were read before, by their text; most runs share one."""
+    key = repr(document)
+    if key not in read:
+        try:
+            read[key] = convert(document, kind, "cell") if isinstance(document, Mapping) else None
+        except ShapeError:
+            read[key] = None
+    return read[key]

@@ -1,0 +1,72 @@
+"""Two servers of one host and a dead one: three rows with three names, and answers that differ."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from assay import registry
+from tests.support import servers
+
+BIN = Path(sys.executable).parent
+SYSTEM = registry.system("postgresql")
+
+
+def _assay(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BIN / "assay", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_two_servers_of_one_host_and_a_dead_one(tmp_path: Path) -> None:
+    (tmp_path / "s.sql").write_text("SELECT count(*) FROM goods;\n")
+    tcp = {"transport": "tcp"}
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(SYSTEM, storage, options=tcp) as first,
+        servers.provisioned(SYSTEM, storage, options=tcp) as second,
+    ):
+        for deployment, rows in ((first, 10), (second, 20)):
+            servers.ask(deployment, f"CREATE TABLE goods AS SELECT generate_series(1, {rows}) x")
+        urls = [servers.url_of(SYSTEM, one) for one in (first, second)]
+        ports = [one.address.port for one in (first, second)]
+        dead = f"postgresql://u@{first.address.host}:1/d"
+        common = ("s.sql", "--transactions", "20", "--records", "r.sqlite")
+        on = f"{urls[0]},{urls[1]},{dead}"
+        ended = _assay(
+            tmp_path, "run", *common, "--on", on, "--repetitions", "2", "--format", "json"
+        )
+        names = [f"postgresql at {first.address.host}:{port}" for port in (*ports, 1)]
+        runs = json.loads(ended.stdout)["tables"]["runs"]
+        states = {(run["system"], run["state"]) for run in runs}
+        assert states == set(zip(names, ("done", "done", "failed"), strict=True)), ended.stderr
+        assert "answers-differ" in ended.stdout
+        for shown in (
+            _assay(tmp_path, "plan", "s.sql", "--on", on),
+            _assay(tmp_path, "list", "runs", "--records", "r.sqlite"),
+            _assay(tmp_path, "report", "latest", "--records", "r.sqlite"),
+            _assay(
+                tmp_path, "report", "latest", "--records", "r.sqlite", "--format", "openmetrics"
+            ),
+        ):
+            assert all(name.split()[-1] in shown.stdout for name in names), shown.stdout
+            assert f":{first.address.password}@" not in shown.stdout
+        between = f"system={names[0]},{names[1]}"
+        compared = _assay(
+            tmp_path, "compare", "latest", "--between", between, "--records", "r.sqlite"
+        )
+        assert "answers to" in compared.stdout and "not comparable" in compared.stdout
+        named = _assay(
+            tmp_path, "run", *common, "--on", f"old={urls[0]},new={urls[1]}", "--format", "csv"
+        )
+        rows = csv.DictReader(io.StringIO(named.stdout))
+        assert {row["system"] for row in rows} == {"old", "new"}
