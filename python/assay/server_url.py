@@ -64,7 +64,7 @@ class Parts:
 
     @property
     def particulars(self) -> Mapping[str, str]:
-        """What else tells two servers of one place apart, each by the text that names it in
+        """What else distinguishes two servers of one place, each by the text that names it in
         `place_with`, in the order in which it is tried; without passwords."""
         words = unquote(self.path.removeprefix("/")).split("/")
         port = self.port if self.port.isdigit() else ""  # else it may be a password

@@ -110,7 +110,7 @@ class SystemChoice:
 
     @property
     def particulars(self) -> dict[str, str]:
-        """What may tell it from another system, apart from its machine, in the order in which a
+        """What may distinguish it from another system, apart from its machine, in the order in which a
         name has it: the system, its address, options and settings."""
         return {
             "system": self.name,
