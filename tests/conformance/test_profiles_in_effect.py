@@ -1,4 +1,5 @@
-"""Every profile starts its system, and each of its settings is then in effect."""
+"""Every profile starts its system, each of its settings is then in effect, and its commits have the
+durability that it promises."""
 
 from __future__ import annotations
 
@@ -7,12 +8,14 @@ from dataclasses import replace
 import pytest
 
 from assay import registry
+from assay.durability import stage as durability
 from assay.experiment import SystemChoice
 from assay.experiment.profiles import applied
 from assay.experiment.values import StorageChoice
 from assay.judge.settings import mean_the_same
 from assay.provision.running import running_system
-from assay.systems.abilities import HasProfiles
+from assay.storages.loop import LOOP
+from assay.systems.abilities import HasProfiles, Profile
 from commands import need
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
@@ -22,6 +25,13 @@ PROFILES = [
     for name, system in registry.usable_systems()
     if isinstance(system, HasProfiles)
     for profile in system.profiles()
+]
+PROMISING = [
+    (name, profile)
+    for name, system in registry.usable_systems()
+    if isinstance(system, HasProfiles)
+    for profile in system.profiles().values()
+    if profile.durability
 ]
 
 
@@ -42,3 +52,15 @@ def test_its_settings_are_in_effect(name: str, profile: str) -> None:
     }
     assert deployment.settings_asked
     assert other == {}
+
+
+@pytest.mark.skipif(LOOP.why_unavailable() is not None, reason="needs root and loop devices")
+@pytest.mark.parametrize(("name", "profile"), PROMISING)
+def test_its_commits_have_the_class_that_it_promises(name: str, profile: Profile) -> None:
+    need(name)
+    choice = applied(SystemChoice(name), profile.name)
+    disk = StorageChoice("disk", kind="loop", options={"size": "1G"})
+    with running_system(choice, disk, connections=2) as running:
+        measured = durability.measure(running.deployment, running.system)
+        assert running.deployment.durability_promised == profile.durability
+    assert measured.durability_class == profile.durability, measured.described

@@ -782,6 +782,25 @@ def test_durability_that_settings_lower_leaves_no_verdict(folder: Path, between:
     assert both.cells[0].not_comparable == ""
 
 
+def test_the_class_of_a_profile_is_the_same_in_every_system(folder: Path) -> None:
+    """Where it cannot be measured; the settings that lower it are each system's own."""
+    sides = [
+        measured(
+            folder / name, numbers, systems=[system],
+            site={"durability_lowered_by": [setting], "durability_promised": promised},
+        )
+        for name, numbers, system, setting, promised in (
+            ("a", FAST, invented.POSTGRESQL, "fsync = off", "D1"),
+            ("b", SLOW, invented.SQLITE, "synchronous = off", "D1"),
+            ("c", SLOW, invented.SQLITE, "synchronous = off", ""),
+        )
+    ]  # fmt: skip
+    same = compared(*sides[:2], between="system").cells[0]
+    assert not same.not_comparable and same.primary.verdict == "slower"
+    other = compared(sides[0], sides[2], between="system").cells[0]
+    assert other.not_comparable == "durability by settings: D1 by its profile → synchronous = off"
+
+
 def test_queries_need_no_durability(folder: Path) -> None:
     """As in a report."""
     lowered = {"durability_lowered_by": ["fsync = off"]}

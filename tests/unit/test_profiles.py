@@ -114,4 +114,7 @@ def test_what_reproduces_msql_flushes_nothing() -> None:
     systems = experiment_file.read(EXPERIMENTS / "kreymer-1995.toml")[0].systems
     assert all("profile=unflushed" in choice.label for choice in systems)
     sqlite_choice = next(choice for choice in systems if choice.name == "sqlite")
-    assert sqlite.durability_lowered_by(sqlite_choice.settings)
+    lowered = sqlite.durability_lowered_by(sqlite_choice.settings)
+    assert lowered and profiles.durability(sqlite_choice, lowered) == "D1"
+    assert not profiles.durability(sqlite_choice, [*lowered, "another = off"]), "not the profile's"
+    assert not profiles.durability(SystemChoice("sqlite"), lowered)

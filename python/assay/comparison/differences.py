@@ -194,7 +194,7 @@ def _rows(run: RunRecord) -> str:
 
 def _durability(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
     """The levels that were measured; where one side has none, or both lowered it by their settings,
-    these settings. Queries need no durability."""
+    what these settings say of it. Queries need no durability."""
     if not any(run.may_commit for run in (*a, *b)):
         return []
     measured = _each(a, b, _level)
@@ -230,8 +230,12 @@ def _level(run: RunRecord) -> str:
 
 
 def _lowered(run: RunRecord) -> str:
+    """By the class of a profile, which systems share; else by the settings, which are each
+    system's own."""
     if run.deployment is None:
         return ""
+    if run.deployment.durability_promised:
+        return f"{run.deployment.durability_promised} by its profile"
     return ", ".join(run.deployment.durability_lowered_by) or "not lowered"
 
 

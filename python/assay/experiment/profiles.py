@@ -88,6 +88,16 @@ def used(choices: Iterable[SystemChoice]) -> Iterator[UsedProfile]:
             yield UsedProfile(name, profile, found.title, found.printed)
 
 
+def durability(choice: SystemChoice, lowered_by: Iterable[str]) -> str:
+    """The class that the profile of a choice promises; empty: none does, or the durability is also
+    lowered by a setting that is not the profile's (``fsync = off``)."""
+    if not choice.profile:
+        return ""
+    of_profile = {name.lower() for name in choice.of_profile}
+    is_of_profile = all(word.partition(" = ")[0].lower() in of_profile for word in lowered_by)
+    return _known(choice.name)[choice.profile].durability if is_of_profile else ""
+
+
 def _plain(choice: SystemChoice) -> SystemChoice:
     """Without the profile that it had before."""
     old = choice.of_profile

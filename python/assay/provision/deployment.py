@@ -192,6 +192,9 @@ class Deployment:
     durable_instead: Mapping[str, str] = field(default_factory=dict)
     """One of these settings → what to set so that commits are kept; left out where that is its
     default."""
+    durability_promised: str = ""
+    """The class that the profile of its settings has on any storage; empty: it has no profile, or
+    one that says nothing of it, or other settings lower it, too."""
     durability: Durability | None = None
     """The durability class of its commits on its storage, as it was measured; None: not yet."""
     page_cache_kept_bytes: int | None = None

@@ -112,6 +112,7 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     settings_unknown: str = ""
     durability_lowered_by: tuple[str, ...] = ()
     durable_instead: dict[str, str] = {}
+    durability_promised: str = ""
     durability: Durability | None = None
     """None: it was left out, or an earlier Assay did not measure it."""
     is_embedded: bool | None = None

@@ -18,6 +18,7 @@ from assay.errors import (
     SystemDied,
     SystemUnderTestError,
 )
+from assay.experiment import profiles
 from assay.experiment.values import ServerMachine, StorageChoice, SystemChoice
 from assay.provision import client_group, client_memory, failed_storage, page_cache, server_group
 from assay.provision.delay import delayed
@@ -157,7 +158,12 @@ class RunningSystem:
             if self._directory is not None:
                 name_full_storage(error, self._directory.storage.name, self.least_space())
             raise
-        self._deployment = replace(deployment, label=self.choice.label, durability=self._durability)
+        self._deployment = replace(
+            deployment,
+            label=self.choice.label,
+            durability=self._durability,
+            durability_promised=profiles.durability(choice, deployment.durability_lowered_by),
+        )
         return self._deployment
 
     def _name_too_little_memory(self, error: SystemUnderTestError, ended: str) -> None:

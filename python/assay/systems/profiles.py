@@ -3,6 +3,7 @@
 
     [paper]
     title = "my.cnf of a paper"
+    durability = "D1"               # optional: the class of its commits on any storage
 
     [paper.options]                 # options of the plugin
     buffer = "4GB"
@@ -46,6 +47,7 @@ def _profile(name: str, section: Section) -> Profile:
     profile = Profile(
         name,
         section.text("title"),
+        durability=section.text("durability", ""),
         settings=_texts(section.section("settings")),
         options=_texts(section.section("options")),
         option_settings=_texts(section.section("option_settings")),
