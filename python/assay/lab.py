@@ -7,7 +7,6 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from assay.errors import (
     SystemUnderTestError,
 )
 from assay.experiment import Experiment
-from assay.forecast import Forecast, TimeNeeded
+from assay.forecast import Forecast, LeftToDo, TimeNeeded
 from assay.install.in_use import in_use
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
@@ -207,25 +206,27 @@ def _run_all(context: Context, prepared: _Prepared, begun: Begun) -> str:
     forecast = Forecast(runs, context.store.times(cells))
     _keep_disputes(context, ended)
     earlier = [one for one in runs if one.position in ended]
+    left = LeftToDo(forecast)
+
+    def spare(spared: Sequence[PlannedRun], last: int) -> None:
+        left.without(spared)
+        _spare(context, spared, last)
+
     repeating = Repeating(
-        prepared.plan.experiment,
-        [*earlier, *begun.runs],
-        context.store.repetition,
-        partial(_spare, context),
+        prepared.plan.experiment, [*earlier, *begun.runs], context.store.repetition, spare
     )
+    for run in begun.runs:
+        if run.position not in refusals:
+            left.add(run, is_certain=repeating.is_certain(run))
     try:
         for planned_run in repeating.needed(begun.runs, earlier):
-            left = [
-                run
-                for run in begun.runs
-                if run.position > planned_run.position and run.position not in refusals
-            ]
-            certain, are_all = repeating.certain(left)
-            after = forecast.runs(certain) + TimeNeeded(is_known=are_all)
-            needed = (forecast.run(planned_run), after)
+            left.without([planned_run])
+            needed = (forecast.run(planned_run), left.needed())
             refusal = refusals.get(planned_run.position)
-            ended[planned_run.position] = _run(context, planned_run, runs, refusal, needed)
-            forecast.learn(context.store.times([planned_run.cell.fingerprint]))
+            end = _run(context, planned_run, runs, refusal, needed)
+            ended[planned_run.position] = end
+            if end.state == "done":
+                forecast.learn_run(planned_run, *context.store.taken(planned_run.position))
             _keep_disputes(context, ended)
     except AssayError as error:
         if ended:

@@ -10,6 +10,7 @@ if it had not been interrupted: its budget is the time that its runs have taken.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -24,8 +25,8 @@ from assay.text.units import short_duration
 @dataclass
 class _Cell:
     least: int
-    left: list[PlannedRun]
-    """Those that have not ended."""
+    left: dict[int, PlannedRun]
+    """Those that have not ended and are needed, by position."""
     ended: int = 0
     numbers: list[float] = field(default_factory=list)
     next_s: float = 0.0
@@ -55,8 +56,9 @@ class Repeating:
         self._spared: set[int] = set()
         for run in runs:
             least = experiment.for_test(run.cell.test).least_repetitions
-            cell = self._cells.setdefault(run.cell.fingerprint, _Cell(least, []))
-            cell.left.append(run)
+            cell = self._cells.setdefault(run.cell.fingerprint, _Cell(least, {}))
+            cell.left[run.position] = run
+        self._not_begun = len(self._cells)
 
     def needed(
         self, runs: Sequence[PlannedRun], earlier: Collection[PlannedRun] = ()
@@ -70,7 +72,8 @@ class Repeating:
             self._ended(run)
             self._earlier_s += self._read(run.position).elapsed_s
         last = -1
-        self._spare(self._enough(), last)
+        for cell in self._cells.values():
+            self._spare(self._enough(cell), last)
         for run in runs:
             self._spare(self._beyond_budget(run), last)
             if run.position in self._spared:
@@ -78,28 +81,26 @@ class Repeating:
             yield run
             last = run.position
             self._ended(run)
-            self._spare(self._enough(), last)
+            self._spare(self._enough(self._cells[run.cell.fingerprint]), last)
 
-    def certain(self, runs: Sequence[PlannedRun]) -> tuple[list[PlannedRun], bool]:
-        """Those of ``runs``, which have not ended, that take place in any case; and whether these
-        are all that may take place."""
-        left = [run for run in runs if run.position not in self._spared]
-        found = [run for run in left if run.repetition <= self._cells[run.cell.fingerprint].least]
-        return found, len(found) == len(left)
+    def is_certain(self, run: PlannedRun) -> bool:
+        """Whether it takes place in any case, if it is not spared."""
+        return run.repetition <= self._cells[run.cell.fingerprint].least
 
     def _ended(self, run: PlannedRun) -> None:
         found = self._read(run.position)
         cell = self._cells[run.cell.fingerprint]
-        cell.left = [one for one in cell.left if one.position != run.position]
+        cell.left.pop(run.position, None)
+        self._not_begun -= not cell.ended
         cell.ended += 1
         cell.next_s = found.driven_s if cell.ended == 1 else found.elapsed_s
         self._longest_s = max(self._longest_s, found.elapsed_s)
         if found.number is not None:
             cell.numbers.append(found.number)
 
-    def _enough(self) -> list[PlannedRun]:
-        """What is left of cells that have ended."""
-        return [run for cell in self._cells.values() if self._is_enough(cell) for run in cell.left]
+    def _enough(self, cell: _Cell) -> list[PlannedRun]:
+        """What is left of the cell, if it has ended."""
+        return [*cell.left.values()] if self._is_enough(cell) else []
 
     def _beyond_budget(self, following: PlannedRun) -> list[PlannedRun]:
         """All but the first run of each cell, where ``following`` would end later than the budget;
@@ -107,11 +108,13 @@ class Repeating:
         budget_s, cell = self._asked.budget_s, self._cells[following.cell.fingerprint]
         if budget_s is None or not cell.ended or following.position in self._spared:
             return []
-        cells = self._cells.values()
-        not_begun = sum(not one.ended for one in cells)
-        if self._passed_s + cell.next_s + not_begun * self._longest_s <= budget_s:
+        if self._passed_s + cell.next_s + self._not_begun * self._longest_s <= budget_s:
             return []
-        return [run for one in cells for run in (one.left if one.ended else one.left[1:])]
+        return [
+            run
+            for one in self._cells.values()
+            for run in itertools.islice(one.left.values(), 0 if one.ended else 1, None)
+        ]
 
     def too_short_budget(self) -> str:
         """What is to be said where the budget did not even allow each cell its first run."""
@@ -141,4 +144,6 @@ class Repeating:
         found = [run for run in runs if run.position not in self._spared]
         if found:
             self._spared.update(run.position for run in found)
+            for run in found:
+                self._cells[run.cell.fingerprint].left.pop(run.position, None)
             self._on_spared(found, last)

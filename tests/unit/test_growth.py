@@ -6,16 +6,21 @@ from __future__ import annotations
 import gc
 import io
 import sqlite3
+import statistics
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from assay import lab
 from assay.cli.report_output import said_meanwhile, without_garbage_collection
+from assay.experiment.words import Words, experiment
+from assay.plan import PlannedRun
 from assay.pool import pool
+from assay.progress import Silent
 from assay.record import Store, merging, reading, records
 from assay.report.build import build
 from assay.report.cells.cell_runs import CellRuns
@@ -169,11 +174,66 @@ def test_a_run_does_not_look_at_all_runs_behind_it(monkeypatch: pytest.MonkeyPat
     for run in planned.runs:
         made.release(run)
     assert placed["_place"] <= 4 * len(planned.runs)
-    third, last = planned.runs[3], planned.runs[-1]
-    assert made.later(third) == list(planned.runs[5::2])
-    made.spare([run for run in planned.runs if run.position > 7], position=3)
-    assert made.later(third) == [planned.runs[5], planned.runs[7]]
-    assert made.later(last) == []
+
+
+def test_data_are_wanted_again_by_a_run_behind_one_that_changes_them() -> None:
+    planned = invented.plan([invented.POSTGRESQL, invented.MARIADB], repetitions=5)
+    of_one = planned.runs[::2]
+    asked: Counter[int] = Counter()
+
+    def may_change(run: PlannedRun) -> bool:
+        asked[run.position] += 1
+        return run in changing
+
+    def wanted(made: pool.Pool, refused: Sequence[PlannedRun] = ()) -> list[bool]:
+        return [
+            made.needs_data_again(run, lambda one: one not in refused, may_change) for run in of_one
+        ]
+
+    changing: Sequence[PlannedRun] = planned.runs
+    made = pool.Pool(planned)
+    assert wanted(made) == [True] * 4 + [False]
+    assert max(asked.values()) == 1, "not once for each run before it"
+    assert wanted(pool.Pool(planned), refused=of_one[3:]) == [True] * 2 + [False] * 3
+    changing = [of_one[2], of_one[4], planned.runs[7]]
+    assert wanted(pool.Pool(planned)) == [True] * 3 + [False] * 2
+    made.spare(of_one[3:], position=of_one[2].position)
+    assert wanted(made) == [False] * 5
+
+
+class Counting(Silent):
+    """Has a counter for each run that has begun."""
+
+    def __init__(self) -> None:
+        self.of_runs: list[int] = []
+
+    def run(self, *_: Any) -> None:
+        self.of_runs.append(0)
+
+
+def test_what_is_done_between_two_runs_does_not_grow_with_their_number(tmp_path: Path) -> None:
+    """All calls are counted, from the beginning of a run to that of the next."""
+    script = tmp_path / "one.sql"
+    script.write_text("select 1;\n")
+    between = []
+    for repetitions in (10, 80):
+        asked, _ = experiment(
+            Words(str(script), on=("null",), repetitions=repetitions, transactions=1)
+        )
+        progress = Counting()
+
+        def count(_frame: Any, event: str, _: Any, progress: Counting = progress) -> None:
+            if event in ("call", "c_call") and progress.of_runs:
+                progress.of_runs[-1] += 1
+
+        sys.setprofile(count)
+        try:
+            lab.run(asked, records=tmp_path / f"{repetitions}.sqlite", progress=progress)
+        finally:
+            sys.setprofile(None)
+        assert len(progress.of_runs) == repetitions
+        between.append(statistics.median(progress.of_runs[repetitions // 4 : -1]))
+    assert between[1] <= 1.1 * between[0]
 
 
 def test_the_collector_works_again_after_a_report() -> None:

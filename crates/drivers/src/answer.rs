@@ -4,8 +4,8 @@ use assay_values::{CellType, ColumnType, RowHash, RowsDigest, from_hex};
 
 use crate::{SystemError, TransactionStatus};
 
-/// What is done with the rows of an answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What is done with the rows of an answer; each does more than the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Keep {
     /// Rows are counted and skipped.
     #[default]
@@ -14,6 +14,8 @@ pub enum Keep {
     Digest,
     /// Rows are counted, and hashed in the form common to all systems ([`Answer::compared`]).
     Compare,
+    /// Rows are counted and hashed both ways; the first one and the last one are stored.
+    FirstAndLast,
     /// Rows are counted, hashed both ways and stored.
     Rows,
 }
@@ -45,7 +47,7 @@ pub struct Answer {
     pub columns: Vec<String>,
     /// Column types as far as known, where rows are kept or compared.
     pub cell_types: Vec<CellType>,
-    /// The rows, where they are kept.
+    /// The rows, or the first and the last one, where they are kept.
     pub kept: Vec<Vec<Option<Box<[u8]>>>>,
     row_hash: RowHash,
     /// Column types, where cells are hashed in the common form of all systems.
@@ -94,7 +96,7 @@ impl Answer {
     /// Whether a driver must name the columns before the first row.
     #[must_use]
     pub fn wants_columns(&self) -> bool {
-        matches!(self.keep, Keep::Rows | Keep::Compare) || !self.types.is_empty()
+        self.keep >= Keep::Compare || !self.types.is_empty()
     }
 
     /// Reports a column whose cells are numbers or text.
@@ -140,7 +142,7 @@ impl Answer {
         if self.keep == Keep::Count {
             return;
         }
-        if matches!(self.keep, Keep::Compare | Keep::Rows) {
+        if self.keep >= Keep::Compare {
             let cell_type = self.cell_types.get(self.place).copied().unwrap_or_default();
             self.compared.cell(text, cell_type);
         }
@@ -158,7 +160,7 @@ impl Answer {
             (_, None) => self.row_hash.cell(None),
         }
         self.place += 1;
-        if self.keep == Keep::Rows {
+        if self.keep >= Keep::FirstAndLast {
             self.row.push(text.map(Into::into));
         }
     }
@@ -178,8 +180,10 @@ impl Answer {
             self.digest = self.digest.wrapping_add(self.row_hash.sum());
             self.compared.end_row();
         }
-        if self.keep == Keep::Rows {
-            self.kept.push(std::mem::take(&mut self.row));
+        match (self.keep, self.kept.len()) {
+            (Keep::FirstAndLast, 2) => std::mem::swap(&mut self.kept[1], &mut self.row),
+            (Keep::FirstAndLast | Keep::Rows, _) => self.kept.push(std::mem::take(&mut self.row)),
+            (Keep::Count | Keep::Digest | Keep::Compare, _) => {}
         }
     }
 }
@@ -205,6 +209,27 @@ mod tests {
         let letters = digest(CellType::Bytes, b"\\x6869");
         assert_eq!(letters, digest(CellType::HexBytes, b"\\x5c7836383639"));
         assert_ne!(letters, digest(CellType::Bytes, b"hi"));
+    }
+
+    #[test]
+    fn of_many_rows_the_first_and_the_last_are_stored() {
+        for rows in 0..5_u8 {
+            let mut whole = Answer::new(Keep::Rows);
+            let mut ends = Answer::new(Keep::FirstAndLast);
+            for answer in [&mut whole, &mut ends] {
+                answer.column("a");
+                for number in 0..rows {
+                    answer.begin_row();
+                    answer.cell(Some(&[number]));
+                    answer.end_row();
+                }
+            }
+            assert!(ends.kept.len() <= 2);
+            assert_eq!(ends.kept.first(), whole.kept.first());
+            assert_eq!(ends.kept.last(), whole.kept.last());
+            assert_eq!((ends.rows, ends.digest), (whole.rows, whole.digest));
+            assert_eq!(ends.columns, whole.columns);
+        }
     }
 
     #[test]

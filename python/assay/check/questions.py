@@ -65,6 +65,10 @@ class Questions:
 
     _answers: dict[tuple[str, str, int], list[_Answer]] = field(default_factory=dict)
     """By what was asked, transaction and statement."""
+    _values: dict[tuple[str, str, int], set[tuple[int, str]]] = field(default_factory=dict)
+    """The different answers to each."""
+    _given: dict[int, list[ComparedAnswer]] = field(default_factory=dict)
+    """By the position of the run."""
     _disputed: dict[int, dict[str, str]] = field(default_factory=dict)
     """Position of a run → name of a transaction → who agrees with whom."""
     _said: dict[int, str] = field(default_factory=dict)
@@ -76,7 +80,12 @@ class Questions:
         """Keeps an answer; returns whether there was one to the same question before."""
         answers = self._answers.setdefault((asked, name, statement), [])
         answers.append(_Answer(position, label, rows, digest))
-        if len({answer.value for answer in answers}) > 1:
+        self._given.setdefault(position, []).append(
+            ComparedAnswer(asked, name, statement, label, rows, digest)
+        )
+        values = self._values.setdefault((asked, name, statement), set())
+        values.add((rows, digest))
+        if len(values) > 1:
             words = _groups(answers)
             for answer in answers:
                 self._disputed.setdefault(answer.position, {})[name] = words
@@ -84,12 +93,7 @@ class Questions:
 
     def given_by(self, position: int) -> list[ComparedAnswer]:
         """All that the run at this position answered, for the record."""
-        return [
-            ComparedAnswer(asked, name, statement, answer.label, answer.rows, answer.digest)
-            for (asked, name, statement), answers in self._answers.items()
-            for answer in answers
-            if answer.position == position
-        ]
+        return list(self._given.get(position, ()))
 
     def recall(self, position: int, answers: Iterable[ComparedAnswer], said: str) -> None:
         """Takes up what a run answered in a process before; ``said``: the reason of its verdict."""

@@ -6,7 +6,6 @@ interleaved repetitions several systems are up at once, of which one works and t
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import astuple
@@ -46,6 +45,8 @@ class Pool:
         """Place of a deployment → its runs by position; each place is asked for once a run."""
         for run in sorted(plan.runs if runs is None else runs, key=lambda run: run.position):
             self._at.setdefault(_place(run), {})[run.position] = run
+        self._data_uses: dict[str, int] = {}
+        """Place → position of the last run that may change data which a later one needs."""
         self._loading = loading
         self._up: dict[str, PooledSystem] = {}
         self._measures_durability = measures_durability
@@ -107,13 +108,20 @@ class Pool:
             self._durability[place] = measure(made.deployment, made.system)
         return self._durability[place]
 
-    def later(self, planned: PlannedRun) -> list[PlannedRun]:
-        """The runs after this one on the same deployment."""
-        at_place = self._at.get(_place(planned), {})
-        after = itertools.takewhile(
-            lambda position: position > planned.position, reversed(at_place)
-        )
-        return [at_place[position] for position in after][::-1]
+    def needs_data_again(
+        self,
+        planned: PlannedRun,
+        is_executed: Callable[[PlannedRun], bool],
+        may_change: Callable[[PlannedRun], bool],
+    ) -> bool:
+        """Whether a later run on the deployment of this one needs its data after this run, or one
+        between them, may have changed them. The runs are looked at once, not once for each run."""
+        place = _place(planned)
+        if place not in self._data_uses:
+            executed = [run for run in self._at.get(place, {}).values() if is_executed(run)]
+            changes = (run.position for run in executed[:-1] if may_change(run))
+            self._data_uses[place] = max(changes, default=-1)
+        return planned.position <= self._data_uses[place]
 
     def _is_needed_after(self, planned: PlannedRun, position: int) -> bool:
         """Whether a run behind that position is on the deployment of this one."""
@@ -138,7 +146,9 @@ class Pool:
         """These runs will not be executed; ``position``: that of the last one which was. Takes down
         deployments that no later run needs."""
         for run in runs:
-            self._at.get(_place(run), {}).pop(run.position, None)
+            place = _place(run)
+            self._at.get(place, {}).pop(run.position, None)
+            self._data_uses.pop(place, None)
         for run in runs:
             if not self._is_needed_after(run, position):
                 self.discard(run)

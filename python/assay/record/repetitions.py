@@ -22,23 +22,37 @@ class Repetition(NamedTuple):
     """From the first step behind the load on: what a further repetition takes at least."""
 
 
-def read(connection: sqlite3.Connection, experiment_id: int, position: int) -> Repetition:
-    """Of the run at that position, which has ended."""
-    run_id, begun_unix_ns, ended_unix_ns = connection.execute(
-        "SELECT id, begun_unix_ns, ended_unix_ns FROM runs WHERE experiment_id = ? "
-        "AND position = ?",
+class Taken(NamedTuple):
+    """How long a run took; see `Repetition`."""
+
+    elapsed_s: float
+    driven_s: float
+
+
+def taken(connection: sqlite3.Connection, experiment_id: int, position: int) -> Taken:
+    """By the run at that position, which has ended."""
+    begun_unix_ns, driven_from_ns, ended_unix_ns = connection.execute(
+        """
+        SELECT coalesce(begun_unix_ns, ended_unix_ns),
+               (SELECT min(begun_unix_ns) FROM stages
+                WHERE run_id = runs.id AND state = 'driving'),
+               ended_unix_ns
+        FROM runs WHERE experiment_id = ? AND position = ?
+        """,
         (experiment_id, position),
     ).fetchone()
-    found = reading.run(connection, run_id)
-    begun_unix_ns = ended_unix_ns if begun_unix_ns is None else begun_unix_ns
-    driven_from_ns = min(
-        (since_ns for state, since_ns in found.stages if state == "driving"), default=begun_unix_ns
-    )
-    return Repetition(
-        number_to_be_precise(found.evidence),
-        (ended_unix_ns - begun_unix_ns) / 1e9,
-        (ended_unix_ns - driven_from_ns) / 1e9,
-    )
+    if driven_from_ns is None:
+        driven_from_ns = begun_unix_ns
+    return Taken((ended_unix_ns - begun_unix_ns) / 1e9, (ended_unix_ns - driven_from_ns) / 1e9)
+
+
+def read(connection: sqlite3.Connection, experiment_id: int, position: int) -> Repetition:
+    """Of the run at that position, which has ended."""
+    (run_id,) = connection.execute(
+        "SELECT id FROM runs WHERE experiment_id = ? AND position = ?", (experiment_id, position)
+    ).fetchone()
+    number = number_to_be_precise(reading.run(connection, run_id).evidence)
+    return Repetition(number, *taken(connection, experiment_id, position))
 
 
 def spare(connection: sqlite3.Connection, experiment_id: int, positions: Iterable[int]) -> None:

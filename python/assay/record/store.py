@@ -54,7 +54,7 @@ from assay.record.file import insert
 from assay.record.process import this_process
 from assay.record.questions import Questions, Reader
 from assay.record.records import CalibrationRecord
-from assay.record.repetitions import Repetition
+from assay.record.repetitions import Repetition, Taken
 from assay.record.run_states import EndState
 from assay.record.run_steps import StepState
 from assay.record.writer import Change, OnMessage, Writer
@@ -368,6 +368,11 @@ class Store(Questions):
         """What the run at that position, which has ended, gave."""
         experiment_id = self._experiment()
         return self._read(lambda connection: repetitions.read(connection, experiment_id, position))
+
+    def taken(self, position: int) -> Taken:
+        """How long the run at that position, which has ended, took."""
+        experiment_id = self._experiment()
+        return self._read(lambda connection: repetitions.taken(connection, experiment_id, position))
 
     def spare(self, positions: Iterable[int]) -> None:
         """These planned runs are not needed: they are no part of the experiment any more."""

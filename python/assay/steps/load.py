@@ -87,11 +87,11 @@ def _is_loaded_again(state: RunState, step: Load) -> bool:
 def _is_wanted_later(context: Context, planned: PlannedRun) -> bool:
     """Whether a later run on the system may need the same data after another run may have changed
     them. Runs that are refused do neither."""
-    later = [
-        run for run in context.pool.later(planned) if why_refused(context.compiled, run) is None
-    ]
-    before = [planned, *later[:-1]] if later else []
-    return any(may_change_data(context.compiled, run) for run in before)
+    return context.pool.needs_data_again(
+        planned,
+        lambda run: why_refused(context.compiled, run) is None,
+        lambda run: may_change_data(context.compiled, run),
+    )
 
 
 def _data_to_buffer(state: RunState, parameters: Mapping[str, Scalar]) -> float | None:

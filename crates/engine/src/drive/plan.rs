@@ -109,7 +109,7 @@ impl Plan {
                     },
                     kind,
                     keep: match statement.need {
-                        Need::Rows => Keep::Rows,
+                        Need::Rows => Keep::FirstAndLast,
                         Need::Count if document.sum_answers => Keep::Digest,
                         Need::Count if document.digest && !has_parameters => Keep::Digest,
                         Need::Count => Keep::Count,
