@@ -23,7 +23,7 @@ from assay.forecast import Forecast, LeftToDo, TimeNeeded
 from assay.install.in_use import in_use
 from assay.judge import judge_run
 from assay.load.loading import DEFAULT, Loading
-from assay.plan import Cell, Plan, PlannedRun, only, plan
+from assay.plan import Cell, Plan, PlannedRun, only
 from assay.plan.content import Content, content_of
 from assay.plugin_failures import plugin_failures
 from assay.pool import Pool
@@ -42,6 +42,7 @@ from assay.row_sources.protocol import ExperimentRows, ReadsFiles, opened
 from assay.small_storages import refuse_smaller_than_before
 from assay.steps import take_all
 from assay.steps.context import Context, Known
+from assay.steps.optional_levels import plan_here
 from assay.text.reasons import with_more
 from assay.text.units import counted
 from assay.workload.ad_hoc_script import workload_of
@@ -182,7 +183,8 @@ def _prepare(
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
     workload = workload_of(experiment)
-    planned = plan(experiment, workload)
+    planned = plan_here(experiment, workload)
+    experiment = planned.experiment
     if request.command is None:
         planned = only.narrowed(planned, request.only)
     found = preflight(workload, planned, request.only)

@@ -9,12 +9,14 @@ import pytest
 
 from assay.cli import main
 from assay.drive.prepare import Compiled
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, MachineLimit
 from assay.experiment import Experiment, ServerMachine, SystemChoice, machines, words
 from assay.experiment import file as experiment_file
 from assay.plan import plan, server_machines
 from assay.plan.fingerprint import of_document
+from assay.provision import hierarchies, server_group
 from assay.record.document import json_text
+from assay.steps.optional_levels import plan_here
 from assay.steps.refusal import why_refused
 from assay.text.sizes import about
 
@@ -193,3 +195,70 @@ def test_what_varies_of_a_machine_is_a_factor_and_leaves_the_name() -> None:
     assert server_machines.varying([far, far]) == []
     for label, machine in labels.items():
         assert server_machines.label_without(label, machine, []) == label
+
+
+OPTIONAL = """
+workload = "tpcb"
+test = "select-only"
+systems = ["null", "postgresql"]
+optional = ["memory", "cpus"]
+memory = ["200MB", "900TB"]
+cpus = [0.5]
+"""
+
+
+def _planned(file: Path, text: str, **given: Any) -> tuple[list[str], list[tuple[str, str, str]]]:
+    file.write_text(text)
+    made = plan_here(*words.experiment(words.Words(str(file), **given)))
+    said = [(one.name, one.full, one.reason) for one in made.experiment.scaled]
+    return [run.cell.system.label for run in made.runs], said
+
+
+def test_optional_levels_that_a_system_cannot_have_are_left_out_with_the_reason(
+    tmp_path: Path,
+) -> None:
+    try:
+        server_group.refuse_impossible(ServerMachine(200 * MB, 0.5))
+    except MachineLimit as error:
+        pytest.skip(error.message)
+    labels, said = _planned(tmp_path / "a.toml", OPTIONAL)
+    assert labels == ["null", "postgresql memory=200MB cpus=0.5"]
+    reasons = {(name, level): reason for name, level, reason in said}
+    assert reasons.keys() == {
+        ("memory of null", "200MB"), ("memory", "900TB"), ("cpus of null", "0.5"),
+    }  # fmt: skip
+    assert reasons["memory", "900TB"].startswith("this machine has ")
+    assert reasons["cpus of null", "0.5"].startswith("it runs in the client's own process")
+    typed, _ = _planned(tmp_path / "a.toml", OPTIONAL, memory="900TB", on=("postgresql",))
+    assert typed == ["postgresql memory=900TB cpus=0.5"], "what is typed is not optional"
+
+
+def test_without_control_groups_optional_levels_are_left_out_and_said_in_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mounts").write_text("")
+    monkeypatch.setattr(hierarchies, "_MOUNTS", tmp_path / "mounts")
+    labels, said = _planned(tmp_path / "a.toml", OPTIONAL)
+    assert labels == ["null", "postgresql"]
+    assert any("no control groups" in reason for *_, reason in said)
+    records = str(tmp_path / "r.sqlite")
+    driven = ["--on", "null", "--duration", "0.1", "--warm-up", "0", "--no-probe"]
+    file = str(tmp_path / "a.toml")
+    assert _assay("run", file, *driven, "--records", records) == 0
+    first_look = _on_one_line(capsys.readouterr().out)
+    assert "left out: memory 200MB, memory 900TB, cpus 0.5;" in first_look
+    assert _assay("report", "--records", records) == 0
+    reported = _on_one_line(capsys.readouterr().out)
+    assert "left out: memory 200MB (this machine has no control groups" in reported
+    assert _assay("plan", file, *driven[:2], "--memory", "200MB") != 0
+
+
+def _assay(*words: str) -> int:
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit) as ended:
+        patch.setattr("sys.argv", ["assay", *words])
+        main()
+    return int(ended.value.code or 0)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -25,7 +25,7 @@ from assay.experiment.command import command_of, patterns
 from assay.files import paths
 from assay.forecast import Forecast
 from assay.load.loading import Loading
-from assay.plan import Plan, PlannedRun, plan
+from assay.plan import Plan, PlannedRun
 from assay.preflight import Preflight, preflight
 from assay.probe.first_use import FirstUse
 from assay.provision.copying import RESERVE_BYTES
@@ -33,6 +33,7 @@ from assay.record import Store
 from assay.record.estimates import Unfinished
 from assay.record.faults import no_folder
 from assay.steps.availability import one_line
+from assay.steps.optional_levels import plan_here
 from assay.systems.sourced import URL
 from assay.text.units import counted, duration, ended_runs, percent, size
 from assay.workload.values import Workload
@@ -93,7 +94,8 @@ def command(
     experiment, workload = command_line.asked(words)
     refuse_unused_loading(loading, experiment, workload)
     refuse_unused_probe(experiment, first_use)
-    whole = plan(experiment, workload)
+    whole = plan_here(experiment, workload)
+    experiment = whole.experiment
     checked = preflight(workload, whole, patterns(words))
     for warning in checked.warnings:
         click.echo(f"warning: {warning}", err=True)
@@ -201,7 +203,7 @@ def _remarks(
     experiment: Experiment, checked: Preflight, before: _Before, run_count: int
 ) -> Iterator[str]:
     """What the list does not show: what is smaller, where servers are, and what would not run."""
-    if experiment.is_quick and experiment.scaled:
+    if experiment.scaled and (experiment.is_quick or any(one.reason for one in experiment.scaled)):
         yield quick.described(experiment.scaled)
     for system in experiment.systems:
         if elsewhere := _from_elsewhere(system):

@@ -8,7 +8,16 @@ from typing import Any
 
 from assay import registry
 from assay.errors import ArgumentError
-from assay.experiment import levels, of_tests, prices, quick, settings, storage_words, system_names
+from assay.experiment import (
+    levels,
+    machines,
+    of_tests,
+    prices,
+    quick,
+    settings,
+    storage_words,
+    system_names,
+)
 from assay.experiment.levels import Placed
 from assay.experiment.option_names import OPTIONS
 from assay.experiment.repeated import first_repeated, refuse_repeated
@@ -101,19 +110,23 @@ def _quick(top: Section, experiment: Experiment, workload: Workload) -> dict[str
 
 
 def _optional(top: Section, experiment: Experiment) -> tuple[str, ...]:
-    """``optional = ["mydb"]``: systems and storages without which the others are run."""
+    """``optional = ["mydb", "memory"]``: systems and storages without which the others are run,
+    and factors of the server's machine whose levels are left out."""
     systems = [name for one in experiment.systems for name in one.names]
     # A storage by the name that the file gives it, without the note behind it.
     storages = {one.name.partition(" (")[0]: one.name for one in experiment.storages}
-    known = list(dict.fromkeys([*systems, *storages]))
+    known = list(dict.fromkeys([*systems, *storages, *machines.FACTORS]))
     found = tuple(
-        name if name in systems else storages.get(name.partition(" (")[0], name)
+        name
+        if name in (*systems, *machines.FACTORS)
+        else storages.get(name.partition(" (")[0], name)
         for name in top.texts("optional", ())
     )
     for name in found:
-        if name not in systems and name not in storages.values():
+        if name not in (*systems, *storages.values(), *machines.FACTORS):
             raise top.error(
-                f"{name} is neither a system nor a storage of this file",
+                f"{name} is neither a system nor a storage of this file, nor one of "
+                f"{', '.join(machines.FACTORS)}",
                 "optional",
                 hint=did_you_mean(name, known),
             )

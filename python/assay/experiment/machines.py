@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Final
 
 from assay import _engine, registry
@@ -57,22 +57,45 @@ FACTORS: Final[Mapping[str, tuple[str, Read]]] = {
     "rtt": ("rtts_s", _rtts),
 }
 """The option, which is the key of an experiment file, too → the field of `Experiment`, and how its
-words are read."""
+words are read. In the order of the fields of `ServerMachine`."""
+_FIELDS: Final[Mapping[str, str]] = dict(
+    zip(FACTORS, (one.name for one in fields(ServerMachine)), strict=True)
+)
+_NO_LEVEL: Final[Mapping[str, Any]] = {
+    name: getattr(ServerMachine(), field) for name, field in _FIELDS.items()
+}
 
 
 def systems_on_machines(experiment: Experiment) -> list[SystemChoice]:
     """Every system on each combination of the levels."""
-    machines = [
-        ServerMachine(memory_bytes, cpus, rtt_s)
-        for memory_bytes, cpus, rtt_s in itertools.product(
-            experiment.memory_bytes or (None,),
-            experiment.cpus or (None,),
-            experiment.rtts_s or (0.0,),
+    return [
+        replace(system, machine=ServerMachine(*levels))
+        for system in experiment.systems
+        for levels in itertools.product(
+            *(_levels(experiment, system, name) for name in FACTORS),
         )
     ]
-    return [
-        replace(system, machine=machine) for system in experiment.systems for machine in machines
-    ]
+
+
+def _levels(experiment: Experiment, system: SystemChoice, name: str) -> tuple[Any, ...]:
+    """Those that this system is given."""
+    asked: tuple[Any, ...] = getattr(experiment, FACTORS[name][0])
+    left_out = {
+        one.level for one in experiment.left_out if (one.system, one.factor) == (system.label, name)
+    }
+    return tuple(level for level in asked if level not in left_out) or (_NO_LEVEL[name],)
+
+
+def only(machine: ServerMachine, name: str) -> ServerMachine:
+    """With nothing but what the machine has of that factor."""
+    field = _FIELDS[name]
+    return replace(ServerMachine(), **{field: getattr(machine, field)})
+
+
+def level(machine: ServerMachine, name: str) -> Any:
+    """Of a factor, in its own unit; None where the server has all of this machine."""
+    found = getattr(machine, _FIELDS[name])
+    return None if found == _NO_LEVEL[name] else found
 
 
 def why_refused(choice: SystemChoice) -> str | None:

@@ -100,14 +100,18 @@ def scaled(full: Asked, quickly: Asked, now: Asked) -> tuple[Scaled, ...]:
 
 
 def described(changes: Iterable[Scaled]) -> str:
-    """``quick: scale 1, 2 → 1; asked: duration_s 30 → 0.5``: each change, the same of several tests
-    once, those of parameters first; where tests differ, with their names."""
-    by_origin: dict[str, list[str]] = {"quick": [], "asked": []}
+    """``quick: scale 1, 2 → 1; asked: duration_s 30 → 0.5; left out: memory 64GB (this machine has
+    16GB)``: each change, the same of several tests once, those of parameters first; where tests
+    differ, with their names."""
+    by_origin: dict[str, list[str]] = {"quick": [], "asked": [], _LEFT_OUT: []}
     tests: dict[Scaled, list[str]] = {}
     for one in changes:
         tests.setdefault(replace(one, test=""), []).append(one.test)
     times = Counter((one.name, one.is_asked) for one in tests)
     for one, of_tests in tests.items():
+        if one.reason:
+            by_origin[_LEFT_OUT].append(f"{one.name} {one.full} ({one.reason})")
+            continue
         gone = _LEFT_OUT if one.name.startswith(_STORAGE) else _NONE
         shown = f"{one.name} {one.full or _NONE} → {one.quick or gone}"
         if times[one.name, one.is_asked] > 1:
@@ -137,6 +141,7 @@ def _sizes(asked: Experiment, workload: Workload, test: Test) -> dict[str, str]:
         **{name: _listed(counts) for name, counts in asked.group_clients.items()},
         **driving,
         "memory": _listed(memory),
+        "cpus": _listed(_NONE if cpus is None else cpus for cpus in asked.cpus),
         "cache": _listed(asked.caches or test.caches),
         "client program": _listed(asked.client_programs),
         "repetitions": str(asked.repetitions),

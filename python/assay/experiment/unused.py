@@ -99,6 +99,12 @@ def _caches_can_be_set(_experiment: Experiment, _workload: Workload, test: Test)
     return test.caches_can_be_set
 
 
+def _is_asked_of_all(name: str) -> Callable[[Experiment], bool]:
+    """Whether levels of this factor are asked for that are not optional."""
+    field, _ = machines.FACTORS[name]
+    return lambda asked: bool(getattr(asked, field)) and name not in asked.optional
+
+
 def _memory_can_be_limited(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
     return any(machines.why_memory_not_limited(system) is None for system in experiment.systems)
 
@@ -187,14 +193,14 @@ _SETTINGS = (
         lambda test: test.why_no_cache or "",
     ),
     _Setting(
-        "memory", "memory", lambda asked: bool(asked.memory_bytes), _memory_can_be_limited,
+        "memory", "memory", _is_asked_of_all("memory"), _memory_can_be_limited,
         _NO_MEMORY_OF_ASSAY,
     ),
     _Setting(
-        "cpus", "cpus", lambda asked: bool(asked.cpus), _cpus_can_be_limited, _NO_SERVER_OF_ASSAY
+        "cpus", "cpus", _is_asked_of_all("cpus"), _cpus_can_be_limited, _NO_SERVER_OF_ASSAY
     ),
     _Setting(
-        "rtt", "rtt", lambda asked: bool(asked.rtts_s), _has_a_connection,
+        "rtt", "rtt", _is_asked_of_all("rtt"), _has_a_connection,
         "its systems run in the client's own process",
     ),
     _Setting(

@@ -345,6 +345,22 @@ class Scaled:
     """Levels in words; empty: none."""
     is_asked: bool = False
     """An option has it so, not the quick version."""
+    reason: str = ""
+    """Why it was left out: it is optional, and cannot be had here. Else empty."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A level of ``memory``, ``cpus`` or ``rtt`` that is optional and that a system cannot be given
+    here."""
+
+    system: str
+    """Its label."""
+    factor: str
+    """``memory``, ``cpus`` or ``rtt``."""
+    level: int | float
+    """In bytes, processors or seconds."""
+    reason: str
 
 
 LEAST_FOR_PRECISION = 3
@@ -409,14 +425,18 @@ class Experiment:
     of_tests: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Test → fields of this class that differ for it; ``systems`` and ``storages`` as names."""
     optional: tuple[str, ...] = ()
-    """Names of systems and storages without which the others are run."""
+    """Names of systems and storages without which the others are run, and of those of ``memory``,
+    ``cpus`` and ``rtt`` whose levels are left out where they cannot be had."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Levels of these that cannot be had here; known once the experiment was planned."""
     title: str = ""
     reproduces: str = ""
     is_quick: bool = False
     """Parameters have the quick values that the workload or the file declares for them."""
     profiles: tuple[UsedProfile, ...] = ()
     scaled: tuple[Scaled, ...] = ()
-    """What differs from the full size, in a quick version or in a file that reproduces a paper."""
+    """What differs from the full size, in a quick version or in a file that reproduces a paper; and
+    what was left out because it cannot be had here."""
     prices: Mapping[str, StoragePrice] = field(default_factory=dict)
     """Those that are known, by the names of the storages."""
 

@@ -58,6 +58,7 @@ def asked(words: Words) -> quick.Asked:
         start,
         systems=system_names.named(systems),
         parameters={**start.parameters, **parameters},
+        optional=tuple(name for name in start.optional if name not in _typed_machines(words)),
         of_tests=of_tests.without(start.of_tests, options, parameters, _driving(words)),
         **given,
     )
@@ -212,6 +213,11 @@ def _machines(words: Words) -> dict[str, Any]:
         if given is not None:
             found[field] = read(given.split(","))
     return found
+
+
+def _typed_machines(words: Words) -> set[str]:
+    """What was typed is not optional."""
+    return {name for name in machines.FACTORS if getattr(words, name) is not None}
 
 
 def _prices(words: Words, start: Experiment) -> dict[str, StoragePrice]:

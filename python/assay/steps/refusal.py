@@ -13,7 +13,7 @@ from assay import capabilities, registry
 from assay.dialects.limits import Limited, beyond
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
-from assay.experiment import COLD_CACHES, machines, storage_words
+from assay.experiment import COLD_CACHES, SystemChoice, machines, storage_words
 from assay.plan import PlannedRun
 from assay.provision import client_memory
 from assay.steps import cache, native_clients
@@ -31,21 +31,37 @@ def why_refused(compiled: Compiled, run: PlannedRun) -> str | None:
 def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
     """Why its system cannot be on its storage, on its machine, or have its caches; None: it can."""
     choice, storage = run.cell.system, run.cell.storage
+    try:
+        storage_words.check_pair(choice, storage)
+    except ArgumentError as error:
+        return _as_reason(choice, error)
+    if refused := why_not_on_machine(run):
+        return refused
+    steps = compiled.workload.test(run.cell.test).steps
+    refusals = (step.why_refused(run) for step in steps)
+    refused = next(filter(None, refusals), None) or native_clients.why_not(compiled.workload, run)
+    return refused or cache.why_not(compiled, run)
+
+
+def why_not_on_machine(run: PlannedRun) -> str | None:
+    """Why its system cannot be as it is asked for, on the machine that it is given; None: it
+    can."""
+    choice, storage = run.cell.system, run.cell.storage
     if refused := machines.why_refused(choice):
         return refused
     try:
-        storage_words.check_pair(choice, storage)
         registry.system(choice.name).check(choice)
         if client_memory.is_limited(choice):
             file_system = known_file_system(storage)
             client_memory.refuse_too_little(choice, storage.name, file_system, run.cell.clients)
     except ArgumentError as error:
-        message = error.message if choice.label in error.message else f"{choice.label}: {error}"
-        return f"{message}; {error.hint}" if error.hint else message
-    steps = compiled.workload.test(run.cell.test).steps
-    refusals = (step.why_refused(run) for step in steps)
-    refused = next(filter(None, refusals), None) or native_clients.why_not(compiled.workload, run)
-    return refused or cache.why_not(compiled, run)
+        return _as_reason(choice, error)
+    return None
+
+
+def _as_reason(choice: SystemChoice, error: ArgumentError) -> str:
+    message = error.message if choice.label in error.message else f"{choice.label}: {error}"
+    return f"{message}; {error.hint}" if error.hint else message
 
 
 def why_lacking(workload: Workload, run: PlannedRun) -> str | None:

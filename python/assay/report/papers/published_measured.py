@@ -21,6 +21,7 @@ from assay.report.papers.claim_case import JudgedClaim
 from assay.report.papers.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.comparability import MODELLED
 from assay.report.papers.judged_claims import ALIKE
+from assay.report.sections import conditions
 from assay.report.values import CLAIMS, Column, Row, Section, Table, text
 
 TITLE = "Published and measured"
@@ -68,10 +69,12 @@ def _published_tables(experiment: ExperimentRecord, of_claims: ByRatio) -> Itera
 
 
 def _scaled_table(experiment: ExperimentRecord) -> Table | None:
-    """What the quick version has in place of the full one; the same of several tests once."""
+    """What the quick version has in place of the full one, and what cannot be had here; the same of
+    several tests once."""
     by_change: dict[tuple[str, str, str], list[str]] = {}
-    for one in experiment.experiment.get("scaled", ()):
-        by_change.setdefault((one["name"], one["full"], one["quick"]), []).append(one["test"])
+    for one in conditions.scaled(experiment):
+        here = f"left out: {one.reason}" if one.reason else one.quick
+        by_change.setdefault((one.name, one.full, here), []).append(one.test)
     if not by_change:
         return None
     return Table(

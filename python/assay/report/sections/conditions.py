@@ -44,15 +44,35 @@ def facts(experiment: ExperimentRecord) -> dict[str, str]:
         ("continued", [one for one in experiment.continuations if not one.is_interruption]),
     ):
         found[name] = "; ".join(_continuation(one, waiting) for one in went_on)
+    changes = scaled(experiment)
     if experiment.experiment.get("is_quick"):
-        changes = [
-            Scaled(one["test"], one["name"], one["full"], one["quick"], bool(one.get("is_asked")))
-            for one in experiment.experiment.get("scaled", ())
-        ]
         found["version"] = quick.described(changes) or f"quick: {_QUICK}"
+    elif any(one.reason for one in changes):
+        found["version"] = quick.described(changes)
     if experiment.reproduces:
         found["reproduces"] = experiment.reproduces
     return {name: value for name, value in found.items() if value}
+
+
+def scaled(experiment: ExperimentRecord) -> list[Scaled]:
+    """What differs from the full size, and what was left out because it cannot be had here."""
+    return [
+        Scaled(
+            one["test"],
+            one["name"],
+            one["full"],
+            one["quick"],
+            bool(one.get("is_asked")),
+            one.get("reason", ""),
+        )
+        for one in experiment.experiment.get("scaled", ())
+    ]
+
+
+def left_out(experiment: ExperimentRecord) -> str:
+    """``memory 64GB``: what was left out, without the reasons; empty: nothing."""
+    names = [f"{one.name} {one.full}" for one in scaled(experiment) if one.reason]
+    return ", ".join(dict.fromkeys(names))
 
 
 def machine(experiment: ExperimentRecord) -> str:

@@ -97,6 +97,8 @@ def lines(
         for cell in durability.grouped(cell_runs.cells(experiment, runs))
     ]
     kind = "quick version; " if experiment.experiment.get("is_quick") else ""
+    if left_out := conditions.left_out(experiment):
+        kind += f"left out: {left_out}; "
     if experiment.is_unfinished:
         kind += units.ended_runs(experiment.runs_ended, experiment.runs_planned) + "; "
     named = f"{report.record}, experiment {experiment.id}; details: {more}"

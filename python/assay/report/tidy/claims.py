@@ -36,6 +36,9 @@ SCALED = [
     _text("name", "of a parameter, or what else was changed"),
     _text("full", "levels in the full size"),
     _text("here", "levels in this experiment", "quick"),
+    _text(
+        "reason", "why it was left out: it is optional, and cannot be had here; null: it was not"
+    ),
 ]
 
 
