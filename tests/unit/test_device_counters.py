@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import astuple
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from assay.storages.device_counters import (
     devices_of,
     devices_under,
 )
+from assay.storages.flush_requests import flush_requests
 from programs import need_program
 
 pytestmark = pytest.mark.slow
@@ -79,6 +81,55 @@ def test_small_flushed_writes_count_as_the_bytes_that_the_device_wrote(mounted: 
         large = written(mounted, file, 16 * MIB, 2)
         assert 32 * MIB <= large.written_bytes <= 34 * MIB
         assert large.flushes is not None and 2 <= large.flushes <= 16
+    finally:
+        os.close(file)
+
+
+def test_flushes_without_data_are_no_writes(mounted: Path) -> None:
+    """The kernel counts 100 such requests as 100 writes. A file that is made has a journal's write
+    instead, which carries data and needs flushes before and behind it."""
+    devices = devices_under(mounted)
+    assert devices is not None
+    file = os.open(mounted / "work", os.O_RDWR | os.O_CREAT)
+    os.write(file, bytes(1 * MIB))
+    os.fsync(file)
+    os.sync()
+
+    def grown(work: Callable[[], object]) -> tuple[int, int]:
+        before = devices.counts()
+        with flush_requests(devices.nodes) as requests:
+            work()
+            empty = requests.count()
+        after = devices.counts()
+        assert before is not None and after is not None
+        assert before.writes is not None and after.writes is not None
+        if empty is None:
+            pytest.skip("this kernel does not let requests for a flush be counted")
+        return after.writes - before.writes, empty
+
+    def overwrite_by_many() -> None:
+        def write(client: int) -> None:
+            for number in range(25):
+                os.pwrite(file, os.urandom(4096), (client * 25 + number) * 4096)
+                os.fdatasync(file)
+
+        with ThreadPoolExecutor(4) as clients:
+            list(clients.map(write, range(4)))
+
+    def make() -> None:
+        made = os.open(mounted / "made", os.O_WRONLY | os.O_CREAT)
+        os.write(made, bytes(4096))
+        os.fsync(made)
+        os.close(made)
+
+    try:
+        writes, empty = grown(lambda: [os.fdatasync(file) for _ in range(100)])
+        assert writes == empty == 100
+        writes, empty = grown(overwrite_by_many)
+        assert empty == 100, "each is counted, also where one flush answered several"
+        assert writes - empty >= 90, "the kernel merges adjacent writes"
+        writes, empty = grown(make)
+        assert (writes >= 2, empty) == (True, 0)
     finally:
         os.close(file)
 

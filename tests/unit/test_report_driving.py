@@ -514,6 +514,19 @@ def test_the_device_and_the_machine_stand_beside_the_throughput(tmp_path: Path) 
     ]  # fmt: skip
 
 
+def test_flushes_without_data_are_no_writes_where_they_are_counted(tmp_path: Path) -> None:
+    for name, empty, shown, said in (
+        ("apart", 980, "1.500", "writes: requests that carry data"),
+        ("with", None, "2.000", "with flushes that carry no data"),
+    ):
+        (tmp_path / name).mkdir()
+        cost = {**DEVICE, "empty_writes": empty}
+        report = build(experiment(tmp_path / name, OPEN, **open_loop(device_cost=cost)))
+        table = found(report, "load_device")
+        assert by_title(table)["writes"] == shown
+        assert any(said in str(note) for note in table.notes)
+
+
 def test_of_a_limited_server_the_share_of_its_limit_is_shown(tmp_path: Path) -> None:
     planned = invented.plan([invented.POSTGRESQL], test="load", driving=[OPEN])
     record = invented.experiment(

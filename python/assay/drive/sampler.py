@@ -11,13 +11,15 @@ from __future__ import annotations
 import os
 import threading
 import time
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from types import TracebackType
 
 from assay.provision import family
 from assay.provision.deployment import Deployment
 from assay.provision.machine_sampling import MachineSample, sample_machine
 from assay.storages.device_counters import DeviceCounts, devices_of
+from assay.storages.flush_requests import FlushRequests, flush_requests
 from assay.systems.abilities import Sampled
 from assay.systems.protocol import ProcessSample, System
 
@@ -46,6 +48,8 @@ class Sampler:
         self._deployment = deployment
         self._system = system
         self.devices = devices_of(deployment)
+        self._flush_requests: FlushRequests | None = None
+        self._opened = ExitStack()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, name="sampler", daemon=True)
         self._began_s = time.monotonic()
@@ -53,6 +57,9 @@ class Sampler:
         self.samples: list[TimedSample] = []
 
     def __enter__(self) -> Sampler:
+        if self.devices is not None:
+            counters = flush_requests(self.devices.nodes)
+            self._flush_requests = self._opened.enter_context(counters)
         self._take()
         self._thread.start()
         return self
@@ -65,7 +72,8 @@ class Sampler:
     ) -> None:
         self._stop.set()
         self._thread.join()
-        self._take()
+        with self._opened:
+            self._take()
 
     def _take(self) -> bool:
         """Takes a sample; returns whether the processes could be read."""
@@ -73,6 +81,8 @@ class Sampler:
         system = self._system
         sample = system.sample(self._deployment) if isinstance(system, Sampled) else None
         device = self.devices.counts() if self.devices is not None else None
+        if device is not None and self._flush_requests is not None:
+            device = replace(device, empty_writes=self._flush_requests.count())
         if sample is not None:
             others_ns = self._other_programs_ns(sample)
             self.samples.append(TimedSample(at_s, sample, device, sample_machine(), others_ns))

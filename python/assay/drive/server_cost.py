@@ -61,6 +61,7 @@ def device_cost(
         written_bytes=written_bytes,
         reads=grown("reads"),
         writes=grown("writes"),
+        empty_writes=grown("empty_writes"),
         flushes=grown("flushes"),
         busy_ns=grown("busy_ns"),
         queue_ns=grown("queue_ns"),

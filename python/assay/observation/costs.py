@@ -57,6 +57,17 @@ class DeviceCost(Shape, frozen=True):
     flushes: int | None = None
     busy_ns: int | None = None
     queue_ns: int | None = None
+    empty_writes: int | None = None
+    """Those of ``writes`` that ask for a flush and carry no data. None: not counted, and in records
+    of before step 20."""
+
+    @property
+    def data_writes(self) -> int | None:
+        """Writes that carry data; None where they are not known apart from requests for a flush.
+        A device without a volatile cache is sent none of these."""
+        if self.writes is None or self.flushes is None:
+            return self.writes
+        return None if self.empty_writes is None else max(0, self.writes - self.empty_writes)
 
 
 class DataInMemory(Shape, frozen=True):

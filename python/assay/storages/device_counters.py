@@ -44,6 +44,8 @@ class DeviceCounts:
     queue_ns: int | None = None
     """Time of all requests under way, summed: divided by the time that passed, the mean length of
     the queue."""
+    empty_writes: int | None = None
+    """Those of ``writes`` that ask for a flush and carry no data; counted by `flush_requests`."""
 
 
 @dataclass(frozen=True)

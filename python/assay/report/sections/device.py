@@ -33,6 +33,8 @@ _MEMORY = (
     "interrupts/s", "data in memory",
 )  # fmt: skip
 _OF_LIMIT = "of its CPUs"
+_WRITES = "writes: requests that carry data"
+_WRITES_WITH_FLUSHES = "writes: as the kernel counts them, with flushes that carry no data"
 BUSY_LIMIT = 0.20
 """Share of the time from which a device's work is part of a result's reason."""
 READS_LIMIT = 0.01
@@ -43,16 +45,21 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     """None where neither was sampled."""
     measured = cell_runs.middle_runs(found)
     is_limited = any(_cpu_limit(run) for _, run in measured)
+    is_apart = _flushes_are_apart(run for _, run in measured)
     tables = [
         _table(
             f"{test}_device",
             "Requests of the device under the data: per second, and per transaction",
             _DEVICE,
-            [(cell, _device(run.driven)) for cell, run in measured if _is_counted(run.driven)],
+            [
+                (cell, _device(run.driven, is_apart=is_apart))
+                for cell, run in measured
+                if _is_counted(run.driven)
+            ],
             found,
             "of the whole device, for any program; busy: share of the time with a request under "
             "way; queue: requests under way, mean; flushes: of its volatile cache, - where it has "
-            "none; writes: as the kernel counts them, with flushes that carry no data",
+            f"none; {_WRITES if is_apart else _WRITES_WITH_FLUSHES}",
             is_detail=False,
         ),
         _table(
@@ -93,6 +100,12 @@ def _is_counted(driven: Observation) -> bool:
     return driven.device_cost is not None and driven.device_cost.reads is not None
 
 
+def _flushes_are_apart(runs: Iterable[DrivenRun]) -> bool:
+    """Whether the writes of all of them are known without requests for a flush."""
+    counted = (run.driven.device_cost for run in runs if _is_counted(run.driven))
+    return all(device is not None and device.data_writes is not None for device in counted)
+
+
 def reads_per_transaction(run: DrivenRun) -> float | None:
     """Reads from the device; None where they were not counted, nothing ended, or most of what was
     read may have been for other programs."""
@@ -124,15 +137,17 @@ def reads_of_all(runs: Iterable[DrivenRun]) -> float | None:
 
 
 def summary(runs: Sequence[DrivenRun]) -> str:
-    """``reads 0.82, writes with flushes 3.1, flushes 1 per transaction; 97 % busy``, each the
-    median of the repetitions; empty where the device had too little to do to explain a result."""
+    """``reads 0.82, writes 2.1, flushes 1 per transaction; 97 % busy``, each the median of the
+    repetitions; empty where the device had too little to do to explain a result."""
     if not all(_is_counted(run.driven) and run.driven.outcomes.ended for run in runs):
         return ""
     reads, busy = reads_of_all(runs), median_of_all(busy_share(run.driven) for run in runs)
     if busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT):
         return ""
-    writes, flushes = (_each_of_all(runs, name) for name in ("writes", "flushes"))
-    of_writes = "writes" if flushes is None else "writes with flushes"
+    is_apart = _flushes_are_apart(runs)
+    writes = _each_of_all(runs, "data_writes" if is_apart else "writes")
+    flushes = _each_of_all(runs, "flushes")
+    of_writes = "writes" if is_apart else "writes with flushes"
     written = (("reads", reads), (of_writes, writes), ("flushes", flushes))
     each = [f"{name} {units.digits(found, 2)}" for name, found in written if found is not None]
     others = "; shared device" if any(map(is_shared, runs)) else ""
@@ -171,11 +186,12 @@ def _table(
     )
 
 
-def _device(driven: Observation) -> tuple[Cell, ...]:
+def _device(driven: Observation, *, is_apart: bool) -> tuple[Cell, ...]:
     device, elapsed_s, count = driven.device_cost, driven.elapsed_ns / 1e9, driven.outcomes.ended
     if device is None:
         return ()
-    requests = (device.reads, device.writes, device.flushes)
+    of_writes = device.data_writes if is_apart else device.writes
+    requests = (device.reads, of_writes, device.flushes)
     reads, writes, flushes = (_rate(total, elapsed_s) for total in requests)
     busy, queue_ns = busy_share(driven), device.queue_ns
     return (

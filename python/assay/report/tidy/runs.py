@@ -123,6 +123,7 @@ RUNS = [
         for name, meaning in (
             ("reads", "requests, by the whole device"),
             ("writes", "requests, by the whole device, with flushes that carry no data"),
+            ("empty_writes", "of these writes, flushes that carry no data; null: not counted"),
             ("flushes", "of the device's cache; null also: it has none"),
             ("busy_ns", "with a request under way"),
             ("queue_ns", "of all requests under way, summed"),
