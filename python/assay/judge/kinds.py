@@ -151,6 +151,13 @@ class Kind(Enum):
         "version 1 do not limit what the kernel writes back from the page cache",
         "a machine with control groups of version 2, or a modelled disk; see what the device wrote",
     )
+    MODEL_NOT_KEPT = WarningText(
+        "before the runs, reads from the modelled disk did not take the time of its model: the "
+        "numbers belong to another disk",
+        "stop other programs on this machine; where the I/O path overhead is the cause, a model "
+        "that is several times as slow, or fewer requests at once",
+        limits=True,
+    )
     SETTINGS_UNKNOWN = WarningText(
         "the server does not report its settings, so they are not in the record",
         "note them yourself; behind a pooler or proxy, connect to the server itself",

@@ -17,6 +17,7 @@ from assay.judge.machine_load import (
     other_programs,
     processor_wait,
 )
+from assay.judge.modelled_disks import missed
 from assay.judge.settings import mean_the_same
 from assay.observation import Observation
 from assay.text import units
@@ -151,9 +152,13 @@ def _of_settings(run: Evidence) -> Iterator[tuple[Kind, str]]:
 
 
 def _of_storage_limits(run: Evidence) -> Iterator[tuple[Kind, str]]:
-    """Whether the limits of the storage held for the device."""
+    """Whether the model of the storage was kept, and its limits held for the device."""
     storage = run.deployment.storage if run.deployment else None
-    if storage is None or not storage.limits:
+    if storage is None:
+        return
+    for words in missed(storage):
+        yield Kind.MODEL_NOT_KEPT, words
+    if not storage.limits:
         return
     did = run.driven.device_cost if run.driven else None
     elapsed_s = run.driven.elapsed_ns / 1e9 if run.driven else 0.0

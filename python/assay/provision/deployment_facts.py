@@ -50,6 +50,13 @@ class RecordedStorage(msgspec.Struct, frozen=True):
         return self._of_device("write_cache")
 
     @property
+    def has_direct_io(self) -> bool | None:
+        """Of a loop device: whether its data are not in the page cache a second time; None where
+        the storage is none."""
+        found = self.facts.get("has_direct_io")
+        return found if isinstance(found, bool) else None
+
+    @property
     def limits(self) -> dict[str, int]:
         """Of the server's requests, per second: ``read_iops``, ``write_bps`` …"""
         return dict(self.facts.get("limits", {}))

@@ -71,7 +71,8 @@ pub const PROFILES: &[Profile] = &[
         name: "nvme",
         kind: "solid-state",
         source: "the class of PCIe 3.0 x4 data-centre drives of about 2018: 3.2 GB/s, about 80 us for a random \
-                 read, some 15 us for a write, 500,000 random reads per second; capacitors protect the cache",
+                 read, 500,000 random reads per second; capacitors protect the cache, which takes a write of \
+                 4 KiB in 2 us, to which the I/O path overhead comes",
         parameters: "channels=64,page=16k,read_latency=75us,program_latency=600us,overhead=700ns,\
                      interface_rate=3.2GB/s,queue=1024,write_cache=64M,power_loss_protection=on,flush_latency=5us,\
                      gc_every=2G,gc_pause=1ms",

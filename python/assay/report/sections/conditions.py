@@ -10,7 +10,12 @@ from assay.experiment import Driving, quick
 from assay.experiment.values import Scaled
 from assay.load.dataset_facts import DatasetFacts
 from assay.provision.deployment import NOT_SEEN
-from assay.provision.deployment_facts import AddressFacts, DeploymentFacts, RecordedDelay
+from assay.provision.deployment_facts import (
+    AddressFacts,
+    DeploymentFacts,
+    RecordedDelay,
+    RecordedStorage,
+)
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.records import ContinuationRecord
 from assay.report.cells import cell_runs, durability, in_force
@@ -221,7 +226,7 @@ def _storages_table(runs: Iterable[RunRecord]) -> Table:
             NOT_SEEN if storage.kind == "url" else storage.name,
             "-" if storage.kind == "url" else storage.kind,
             storage.file_system or "-",
-            storage.device or "-",
+            _device(storage),
             units.size(storage.size_bytes) if storage.size_bytes else "-",
             storage.mount_options or "-",
             storage.scheduler or "-",
@@ -243,6 +248,14 @@ def _storages_table(runs: Iterable[RunRecord]) -> Table:
         [(*titles, *of_devices)[place] for place in known],
         [[row[place] for place in known] for row in rows],
     )
+
+
+def _device(storage: RecordedStorage) -> str:
+    """Of a loop device, also whether its data pass by the page cache of the machine."""
+    device = storage.device or "-"
+    if storage.has_direct_io is None:
+        return device
+    return f"{device} ({'direct I/O' if storage.has_direct_io else 'no direct I/O'})"
 
 
 def _driving_table(runs: Sequence[RunRecord]) -> Table | None:

@@ -7,20 +7,16 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from assay.judge.modelled_disks import NEAR, Calibrated, calibrated, missed
 from assay.record import RunRecord
 from assay.report.cells import in_force
 from assay.report.values import Cell, Column, Number, Row, Table, text
 from assay.text import units
 
-_NEAR = 0.05
-"""Share of the modelled time by which the measured one may differ."""
 _WHAT = (
     "times of one request; flush: of one page that was written at a random place, so with a seek, "
     "where the flushes/s of the probe are of pages one after the other"
 )
-_READ = "read"
-_SLOW = 10
-"""A model that takes so many times the I/O path overhead can be that near."""
 
 
 class _Model(msgspec.Struct, frozen=True):
@@ -28,18 +24,9 @@ class _Model(msgspec.Struct, frozen=True):
     source: str
 
 
-class _Kind(msgspec.Struct, frozen=True):
-    depth: int
-    path_cost_ns: int
-    modelled_ns: int
-    measured_ns: int
-    operation: str = _READ
-    """Earlier versions measured reads alone."""
-
-
 class _Facts(msgspec.Struct, frozen=True):
     model: _Model
-    path_cost: tuple[_Kind, ...]
+    path_cost: tuple[Calibrated, ...]
 
 
 def table(runs: Iterable[RunRecord]) -> Table | None:
@@ -69,7 +56,11 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
                 for name, storage in modelled.items()
                 if (changed := in_force.changes(storage))
             ),
-            *(note for name, facts in disks.items() for note in _misses(name, facts)),
+            *(
+                f"not within {NEAR:.0%} of its model: {words}"
+                for storage in modelled.values()
+                for words in missed(storage)
+            ),
         ),
         2,
     )
@@ -77,10 +68,7 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
 
 def overhead_ns(run: RunRecord, operation: str) -> int | None:
     """Time of such a request that the disk answers at once; None where that was not measured."""
-    facts = run.deployment.storage.facts if run.deployment else {}
-    if "path_cost" not in facts:
-        return None
-    found = msgspec.convert(facts["path_cost"], tuple[_Kind, ...])
+    found = calibrated(run.deployment.storage) if run.deployment else ()
     of_it = [one for one in found if one.operation == operation]
     return min(of_it, key=lambda one: one.depth).path_cost_ns if of_it else None
 
@@ -95,21 +83,6 @@ def _rows(name: str, facts: _Facts) -> Iterator[Row]:
             Cell(str(found.depth), Number(found.depth, "count")),
             *(Cell(units.latency(time_ns), Number(time_ns, "ns")) for time_ns in times),
         ))  # fmt: skip
-
-
-def _misses(name: str, facts: _Facts) -> Iterator[str]:
-    for found in facts.path_cost:
-        # What a write cache takes is less than the overhead, and has no such limit.
-        if (
-            found.operation != _READ
-            or abs(found.measured_ns - found.modelled_ns) <= _NEAR * found.modelled_ns
-        ):
-            continue
-        why = "the I/O path overhead is a large part of its time"
-        beyond_ns = abs(found.measured_ns - found.modelled_ns)
-        if found.modelled_ns >= _SLOW * found.path_cost_ns or beyond_ns > 2 * found.path_cost_ns:
-            why = "was the machine busy with other programs?"
-        yield f"{name} was not within {_NEAR:.0%} of its model at depth {found.depth}: {why}"
 
 
 def _source(model: _Model) -> str:

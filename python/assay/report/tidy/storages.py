@@ -34,6 +34,10 @@ STORAGES = [
         "is_own_device", "boolean", "nothing else uses the block device",
         attribute("is_own_device"),
     ),
+    TidyColumn(
+        "has_direct_io", "boolean", "of a loop device; null: the storage is on none",
+        attribute("has_direct_io"),
+    ),
     *IN_FORCE,
 ]  # fmt: skip
 
