@@ -6,6 +6,7 @@ from typing import Any
 
 import observations
 from assay.check.verdict import why_failed
+from assay.dialects.mysql import MysqlDialect
 from assay.observation import Observation
 
 END = {
@@ -56,3 +57,8 @@ def test_a_conflict_of_transactions_has_a_fix() -> None:
     failed = why_failed(observations.observation(errors=[conflict], outcomes=outcomes), [], None)
     assert said in str(failed)
     assert "fix: --retries" in str(failed)
+    fixes = MysqlDialect().error_fixes
+    failed = why_failed(
+        observations.observation(errors=[conflict], outcomes=outcomes), [], None, fixes=fixes
+    )
+    assert "fix: --retries 10" in str(failed) and "innodb_snapshot_isolation=OFF" in str(failed)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
+from types import MappingProxyType
 
 from assay.check.answers import Check
 from assay.errors import RESOURCES, readable, says_disk_is_full
@@ -24,8 +25,9 @@ _ENDED = {
     "interrupted": "interrupted",
 }
 _TOO_MANY = "too many connections"
-_RETRY = "; fix: --retries 10, or a setting of the system by which fewer of them are refused"
-_FEWER = "; fix: fewer --clients, or a higher limit of connections in the server"
+_RETRY = "--retries 10, or a setting of the system by which fewer of them are refused"
+_FEWER = "fewer --clients, or a higher limit of connections in the server"
+_NO_FIXES: Mapping[str, str] = MappingProxyType({})
 
 
 LOSSES = frozenset({"lost connection", "connection refused"})
@@ -41,12 +43,14 @@ def why_failed(
     *,
     counted: Set[str] = frozenset(),
     reconnect_timeout_s: float | None = None,
+    fixes: Mapping[str, str] = _NO_FIXES,
 ) -> str | None:
     """One sentence with the most direct cause; ``died`` is the system's own reason for its end.
 
     ``counted``: classes of errors that are counted and do not fail the run: losses where clients
     reconnect, conflicts of an ad hoc script, as in pgbench. ``reconnect_timeout_s``: for how long
     clients that lost their sessions tried to reconnect; None: they did not.
+    ``fixes``: those that the dialect knows, by the error's code.
     """
     if died is not None:
         return died
@@ -62,7 +66,7 @@ def why_failed(
         return _why_native_clients_failed(observation)
     if not isinstance(observation, Observation):
         return None
-    first = _first_error(observation, counted)
+    first = _first_error(observation, counted, fixes)
     if (ended := _ended(observation, reconnect_timeout_s)) is not None:
         return f"{ended}{first}"
     wrong = [check for check in checks if check["ok"] is False]
@@ -151,12 +155,15 @@ def _answer(check: Check) -> str:
     return f"{check['id']} returned {found} {'row' if found == 1 else 'rows'}"
 
 
-def _first_error(observation: Observation, counted: Set[str]) -> str:
+def _first_error(observation: Observation, counted: Set[str], fixes: Mapping[str, str]) -> str:
     every = observation.errors
     errors = [error for error in every if error.class_ not in counted] or every
     if not errors:
         return ""
-    fix = _FEWER if errors[0].class_ == _TOO_MANY else ""
-    if errors[0].class_ in CONFLICTS:
+    first = errors[0]
+    fix = fixes.get(first.code, "")
+    if not fix and first.class_ == _TOO_MANY:
+        fix = _FEWER
+    elif not fix and first.class_ in CONFLICTS:
         fix = _RETRY
-    return f": {errors[0].class_}: {readable(errors[0].message)}{fix}"
+    return f": {first.class_}: {readable(first.message)}" + (f"; fix: {fix}" if fix else "")

@@ -22,6 +22,7 @@ class MinimalDialect(ABC):
     language: str = "sql"
     unknown_statements: Mapping[str, str] = {}
     read_only_codes: tuple[str, ...] = ()
+    error_fixes: Mapping[str, str] = {}
 
     def identifier(self, name: str) -> str:
         return name

@@ -79,6 +79,11 @@ class MysqlDialect(StandardSql):
         row_bytes=65_535,
     )
     read_only_codes: tuple[str, ...] = ("1792",)
+    error_fixes: Mapping[str, str] = {
+        "1020": "--retries 10, --isolation 'read committed', or the setting "
+        "innodb_snapshot_isolation=OFF (from MariaDB 11.6.2 on its default is ON: a row that was "
+        "changed after the snapshot of a transaction is not changed by it)"
+    }
     unknown_statements: Mapping[str, str] = dict.fromkeys(
         ("END", "END TRANSACTION", "END WORK"),
         "write COMMIT, as standard SQL has it; pgbench's own scripts write END",

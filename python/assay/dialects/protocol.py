@@ -98,6 +98,8 @@ class Dialect(Protocol):
     """Statements of other systems, in upper case, that this one does not know, and the fix."""
     read_only_codes: tuple[str, ...]
     """The codes by which a system refuses to write after `session_read_only`."""
+    error_fixes: Mapping[str, str]
+    """What a user can do about errors that only this system has, by their code."""
 
     def identifier(self, name: str) -> str:
         """The name, quoted only where the dialect reserves it."""

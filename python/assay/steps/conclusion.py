@@ -151,6 +151,7 @@ def _why_report_failed(
         died,
         counted=_counted(state),
         reconnect_timeout_s=state.planned.cell.driving.reconnect_timeout_s,
+        fixes=registry.system(state.planned.cell.system.name).dialect.error_fixes,
     )
 
 
