@@ -61,7 +61,7 @@ def test_a_tex_tree_is_copied_and_differences_are_reported(
     folder = beebe.get(bare_machine / "to", lines.append)
     assert sorted(file.name for file in folder.iterdir()) == sorted(names)
     assert any("epodd.bib has 8 bytes, expected 223,584" in line for line in lines)
-    assert "do not apply" in lines[-1]
+    assert "of this one are known" in lines[-1].replace("\n", " ")
     (folder / "epodd.bib").write_text("mine\n")
     (folder / "type.bib").unlink()
     beebe.get(folder)

@@ -182,7 +182,10 @@ def differences(expected: Manifest, folder: Path) -> list[str]:
         f"{name} is not one of the {len(expected.files)}" for name in _others(expected, folder)
     ]
     if lines:
-        lines.append("answers counted on the original files do not apply to these")
+        lines.append(
+            "expected results are those of an edition of the files: a run says whether those of "
+            "this one are known"
+        )
     return lines
 
 
