@@ -43,6 +43,28 @@ def test_all_sums_agree_after_concurrent_clients(assay: Assay, system: str) -> N
         assert run.driven.outcomes.ok > 0
 
 
+@pytest.mark.parametrize(("options", "is_valid"), [((), True), (("--retries", "0"), False)])
+def test_conflicts_with_checked_snapshots_are_retried(
+    assay: Assay, options: tuple[str, ...], is_valid: bool
+) -> None:
+    """The default of MariaDB 11.6.2 and later."""
+    need("mariadb")
+    ended = assay(
+        "run", "tpcb.tpcb-like", "--on", "mariadb", "--clients", "8", "--warm-up", "0.2",
+        "--duration", "1", "--set", "mariadb.innodb_snapshot_isolation=ON", *options, *IN_MEMORY,
+    )  # fmt: skip
+    if "innodb_snapshot_isolation" in ended.err and not ended.runs:
+        pytest.skip("this MariaDB does not have the setting")
+    (run,) = ended.runs
+    assert rules(run) == {"balances": True, "rows": True}
+    assert run.driven is not None
+    if is_valid:
+        assert run.driven.outcomes.failed == 0 and run.driven.outcomes.retries > 0
+    else:
+        assert run.driven.outcomes.failed > 0
+        assert "fix: innodb_snapshot_isolation=OFF" in ended.err
+
+
 def test_without_transactions_only_single_reads_run(assay: Assay) -> None:
     need("ferretdb")
     ended = assay(

@@ -472,6 +472,12 @@ def test_what_the_device_did_is_a_line_where_it_explains_the_numbers(tmp_path: P
     assert beginning(lines, "device") == "reads 0.81, writes 2.0 per transaction; 95 % busy"
 
 
+def test_a_long_cause_leaves_room_for_its_fix(tmp_path: Path) -> None:
+    cause = "145 transactions failed: serialization: " + "Record has changed since last read " * 6
+    text = " ".join(one_run(tmp_path, end=("failed", f"{cause}; fix: --retries 1000")))
+    assert "145 transactions failed" in text and "fix: --retries 1000" in text
+
+
 def test_reads_that_others_may_have_caused_explain_nothing(tmp_path: Path) -> None:
     """On a shared device: they count where the system itself read most of the bytes."""
     cost = {"cpu_ns": 1, "resident_peak_bytes": 1, "per_transaction_ns": 1}

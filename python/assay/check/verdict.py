@@ -25,7 +25,7 @@ _ENDED = {
     "interrupted": "interrupted",
 }
 _TOO_MANY = "too many connections"
-_RETRY = "--retries 10, or a setting of the system by which fewer of them are refused"
+_RETRY = "--retries 1000, or a setting of the system by which fewer of them are refused"
 _FEWER = "fewer --clients, or a higher limit of connections in the server"
 _NO_FIXES: Mapping[str, str] = MappingProxyType({})
 

@@ -80,9 +80,8 @@ class MysqlDialect(StandardSql):
     )
     read_only_codes: tuple[str, ...] = ("1792",)
     error_fixes: Mapping[str, str] = {
-        "1020": "--retries 10, --isolation 'read committed', or the setting "
-        "innodb_snapshot_isolation=OFF (from MariaDB 11.6.2 on its default is ON: a row that was "
-        "changed after the snapshot of a transaction is not changed by it)"
+        "1020": "innodb_snapshot_isolation=OFF (ON from MariaDB 11.6.2 on), --retries 1000 or "
+        "--isolation 'read committed'"
     }
     unknown_statements: Mapping[str, str] = dict.fromkeys(
         ("END", "END TRANSACTION", "END WORK"),

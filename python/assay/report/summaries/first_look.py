@@ -41,7 +41,7 @@ _PLACES_OF_ANSWERS = (3, 2, 1)
 compares is shown."""
 _HEAD = 13
 """Width of the names before the text of a line."""
-_MOST_OF_A_CELL = ((4, 6), (4, 2), (4, 1), (2, 1))
+_MOST_OF_A_CELL = ((4, 6), (4, 4), (4, 2), (4, 1), (2, 1))
 """(groups shown, lines of each text): the first that fits."""
 _MOST_OF_A_VERDICT = 6
 """Lines, of many cells: reasons and their fixes are read before warnings."""
@@ -353,7 +353,14 @@ def _verdict(verdict: Verdict, width: int, room: int) -> list[str]:
         lines = _line("verdict", f"{word}: {_some(reasons, most)}", width)
         if len(lines) <= room:
             return lines
-    return _line("verdict", f"{word}: {_some(reasons, 1)}", width, most=room)
+    cause, _, fix = _some(reasons, 1).partition("; fix: ")
+    if not fix or room < _LEAST_OF_A_VERDICT:
+        return _line("verdict", f"{word}: {cause}", width, most=room)
+    of_fix = room // 2
+    return [
+        *_line("verdict", f"{word}: {cause}", width, most=room - of_fix),
+        *_line("", f"fix: {fix}", width, most=of_fix),
+    ]
 
 
 def _groups(cell: CellSummary, width: int, most: int) -> list[str]:
