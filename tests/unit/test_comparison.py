@@ -25,7 +25,7 @@ from assay.experiment import ServerMachine, SystemChoice
 from assay.experiment.words import Words, experiment
 from assay.judge.estimate import Design
 from assay.record import ExperimentRecord, RunRecord
-from assay.record.records import RunFacts
+from assay.record.records import RunFacts, ScriptRecord
 from assay.report.cells import cell_runs
 from assay.report.comparisons import comparison as report
 from assay.report.comparisons import comparison_document
@@ -359,7 +359,8 @@ def test_a_setting_of_two_systems_is_named_with_its_system(folder: Path) -> None
     assert raised.value.hint == "name one: --between mariadb.jit or --between postgresql.jit"
 
 
-def test_the_order_of_the_runs_of_a_side_is_no_difference(folder: Path) -> None:
+def test_sides_of_the_same_set_of_works_are_not_the_same_run_by_run(folder: Path) -> None:
+    """Each side did both works; a mean over them is of neither."""
     machines: list[dict[str, Any]] = [{}, OTHER]
     data = [{"dataset": {"fingerprint": one * 64}} for one in "de"]
     made = [
@@ -374,7 +375,69 @@ def test_the_order_of_the_runs_of_a_side_is_no_difference(folder: Path) -> None:
         comparison.side("A", "", made), comparison.side("B", "", again[::-1])
     )
     assert not found.machines and not found.is_other_machine
-    assert not found.cells[0].differences and found.cells[0].primary.verdict == "slower"
+    (cell,) = found.cells
+    assert [one.what for one in cell.differences] == ["data"]
+    assert "on each side, not run by run the same" in cell.not_comparable
+    passed = comparison.compare(found.a, found.b, despite=["data"])
+    assert passed.cells[0].primary.verdict == "slower"
+
+
+def test_an_edited_feed_leaves_no_verdict(folder: Path) -> None:
+    """Its text is no part of the workload's; other systems are fed the same file."""
+    sides = [
+        comparison.side(
+            name,
+            name,
+            [with_scripts(measured(folder / name, seconds, systems=[system]), f"select {number};")],
+        )
+        for name, seconds, system, number in (
+            ("A", FAST, invented.POSTGRESQL, 1),
+            ("B", SLOW, invented.POSTGRESQL, 2),
+            ("C", SLOW, invented.SQLITE, 2),
+            ("D", SLOW, invented.POSTGRESQL, 1),
+        )
+    ]
+    for other, between in ((sides[1], ""), (sides[2], "system")):
+        (cell,) = comparison.compare(sides[0], other, between=between).cells
+        assert "text of the scripts" in cell.not_comparable
+        made = comparison.compare(sides[0], other, between=between)
+        assert answers(made, "throughput_per_s < 0.95x") == [Answer.UNKNOWN]
+    assert comparison.compare(sides[0], sides[3]).cells[0].primary.verdict == "slower"
+
+
+def with_scripts(experiment: ExperimentRecord, text: str) -> ExperimentRecord:
+    """Its clients were fed this text."""
+    runs = tuple(
+        replace(
+            run,
+            scripts=(ScriptRecord("feed", "feed.sql", text, 1),),
+            cell={**run.cell, "feed": "feed.sql"},
+        )
+        for run in experiment.runs
+    )
+    return replace(experiment, runs=runs)
+
+
+def test_two_systems_are_compared_with_all_settings_that_are_not_their_default(
+    folder: Path,
+) -> None:
+    systems = [invented.POSTGRESQL, invented.MARIADB]
+    found = invented.experiment(folder / "a", invented.plan(systems, repetitions=2), 1.0)
+    runs = tuple(
+        invented.changed(run, "deployment", settings={"checksums": "on", "fsync": "on"})
+        if run.system == "postgresql"
+        else invented.changed(run, "deployment", settings={"log_bin": "on", "fsync": "off"})
+        for run in found.runs
+    )
+    side = comparison.side("A", "", [replace(found, runs=runs)])
+    shown = [
+        one.sentence
+        for one in comparison.compare(side, None, between="system").cells[0].differences
+    ]
+    assert "version of the system: postgresql 1.2.3 → mariadb 1.2.3" in shown
+    assert "checksums: on → default, or not in this system" in shown
+    assert "log_bin: default, or not in this system → on" in shown
+    assert "fsync: on → off" in shown
 
 
 def test_a_setting_is_that_of_all_runs_of_a_side(folder: Path) -> None:

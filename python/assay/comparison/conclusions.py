@@ -114,13 +114,15 @@ def _cells(runs: Sequence[RunRecord]) -> list[_Cell]:
         if len({levels.get(name) for levels in levels_of_runs}) > 1
         and not _is_of_cache(name, levels_of_runs)
     ]
-    by_levels: dict[tuple[tuple[str, Scalar], ...], list[RunRecord]] = {}
+    by_cell: dict[str, list[RunRecord]] = {}
+    levels_of_cells: dict[str, Levels] = {}
     for run, levels in zip(runs, levels_of_runs, strict=True):
-        own = tuple((name, levels[name]) for name in varying if name in levels)
-        by_levels.setdefault(own, []).append(run)
+        own = {name: levels[name] for name in varying if name in levels}
+        levels_of_cells.setdefault(run.cell_fingerprint, own)
+        by_cell.setdefault(run.cell_fingerprint, []).append(run)
     return [
-        _Cell(dict(own), tuple(sorted(runs_of_cell, key=lambda run: run.repetition)))
-        for own, runs_of_cell in by_levels.items()
+        _Cell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.repetition)))
+        for cell, of_cell in by_cell.items()
     ]
 
 

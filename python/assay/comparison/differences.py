@@ -103,7 +103,7 @@ def of_cell(
     experiments = _experiments(a, a_runs), _experiments(b, b_runs)
     found = [
         *_one("assay", "version of Assay", *_each(*experiments, _build)),
-        *_one("workload", "text of the workload", *_each(*experiments, _text)),
+        *_of_texts(a, b, a_runs, b_runs, between),
     ]
     a_runs, b_runs = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
     if a_runs and b_runs:
@@ -122,8 +122,8 @@ def _of_runs(
     if between != "storage":
         found += _storage(a_runs, b_runs)
     if between not in cell_names.parameters(a_runs[0].parameters):
-        found += _one("data", "input of the data", *_each(a_runs, b_runs, _input))
-        found += _one("data", "rows", *_each(a_runs, b_runs, _rows))
+        found += _run_by_run("data", "input of the data", a_runs, b_runs, _input)
+        found += _run_by_run("data", "rows", a_runs, b_runs, _rows)
     if between != "clients" and between not in cell_names.parameters(a_runs[0].parameters):
         found += [
             Difference("answers", f"answers to {one.statement}", one.a, one.b)
@@ -148,6 +148,56 @@ def of_unequal_cells(a: Mapping[str, str], b: Mapping[str, str]) -> tuple[Differ
 
 def _one(what: str, name: str, a: str, b: str) -> list[Difference]:
     return [Difference(what, name, a, b)] if a != b else []
+
+
+def _of_texts(
+    a: Side, b: Side, a_runs: Sequence[RunRecord], b_runs: Sequence[RunRecord], between: str
+) -> Iterator[Difference]:
+    """The texts of the workload, and what was executed of them: a fed file is not among the
+    former. Of other systems it is in another dialect, but for a fed file; of other parameters with
+    other values. Within an experiment both sides have one text."""
+    texts = {
+        id(run): _text(one)
+        for side, runs in ((a, a_runs), (b, b_runs))
+        for one in _experiments(side, runs)
+        for run in runs
+        if run.experiment_id == one.id
+    }
+    yield from _run_by_run(
+        "workload", "text of the workload", a_runs, b_runs, lambda run: texts.get(id(run), "")
+    )
+    experiments = {
+        (one.path, one.id)
+        for side, runs in ((a, a_runs), (b, b_runs))
+        for one in _experiments(side, runs)
+    }
+    of_a, of_b = ([run for run in of if run.evidence.is_measured] for of in (a_runs, b_runs))
+    runs = [*of_a, *of_b]
+    is_one_text = len({run.system for run in runs}) == 1 or all(
+        run.cell.get("feed") for run in runs
+    )
+    is_parameter = bool(runs) and between in cell_names.parameters(runs[0].parameters)
+    is_known = bool(of_a and of_b) and all(run.scripts for run in runs)
+    if is_known and len(experiments) > 1 and is_one_text and not is_parameter:
+        yield from _run_by_run("workload", "text of the scripts", of_a, of_b, _scripts)
+
+
+def _run_by_run(
+    what: str,
+    name: str,
+    a: Sequence[RunRecord],
+    b: Sequence[RunRecord],
+    read: Callable[[RunRecord], str],
+) -> Iterator[Difference]:
+    """Where the sides have other values, or a repetition has several: then both may hold the same
+    set of values, and no run of one did the work of its partner on the other."""
+    values = _each(a, b, read)
+    of_repetitions: dict[int, set[str]] = {}
+    for run in (*a, *b):
+        if value := read(run):
+            of_repetitions.setdefault(run.repetition, set()).add(value)
+    if values[0] != values[1] or any(len(found) > 1 for found in of_repetitions.values()):
+        yield Difference(what, name, *values)
 
 
 def _each(a: Sequence[_R], b: Sequence[_R], read: Callable[[_R], str]) -> tuple[str, str]:
@@ -241,19 +291,17 @@ def _lowered(run: RunRecord) -> str:
 
 def _settings(a: Sequence[RunRecord], b: Sequence[RunRecord], between: str) -> Iterator[Difference]:
     """Settings in effect. A system records all that are not at their default, so that one which a
-    side of the same system does not have is at its default there, or that version lacks it."""
+    side does not have is at its default there, or that version or system lacks it."""
     of_a, of_b = _in_effect(a), _in_effect(b)
     if not of_a or not of_b:
         return
     is_one_system = {run.system for run in a} == {run.system for run in b}
     versions = {run.deployment.version for run in (*a, *b) if run.deployment}
     missing = "default" if len(versions) == 1 else "default, or not in this version"
+    missing = missing if is_one_system else "default, or not in this system"
     names = dict.fromkeys(name for settings in (*of_a, *of_b) for name in settings)
     for name in names:
-        is_in_both = all(any(name in one for one in side) for side in (of_a, of_b))
         if name == "port" or f"{a[0].system}.{name}" == between:
-            continue
-        if not (is_one_system or is_in_both):
             continue
         left, right = (_joined(one.get(name, missing) for one in side) for side in (of_a, of_b))
         if not ledger.is_path_of_a_run(left) and not ledger.is_path_of_a_run(right):

@@ -40,6 +40,8 @@ class Difference(NamedTuple):
 
     @property
     def sentence(self) -> str:
+        if self.a == self.b:
+            return f"{self.name}: {self.a} on each side, not run by run the same"
         return f"{self.name}: {self.a or 'none'} → {self.b or 'none'}"
 
 

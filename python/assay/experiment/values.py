@@ -110,8 +110,8 @@ class SystemChoice:
 
     @property
     def particulars(self) -> dict[str, str]:
-        """What may distinguish it from another system, apart from its machine, in the order in which a
-        name has it: the system, its address, options and settings."""
+        """What may distinguish it from another system, apart from its machine, in the order in
+        which a name has it: the system, its address, options and settings."""
         return {
             "system": self.name,
             **({"place": server_url.place(self.url)} if self.url else {}),
