@@ -36,6 +36,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("plan one.sql --on null --repetitions 1e3", 2, "found '1e3': digits alone"),
         ("run one.sql --on null --set scale=", 2, "--set scale=VALUE"),
         ("list datasets --datasets none", 2, "expected a folder of data sets"),
+        ("plan tpcb --on postgresql://h/d[shared_buffers=1]", 2, "settings of a server by URL"),
         ("durability --on sqlite --storage here", 2, "uses, found the kind 'here'"),
         ("durability --on null:/// --storage here", 2, "on systems that Assay starts"),
     ],
@@ -101,7 +102,10 @@ def test_a_mistake_on_the_command_line_is_reported_in_a_sentence(
         ("workload = tpcb", "1:12: expected a text in quotes, a number, true, false or a list, "
          "found 'tpcb'\n\nhint: a text stands in quotes: \"tpcb\""),
         ("workload =", "1:11: expected a text in quotes, a number, true, false or a list, found"),
-        ('workload = "tpcb', "1:17: the text is not closed: expected a quotation mark"),
+        ('workload = "tpcb', "1:17: the text is not closed: expected a quotation mark\n\nhint: a "
+         "text begins and ends with a quotation mark"),
+        ('workload = "tpcb"\nduration = 3', "2: unknown key 'duration'\n\nhint: write "
+         "duration_s = … below the heading [drive]"),
         ('workload = "tpcb"\nworkload = "ssd"', "2:17: this key or table is given twice"),
         ("seed = 1 2", "1:10: expected the end of the line behind the value"),
         ('workload = "tpcb"\nsystem = ["null"]', "2: system: expected tables [system.NAME] with "

@@ -227,8 +227,8 @@ def _datasets(folder: Path | None) -> list[rows.Row]:
 
     if folder is None:
         raise ArgumentError(
-            "expected a folder of data sets",
-            hint=f"--datasets FOLDER, or {env_vars.DATASETS.name} in the environment",
+            "data sets are kept only in a folder that is named, and none was",
+            hint=f"name it with --datasets FOLDER, or in {env_vars.DATASETS.name}",
         )
     if not is_folder(folder):
         raise ArgumentError(

@@ -36,6 +36,15 @@ from assay.text.nearest import did_you_mean, nearest
 from assay.workload import ad_hoc_script, reader
 from assay.workload.values import Workload
 
+_IN_TABLES = {
+    word: f"{key} = … below the heading [{table}]"
+    for option in OPTIONS.values()
+    for table, dot, key in [(option.key or "").partition(".")]
+    if dot
+    for word in (option.word, option.argument)
+}
+"""Keys of a table that people write at the top."""
+
 
 def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
     """Reads the file; every name in it is checked. Paths in it are relative to its folder.
@@ -77,7 +86,7 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         optional=_optional(top, experiment),
     )
     quickly = _quick(top, experiment, workload)
-    top.done()
+    top.done(_IN_TABLES)
     if is_quick:
         return quick.version_of(experiment, workload, quickly)
     return experiment, workload

@@ -54,8 +54,18 @@ def system_choice(word: str) -> SystemChoice:
     return replace(choice, called=name)
 
 
+_BRACKETED = re.compile(r"\[\s*[\w.]+\s*=[^\]]*\]$")
+"""``[NAME=VALUE,…]``, as behind the name of a system."""
+
+
 def _system_choice(word: str) -> SystemChoice:
     if is_url(word):
+        if bracketed := _BRACKETED.search(word):
+            raise ArgumentError(
+                f"settings of a server by URL cannot be changed by Assay, found {bracketed[0]}",
+                hint="change them in the server, and leave the brackets out; a name for what is "
+                "compared: NAME=URL",
+            )
         name = registry.system_of_url(word)
         system = registry.system(name)
         if isinstance(system, ReachedByUrl):

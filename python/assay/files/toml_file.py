@@ -62,20 +62,36 @@ def read(file: Path, beside: Mapping[str, str] | None = None) -> Section:
 
 _TABLE = re.compile(r"\s*\[([\w-]+)\.[^\]]*\]")
 _AT_THE_END = " (at end of document)"
+_QUOTES = 'a text begins and ends with a quotation mark: key = "text"'
 _MISTAKES = {
-    "Cannot overwrite a value": "this key or table is given twice",
-    "Cannot declare": "this table is given twice",
-    "Illegal character '\\n'": "the text is not closed: expected a quotation mark in this line",
-    "Unterminated string": "the text is not closed: expected a quotation mark",
-    "Invalid statement": "expected KEY = VALUE or [TABLE]",
-    "Invalid initial character for a key part": "expected a key",
-    "Expected '=' after a key": "expected KEY = VALUE",
-    "Expected ']' at the end of a table": "expected [TABLE], found no closing bracket",
-    "Expected newline or end of document": "expected the end of the line behind the value",
-    "Unclosed array": "the list is not closed: expected ]",
-    "Unclosed inline table": "the table is not closed: expected }",
+    "Cannot overwrite a value": ("this key or table is given twice", "leave one of them out"),
+    "Cannot declare": ("this table is given twice", "put the keys of both under one heading"),
+    "Illegal character '\\n'": (
+        "the text is not closed: expected a quotation mark in this line",
+        _QUOTES,
+    ),
+    "Unterminated string": ("the text is not closed: expected a quotation mark", _QUOTES),
+    "Invalid statement": ("expected KEY = VALUE or [TABLE]", "a comment begins with #"),
+    "Invalid initial character for a key part": (
+        "expected a key",
+        "a key consists of letters, digits, _ and -; another one stands in quotes",
+    ),
+    "Expected '=' after a key": (
+        "expected KEY = VALUE",
+        'a key and its value have = between them: key = "text"',
+    ),
+    "Expected ']' at the end of a table": (
+        "expected [TABLE], found no closing bracket",
+        "close it in this line: [TABLE]",
+    ),
+    "Expected newline or end of document": (
+        "expected the end of the line behind the value",
+        "each key has a line of its own; several values are a list: [1, 2]",
+    ),
+    "Unclosed array": ("the list is not closed: expected ]", "a list: [1, 2]"),
+    "Unclosed inline table": ("the table is not closed: expected }", "a table: { key = 1 }"),
 }
-"""What the reader of TOML says first, and what a person can do something with."""
+"""What the reader of TOML says first, what a person can do something with, and the fix."""
 
 
 def _in_words(message: str, found: str) -> tuple[str, str | None]:
@@ -85,10 +101,10 @@ def _in_words(message: str, found: str) -> tuple[str, str | None]:
         hint = f'a text stands in quotes: "{word[0]}"' if word and word[0] else None
         shown_ = shown(word[0]) if word and word[0] else "nothing"
         return f"expected a text in quotes, a number, true, false or a list, found {shown_}", hint
-    for beginning, sentence in _MISTAKES.items():
+    for beginning, (sentence, hint) in _MISTAKES.items():
         if message.startswith(beginning):
-            return sentence, None
-    return f"not TOML: {message}", None
+            return sentence, hint
+    return f"not TOML: {message}", "see the rules of TOML: toml.io"
 
 
 class Section:
@@ -260,14 +276,15 @@ class Section:
         found = _VALUE.match(lines[line - 1]) if line else None
         return found.end() + 1 if found else 0
 
-    def done(self) -> None:
-        """Refuses unknown keys."""
+    def done(self, elsewhere: Mapping[str, str] | None = None) -> None:
+        """Refuses unknown keys. ``elsewhere``: of keys that people write here, how they are
+        written where they belong."""
         for key in self._data:
             if key not in self._asked:
                 known = self._asked | self._known
-                raise self.error(
-                    f"unknown key {shown(key)}", key, hint=did_you_mean(key, known - {key})
-                )
+                place = (elsewhere or {}).get(key)
+                hint = f"write {place}" if place else did_you_mean(key, known - {key})
+                raise self.error(f"unknown key {shown(key)}", key, hint=hint)
 
     def error(
         self, message: str, key: str | None = None, *, hint: str | None = None
@@ -280,7 +297,8 @@ class Section:
         self._asked.add(key)
         if key not in self._data:
             if default is None:
-                raise self.error(f"{key} is missing; expected {expected}")
+                table = f" in [{'.'.join(map(str, self.path))}]" if self.path else ""
+                raise self.error(f"{key} is missing{table}; expected {expected}")
             return default
         value = self._data[key]
         if not fits(value):

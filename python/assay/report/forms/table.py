@@ -23,6 +23,7 @@ from assay.report.forms.upright import TEXT_WIDTH, Layout
 from assay.report.values import Report, Section, Table
 from assay.text import display_width
 from assay.text.line_width import line_width
+from assay.text.plain_characters import with_ascii_forms
 from assay.text.units import counted
 
 WIDTH = 80
@@ -73,9 +74,7 @@ def render_answers(report: Report, stream: TextIO) -> None:
 
 @contextmanager
 def _console(stream: TextIO) -> Iterator[Console]:
-    if hasattr(stream, "reconfigure"):
-        # A character that the terminal's encoding lacks becomes "?", not an error.
-        stream.reconfigure(errors="replace")
+    with_ascii_forms(stream)
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     console.width = line_width(stream) or WIDTH
     with console.capture() as written:

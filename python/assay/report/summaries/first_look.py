@@ -31,6 +31,7 @@ from assay.report.values import Report, WarningNote
 from assay.text import display_width, units
 from assay.text.cut import cut, cut_within
 from assay.text.line_width import line_width
+from assay.text.plain_characters import with_ascii_forms
 from assay.text.visible import visible
 
 MOST_LINES = 15
@@ -65,8 +66,7 @@ def render(
     most_lines: int = MOST_LINES,
 ) -> None:
     """``more``: the command that prints the full report. ``most_lines``: of a single cell."""
-    if hasattr(stream, "reconfigure"):
-        stream.reconfigure(errors="replace")  # a terminal may lack a character
+    with_ascii_forms(stream)
     found = line_width(stream)
     shown = lines(
         experiment,
