@@ -22,8 +22,8 @@ from assay.report.forms.for_people import for_people
 from assay.report.forms.upright import TEXT_WIDTH, Layout
 from assay.report.values import Report, Section, Table
 from assay.text import display_width
+from assay.text.ascii_forms import with_ascii_forms
 from assay.text.line_width import line_width
-from assay.text.plain_characters import with_ascii_forms
 from assay.text.units import counted
 
 WIDTH = 80

@@ -29,9 +29,9 @@ from assay.report.summaries import cell_summary, cell_table
 from assay.report.summaries.cell_summary import CellSummary
 from assay.report.values import Report, WarningNote
 from assay.text import display_width, units
+from assay.text.ascii_forms import with_ascii_forms
 from assay.text.cut import cut, cut_within
 from assay.text.line_width import line_width
-from assay.text.plain_characters import with_ascii_forms
 from assay.text.visible import visible
 
 MOST_LINES = 15

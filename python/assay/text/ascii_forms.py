@@ -15,7 +15,7 @@ _FORMS = {
     ),
     **str.maketrans({"≥": ">=", "≤": "<=", "±": "+-"}),
 }
-_NAME = "assay-plain"
+_NAME = "assay-ascii"
 
 
 def with_ascii_forms(stream: Any) -> None:
@@ -24,7 +24,7 @@ def with_ascii_forms(stream: Any) -> None:
         stream.reconfigure(errors=_NAME)
 
 
-def _plain(error: UnicodeError) -> tuple[str, int]:
+def _ascii_forms(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -39,4 +39,4 @@ def _form(character: str) -> str:
     return letter if letter.isascii() else "?"
 
 
-codecs.register_error(_NAME, _plain)
+codecs.register_error(_NAME, _ascii_forms)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from assay.text.plain_characters import with_ascii_forms
+from assay.text.ascii_forms import with_ascii_forms
 
 
 def test_characters_that_an_encoding_lacks_have_ascii_forms() -> None:
