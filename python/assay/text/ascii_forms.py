@@ -8,7 +8,7 @@ import codecs
 import unicodedata
 from typing import Any
 
-_FORMS = {
+_FORMS: dict[int, Any] = {
     **str.maketrans(
         "µμ×–—−…→←·•─│┌┐└┘├┤┬┴┼█▉▊▋▌▍▎▏“”‘’",  # noqa: RUF001
         "uux---.><..-|+++++++++####....\"\"''",
