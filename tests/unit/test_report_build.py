@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -438,6 +439,41 @@ def test_storages_and_states_of_the_cache_are_one_grid(tmp_path: Path) -> None:
     assert [cell.shown.split()[0] for cell in row.cells] == [
         "sqlite", "8.000", "1.000", "2.000", "0.5000", "4.00", "2.00",
     ]  # fmt: skip
+
+
+def test_a_cold_cell_has_its_first_execution_and_no_average_over_the_warming(
+    tmp_path: Path,
+) -> None:
+    planned = invented.plan([invented.SQLITE], driving=[Driving(duration_s=20.0)], clients=(1, 8))
+    with Store(tmp_path / "r.sqlite") as store:
+        invented.begin(store, planned, workload={"report": {}})
+        for run, cache in zip(planned.runs, ("cold", "warm"), strict=True):
+            made = invented.observation(run.cell, 20 * invented.S)
+            first = {"latency_ns": 40_000_000, "began_ns": 0}
+            slow = [{"second": second, "ok": 10 if second < 3 else 100} for second in range(20)]
+            changes = {
+                "transactions": [{**one, "first": first} for one in made["transactions"]],
+                "intervals": slow,
+                "cache_state": {"cache": cache, "done": ["restarted"]},
+            }
+            invented.write_run(store, run, 20 * invented.S, observation=changes)
+        store.end_experiment()
+        record = store.latest()
+    report = build(record)
+    titles = [column.title for column in table(report, "parallel").columns]
+    place = titles.index("first execution")
+    assert titles[place : place + 3] == ["first execution", "warm after", "TPS"]
+    cold, warm = (row[place : place + 3] for row in shown(table(report, "parallel")))
+    assert cold == ["80 ms", "3 s", ""]
+    assert warm[:2] == ["", ""] and warm[2]
+    (summary,) = report.summary.tables
+    shown_first = [cell.shown for cell in summary.rows[0].cells]
+    assert " ".join(cold) in " ".join(shown_first)
+    lines = first_look.lines(record, report, 100, "assay report 1")
+    assert any(re.search("first execution  warm after +TPS", line) for line in lines), lines
+    assert any(re.search("80 ms +3 s  ", line) for line in lines), lines
+    (caches,) = [one for one in report.sections if one.title == "Caches"]
+    assert caches.tables[0].columns[-1].title == "over all, TPS"
 
 
 def test_which_runs_are_taken_apart_is_said_once(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from assay.judge import cache, warming
 from assay.plan.cell_names import CACHE
-from assay.report.cells import cell_runs
+from assay.report.cells import cell_runs, cold
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections.costs import hit_ratio
 from assay.report.values import (
@@ -27,11 +27,11 @@ from assay.report.values import (
 )
 from assay.text import units
 
-_OF_COLD = ("first execution", "warm after", "then, TPS")
+_OF_COLD = (cold.FIRST, cold.WARM_AFTER, "then, TPS", "over all, TPS")
 _FROM_COLD = (
     "first execution: of each transaction type, summed; warm after: the first seconds, in which "
-    "the throughput differed, and TPS in the rest; the throughput of the whole is an average over "
-    "both; -: no difference was seen, or fewer than 5 s were measured"
+    "the throughput differed, and TPS in the rest; over all: an average over the warming and the "
+    "rest; -: no difference was seen, or fewer than 5 s were measured"
 )
 
 
@@ -89,13 +89,16 @@ def _cells(run: DrivenRun) -> tuple[Cell, ...]:
     )
 
 
-def _from_cold(run: DrivenRun) -> tuple[Cell, Cell, Cell]:
+def _from_cold(run: DrivenRun) -> tuple[Cell, Cell, Cell, Cell]:
     if not cache.is_to_be_cold(run.run.evidence):
-        return absent(""), absent(""), absent("")
+        return absent(""), absent(""), absent(""), absent("")
+    per_s = run.driven.throughput_per_s
+    over_all = absent("-") if per_s is None else rate(per_s)
     first_ns, warm = warming.first_ns(run.driven), warming.warm(run.driven)
     first = absent("-")
     if first_ns is not None:
         first = Cell(units.short_duration(first_ns / 1e9), Number(first_ns, "ns", n=1))
     if warm is None:
-        return first, absent("-"), absent("-")
-    return first, Cell(f"{warm.after_s} s", Number(warm.after_s, "s")), rate(warm.per_s)
+        return first, absent("-"), absent("-"), over_all
+    after = Cell(f"{warm.after_s} s", Number(warm.after_s, "s"))
+    return first, after, rate(warm.per_s), over_all

@@ -14,11 +14,26 @@ from typing import Any
 
 from assay.experiment import Scalar
 from assay.plan.cell_names import CACHE
-from assay.report.cells import aggregates, cell_runs, durability, field_path, notes, percentiles
+from assay.report.cells import (
+    aggregates,
+    cell_runs,
+    cold,
+    durability,
+    field_path,
+    notes,
+    percentiles,
+)
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import REPETITION, CellRuns, DrivenRun
 from assay.report.cells.declaration import Declaration
-from assay.report.cells.pivot import PivotColumn, PivotRow, pivot_rows, table_row, value_columns
+from assay.report.cells.pivot import (
+    Aggregate,
+    PivotColumn,
+    PivotRow,
+    pivot_rows,
+    table_row,
+    value_columns,
+)
 from assay.report.cells.published import Published
 from assay.report.sections import costs
 from assay.report.values import SPEED_UP, Cell, Column, Number, Table, absent, judged
@@ -67,9 +82,15 @@ def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str])
     def in_unit(made: Number) -> str:
         return units.time(made.value, unit, resolution_ns=made.resolution or 0)
 
+    has_cold = cold.any_timed(found)
     columns = [
-        PivotColumn("TPS", aggregates.median(aggregates.THROUGHPUT)),
-        *([PivotColumn("min-max", aggregates.full_range(aggregates.THROUGHPUT))] * has_range),
+        *([PivotColumn(cold.FIRST, cold.first)] * has_cold),
+        *([PivotColumn(cold.WARM_AFTER, cold.warm_after)] * has_cold),
+        PivotColumn("TPS", _if_not_cold(aggregates.median(aggregates.THROUGHPUT))),
+        *(
+            [PivotColumn("min-max", _if_not_cold(aggregates.full_range(aggregates.THROUGHPUT)))]
+            * has_range
+        ),
         *(
             PivotColumn(name, aggregates.each(percentile(name, unit), in_unit), unit=unit)
             for name in _PERCENTILES
@@ -91,10 +112,16 @@ def _summary_table(test: str, found: Sequence[CellRuns], varying: Sequence[str])
         notes=(
             "TPS: transactions that ended ok per second of the measurement; p50, p99: latency of "
             "these; client CPU, server CPU: CPU time per transaction",
+            *([cold.NOTE] if has_cold else []),
             *([aggregates.OVER_REPETITIONS] if has_range else []),
             *notes.failures(found),
         ),
     )
+
+
+def _if_not_cold(aggregate: Aggregate) -> Aggregate:
+    """Of a cell that was measured for a time with cold caches nothing."""
+    return lambda cell: absent("") if cold.is_timed(cell) else aggregate(cell)
 
 
 def percentile(name: str, unit: str) -> Callable[[DrivenRun], Cell]:

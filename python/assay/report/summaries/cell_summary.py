@@ -17,7 +17,7 @@ from assay.judge import Verdict
 from assay.judge.spread import spread
 from assay.observation import Latency, Resolution
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.cells import aggregates, cell_runs, declaration, durability, percentiles
+from assay.report.cells import aggregates, cell_runs, cold, declaration, durability, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections import device
 from assay.report.storages import commit_efficiency, probed_flushes
@@ -74,6 +74,11 @@ class CellSummary:
     elapsed: str
     has_elapsed_alone: bool
     """Whether its clients were timed as a whole, not their transactions."""
+    first: str
+    """How long the first executions took, where it was measured for a time with cold caches; then
+    it has no throughput. Else empty."""
+    warm_after: str
+    """How long it took to be warm; empty in the same way."""
     runs: tuple[RunRecord, ...]
 
     @property
@@ -112,6 +117,8 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         has_device_reads=reads is not None and reads >= device.READS_LIMIT,
         elapsed=ABSENT if elapsed is None else f"{_seconds(elapsed.value)} s",
         has_elapsed_alone=elapsed is not None and not measured and not has_fields,
+        first=cold.first(cell).shown,
+        warm_after=cold.warm_after(cell).shown,
         runs=cell.runs,
     )
 
@@ -122,7 +129,8 @@ _COLUMN_OF = {metrics.THROUGHPUT: "TPS", metrics.P99: "p99", metrics.ELAPSED: EL
 def _bar(cell: CellRuns) -> tuple[str, float] | None:
     """Of the metric by which comparisons judge the cell."""
     runs = list(cell.measured)
-    title = _COLUMN_OF.get(metrics.primary(runs)) if runs else None
+    is_cold = cold.is_timed(cell)
+    title = _COLUMN_OF.get(metrics.primary(runs)) if runs and not is_cold else None
     if title is None:
         return None
     metric = metrics.primary(runs)
@@ -168,6 +176,10 @@ def _numbers(
         driven = measured[0].driven
         counted = units.counted(driven.outcomes.ok, "transaction")
         throughput += f", {counted} in {_seconds(driven.elapsed_ns)}"
+    if cold.is_timed(cell):
+        warm = cold.warm_after(cell).shown
+        said = f"first execution {cold.first(cell).shown}, warm after {warm}"
+        return (("cold", said.replace(" ", TOGETHER)), ("latency", _latency(latencies(measured))))
     if efficiency := commit_efficiency.of_cell(cell):
         throughput += f", commit efficiency {units.ratio(efficiency)}"
         if any(probed_flushes.uneven(probed_flushes.of_run(run.run)) for run in measured):
@@ -297,6 +309,8 @@ def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
     rates = [one.driven.throughput_per_s for one in measured]
     known = [rate for rate in rates if rate is not None]
     tps = units.digits(spread(known).median) if known else ABSENT
+    if cold.is_timed(cell):
+        tps = ""
     times = latencies(measured)
     of_two = (shown_percentile(times, name) if times else ABSENT for name in ("p50", "p99"))
     return (tps, *of_two, counted(cell, "failed"))

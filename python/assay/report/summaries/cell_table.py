@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 
 from assay.plan import cell_names
-from assay.report.cells import durability
+from assay.report.cells import cold, durability
 from assay.report.summaries import cell_summary
 from assay.report.summaries.cell_summary import CellSummary
 from assay.text import display_width
@@ -61,6 +61,14 @@ def _columns(found: Sequence[CellSummary]) -> dict[str, list[str]]:
     """Title → the value of each cell."""
     *titles, last = cell_summary.COLUMNS
     columns = {title: [cell.columns[place] for cell in found] for place, title in enumerate(titles)}
+    if any(cell.first for cell in found):
+        of_cold = {
+            cold.FIRST: [cell.first for cell in found],
+            cold.WARM_AFTER: [cell.warm_after for cell in found],
+        }
+        if all(cell.first for cell in found):
+            del columns[titles[0]]
+        columns = {**of_cold, **columns}
     if any(cell.unknown not in (cell_summary.ABSENT, "0") for cell in found):
         columns[cell_summary.UNKNOWN] = [cell.unknown for cell in found]
     if any(cell.has_elapsed_alone for cell in found):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from assay.plan import cell_names
 from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, cell_runs
+from assay.report.cells import aggregates, cell_runs, cold
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.sections import check_counts
 from assay.report.sections.results import percentile
@@ -57,12 +57,14 @@ def _table(
         run.driven.all_ok.latency for cell in found for run in cell.runs if run.driven is not None
     ]
     is_driven = bool(times)
+    of_cold = [cold.FIRST, cold.WARM_AFTER] if cold.any_timed(found) else []
     has_unknown = any(one.unknown not in (cell_summary.ABSENT, "0") for one in summaries)
     outcomes = ["failed", *([cell_summary.UNKNOWN] * has_unknown)] if is_driven else []
     factors = cell_runs.varying(found, "system")
     labels = [cell_runs.TEST, *factors] if has_tests else factors
-    rows = tuple(_rows(found, summaries, outcomes, labels))
+    rows = tuple(_rows(found, summaries, outcomes, labels, has_cold=bool(of_cold)))
     notes = ["TPS: transactions that ended ok per second, median of the repetitions"] * is_driven
+    notes += [cold.NOTE] if of_cold else []
     if any(cell.shown.startswith("n<") for row in rows for cell in row.cells):
         notes.append("n<…: too few samples for the percentile, so many are needed")
     return Table(
@@ -71,6 +73,7 @@ def _table(
         label_columns=len(labels),
         columns=(
             *cell_runs.label_columns(found, labels),
+            *(Column(name, is_number=True) for name in of_cold),
             *([Column("TPS", is_number=True)] if is_driven else [Column("measured")]),
             *(Column(name, is_number=True) for name in _PERCENTILES if is_driven),
             *(Column(name, is_number=True) for name in outcomes),
@@ -98,6 +101,8 @@ def _rows(
     summaries: Sequence[cell_summary.CellSummary],
     outcomes: Sequence[str],
     factors: Sequence[str],
+    *,
+    has_cold: bool,
 ) -> Iterator[Row]:
     """Refused cells stand last, those with the same reason in one row. ``factors``: of the
     labels."""
@@ -106,9 +111,9 @@ def _rows(
         if one.verdict.word == "refused":
             refused.setdefault(one.verdict.reason, []).append((cell, one))
         else:
-            yield _row(cell, one, outcomes, factors)
+            yield _row(cell, one, outcomes, factors, has_cold=has_cold)
     for together in refused.values():
-        first = _row(*together[0], outcomes, factors)
+        first = _row(*together[0], outcomes, factors, has_cold=has_cold)
         if len(together) == 1:
             yield first
             continue
@@ -136,12 +141,15 @@ def _row(
     summary: cell_summary.CellSummary,
     outcomes: Sequence[str],
     factors: Sequence[str],
+    *,
+    has_cold: bool,
 ) -> Row:
     tps = aggregates.number(cell, aggregates.THROUGHPUT)
     numbers: list[Cell] = []
     if outcomes:
         numbers = [
-            absent("-") if tps is None else Cell(units.digits(tps.value), tps),
+            *([cold.first(cell), cold.warm_after(cell)] if has_cold else []),
+            _throughput(cell, tps),
             *(_percentile(cell, name) if tps is not None else absent("-") for name in _PERCENTILES),
             *(_counted(cell, outcome) for outcome in outcomes),
         ]
@@ -157,6 +165,12 @@ def _row(
         text(summary.verdict.reason),
     )
     return Row(row)
+
+
+def _throughput(cell: CellRuns, tps: Number | None) -> Cell:
+    if cold.is_timed(cell):
+        return absent("")
+    return absent("-") if tps is None else Cell(units.digits(tps.value), tps)
 
 
 def _percentile(cell: CellRuns, name: str) -> Cell:
