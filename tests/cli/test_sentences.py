@@ -30,7 +30,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("plan one.sql --on null --records new", 0, "new does not exist yet"),
         ("delay-proxy --to :5432 --rtt 1ms", 2, "expected HOST:PORT or a socket's path, found ':"),
         ("delay-proxy --to server --rtt 1ms", 2, "--to 127.0.0.1:5432, or --to ./server.sock"),
-        ("plan one.sql --on postgresql --rtt 200us,200us", 2, "--rtt: 200 µs is given twice"),
+        ("plan one.sql --on postgresql --rtt 200us,200us", 2, "--rtt: 200µs is given twice"),
         ("run one.sql --on null --records old", 2, "version (user_version) is 0"),
         ("run one.sql --on null --duration 1_0", 2, "found '1_0'"),
         ("plan one.sql --on null --repetitions 1e3", 2, "found '1e3': digits alone"),

@@ -61,10 +61,10 @@ def test_two_servers_of_one_host_and_a_dead_one(tmp_path: Path) -> None:
             assert all(name.split()[-1] in shown.stdout for name in names), shown.stdout
             assert f":{first.address.password}@" not in shown.stdout
         between = f"system={names[0]},{names[1]}"
-        compared = _assay(
-            tmp_path, "compare", "latest", "--between", between, "--records", "r.sqlite"
-        )
-        assert "answers to" in compared.stdout and "not comparable" in compared.stdout
+        words = ("compare", "latest", "--between", between, "--records", "r.sqlite")
+        compared = json.loads(_assay(tmp_path, *words, "--format", "json").stdout)
+        verdicts = [ratio["verdict"] for ratio in compared["ratios"]]
+        assert verdicts and all(one.startswith("not comparable: answers to") for one in verdicts)
         named = _assay(
             tmp_path, "run", *common, "--on", f"old={urls[0]},new={urls[1]}", "--format", "csv"
         )

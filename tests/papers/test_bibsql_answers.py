@@ -26,7 +26,7 @@ def found(run: RunRecord) -> dict[str, int]:
 
 
 def test_the_workload_expects_the_counts_that_were_measured() -> None:
-    (answers,) = reader.read("bibsql").expected
+    answers, *_ = reader.read("bibsql").expected
     assert answers.counts == COUNTS
     assert answers.entries == 9733
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from assay.files.syncing import sync_file_system
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.storages import device_counters, mounts
 from assay.storages.block.file_systems import FILE_SYSTEMS
@@ -93,7 +94,7 @@ def test_flushes_without_data_are_no_writes(mounted: Path) -> None:
     file = os.open(mounted / "work", os.O_RDWR | os.O_CREAT)
     os.write(file, bytes(1 * MIB))
     os.fsync(file)
-    os.sync()
+    sync_file_system(mounted)
 
     def grown(work: Callable[[], object]) -> tuple[int, int]:
         before = devices.counts()

@@ -16,13 +16,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from assay.errors import SystemUnderTestError
-from assay.program import Program
+from assay.files.syncing import sync_file_system
 from assay.provision.resources.mount import MOUNT
 from assay.storages.mounts import Mount, mount_of
 
 PUT_OFF_S = 3600
 _WITH_COMMIT = ("ext3", "ext4", "btrfs")
-SYNC = Program("sync", "coreutils")
 _EXT = Path("/sys/fs/ext4")
 _OWN_FLUSHES = {
     "ext2": "ext2 does not flush by itself",
@@ -54,7 +53,10 @@ def own_flushes_put_off(directory: Path) -> Iterator[str]:
 
 def sync(directory: Path) -> None:
     """Writes and flushes everything that the file system of the directory holds in memory."""
-    _run([SYNC.path, "--file-system", str(directory)], f"{directory} cannot be synced")
+    try:
+        sync_file_system(directory)
+    except OSError as error:
+        raise SystemUnderTestError(f"{directory} cannot be synced: {error.strerror}") from None
 
 
 def _has_journal(mount: Mount) -> bool:

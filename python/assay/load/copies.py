@@ -18,7 +18,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import platform
 import shutil
 import time
@@ -30,6 +29,7 @@ from typing import Any
 from assay.dialects.protocol import Table
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.files import paths
+from assay.files.syncing import sync_file_system
 from assay.load import manifest
 from assay.load.dataset import Dataset
 from assay.provision import ledger
@@ -177,7 +177,8 @@ class Copies:
             _write(unfinished / FILES_FILE, manifest.manifest_of(unfinished / DATA))
         _write(unfinished / FACTS_FILE, {**document, "has_manifest": self.is_kept})
         if self.is_kept:
-            os.sync()  # after a power failure the name must not exist without the data
+            # After a power failure the name must not exist without the data.
+            sync_file_system(unfinished)
         try:
             unfinished.rename(target)
         except OSError as error:

@@ -26,6 +26,15 @@ class _Machine(MachineFacts, frozen=True):
     cpu_model: str | None = None
 
 
+class _System(msgspec.Struct):
+    url: str | None = None
+    machine: dict[str, Any] | None = None
+
+
+class _Cell(msgspec.Struct):
+    system: _System | None = None
+
+
 class _Workload(msgspec.Struct):
     name: str = ""
     fingerprint: str = ""
@@ -69,6 +78,7 @@ def server_machine(document: Any, name: str) -> ServerMachine:
 
 
 def cell(document: Any, name: str) -> dict[str, Any]:
+    convert(document, _Cell, f"{name}: cell")
     return convert(document, dict[str, Any], f"{name}: cell")
 
 
