@@ -13,6 +13,8 @@ from benches._client_peers import SCALE, Work
 
 SOURCE = Path(__file__).parent / "floor" / "floor.c"
 COUNTS = re.compile(r"transactions: (\d+)")
+SECONDS = re.compile(r"seconds: ([\d.]+)")
+"""From when all sessions were open to when the last transaction ended."""
 
 
 @cache

@@ -4,7 +4,8 @@ clients: throughput, the client's CPU time, and latency at a fifth of the highes
 Ours is the command that users run, with the number of threads that it chooses; its CPU time is that
 of its record. pgbench and the floor (`benches/floor`: the same system calls and nothing else) have
 two threads, and one for one client; their CPU time is that of the whole process, less that of a run
-of one transaction for each client. In each round the sides take turns, the first one changes from
+of one transaction for each client. Each counts all its transactions, over the time until the last
+of them ended. In each round the sides take turns, the first one changes from
 round to round, and ratios are formed within the rounds. Durability is off, so that the client is a
 large part of the whole.
 
@@ -234,7 +235,11 @@ class Sides:
 
     def floor(self) -> Measured:
         done = self._run_floor("seconds", self._seconds)
-        return Measured(done.transactions / self._seconds, self._cost_us(done, self._floor_start_s))
+        seconds = floor.SECONDS.search(done.printed)
+        if seconds is None:
+            raise SystemExit(f"error: the floor printed no seconds\n\n{done.printed}")
+        rate_per_s = done.transactions / float(seconds[1])
+        return Measured(rate_per_s, self._cost_us(done, self._floor_start_s))
 
     def ours_paced(self) -> Measured:
         """An open loop, as that of pgbench: latency begins at the instant of the schedule."""
