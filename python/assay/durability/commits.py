@@ -20,6 +20,9 @@ PAYLOAD_BYTES = 1500
 ROWS_FOLLOWED = 64
 """Of a transaction that is followed until it is flushed: more bytes than a system at rest writes
 without clients."""
+_ROWS_BEFORE = 400
+"""In the table before commits are watched. Some engines flush the file of a table each time that it
+grows: by a page until it has 512 KiB, then by 1 MiB, which holds all rows that are watched."""
 _TABLE = Table(
     name="assay_durability",
     columns=(
@@ -68,7 +71,7 @@ def why_not(dialect: Dialect, capabilities: frozenset[str]) -> str | None:
 
 @contextlib.contextmanager
 def committing(deployment: Deployment, dialect: Dialect) -> Iterator[Committing]:
-    """A session and an empty table, which is dropped at the end. Raises `SystemUnderTestError` and
+    """A session and a table, which is dropped at the end. Raises `SystemUnderTestError` and
     `RunFailed` where the system does not take them."""
     if not isinstance(dialect, SingleRows):
         raise Bug(f"the dialect {dialect.name} inserts no single rows")
@@ -77,6 +80,9 @@ def committing(deployment: Deployment, dialect: Dialect) -> Iterator[Committing]
             opened.execute(statement)
         for statement in dialect.create_indexes(_TABLE):
             opened.execute(statement)
-        yield Committing(opened, dialect, rows=dialect)
+        client = Committing(opened, dialect, rows=dialect)
+        client.prepare(_ROWS_BEFORE)
+        client.commit()
+        yield client
         for statement in dialect.drop_table(_TABLE):
             opened.execute(statement)
