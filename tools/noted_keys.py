@@ -3,7 +3,7 @@ table by table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -154,8 +154,8 @@ class Noting(Section):
             for one in found
         ]
 
-    def done(self) -> None:
-        super().done()
+    def done(self, elsewhere: Mapping[str, str] | None = None) -> None:
+        super().done(elsewhere)
         required = self._must_be_there - self._may_be_missing
         known = self.table.required
         self.table.required = required if known is None else known & required
