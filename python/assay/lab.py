@@ -130,6 +130,7 @@ def run(
             begun.runs,
             measures_durability=first_use.measures_durability,
             may_commit=prepared.may_commit,
+            session_settings=prepared.found.compiled.session_settings,
             warning=progress.warning,
         )
         with made as pool:

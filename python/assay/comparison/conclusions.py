@@ -20,7 +20,7 @@ from assay.comparison.side_cells import SideCell
 from assay.comparison.stage import Asked, compared_cell
 from assay.comparison.values import ComparedCell, Direction, Side
 from assay.comparison.verdicts import with_verdicts
-from assay.durability.values import MEANINGS
+from assay.durability.values import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
 from assay.judge import durability
 from assay.judge.estimate import Design
@@ -34,7 +34,7 @@ Levels = Mapping[str, Scalar]
 """Factor → level."""
 IN_MEMORY = "none"
 """In place of a durability class: the storage is memory."""
-_WITHOUT_CLASS = ("", IN_MEMORY, durability.NOT_MEASURED)
+_WITHOUT_CLASS = ("", IN_MEMORY, NOT_MEASURED)
 
 
 @dataclass(frozen=True)
@@ -308,7 +308,7 @@ def _durability(cell: _Cell) -> str:
         if run.may_commit and run.deployment:
             if durability.is_in_memory(run.deployment):
                 return IN_MEMORY
-            return durability.comparable_durability(run.deployment) or durability.NOT_MEASURED
+            return durability.comparable_durability(run.deployment) or NOT_MEASURED
     return ""
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from assay.comparison.values import Difference, Side
+from assay.durability.values import NOT_MEASURED
 from assay.experiment.profiles import PROFILE
 from assay.judge import answers, durability
 from assay.judge.answers import Asked
@@ -269,7 +270,7 @@ def _kept(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> list[Difference]:
     if in_memory(a) == in_memory(b):
         return []
     found = (
-        "nothing (memory)" if in_memory(runs) else level or durability.NOT_MEASURED
+        "nothing (memory)" if in_memory(runs) else level or NOT_MEASURED
         for runs, level in zip((a, b), _each(a, b, _level), strict=True)
     )
     return _one("storage", "kept when the power fails", *found)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from assay.comparison import clauses
 from assay.comparison.clauses import MOST_PLACES, TOGETHER
 from assay.comparison.conclusions import IN_MEMORY, Conclusion, Question
-from assay.durability.values import MEANINGS
-from assay.judge.durability import HIGHEST, MEMORY, NOT_MEASURED
+from assay.durability.values import MEANINGS, NOT_MEASURED
+from assay.judge.durability import HIGHEST, MEMORY
 from assay.plan import cell_names
 
 _LONGEST_TITLE = 11

@@ -336,6 +336,15 @@ class RecognisesReads(Protocol):
 
 
 @runtime_checkable
+class SetsSessions(Protocol):
+    """A dialect with statements that change a setting of the session alone."""
+
+    def sets_session(self, statement: str) -> bool:
+        """Whether it does nothing else: neither to the server, nor to data."""
+        ...
+
+
+@runtime_checkable
 class LongStatement(Protocol):
     """A dialect in which a statement can take as long as is wanted."""
 

@@ -3,6 +3,7 @@ in its shell's script."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.limits import SchemaLimits
@@ -19,6 +20,13 @@ _RESERVED_WORDS = """
     not nothing notnull null on or order primary raise references returning select set table then to
     transaction union unique update using values when where window
 """
+
+
+_OF_CONNECTION = re.compile(
+    r"\s*pragma\s+(\w+\.)?(synchronous|(checkpoint_)?fullfsync|wal_autocheckpoint)\s*[=(]",
+    re.IGNORECASE,
+)
+"""Pragmas that say how a connection commits; that of the journal changes the file."""
 
 
 class SqliteDialect(StandardSql):
@@ -88,6 +96,9 @@ class SqliteDialect(StandardSql):
         """Nothing to say: there is no other level (https://sqlite.org/isolation.html)."""
         self.insist_on_level(level)
         return []
+
+    def sets_session(self, statement: str) -> bool:
+        return _OF_CONNECTION.match(statement) is not None
 
     def session_read_only(self) -> list[str]:
         return ["PRAGMA query_only = ON"]

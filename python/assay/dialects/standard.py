@@ -11,6 +11,8 @@ from assay.dialects.minimal import MinimalDialect
 from assay.dialects.protocol import ISOLATION_LEVELS, Column, ForeignKey, Index, Table
 
 _QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
+_SETS = re.compile(r"\s*set\b", re.IGNORECASE)
+_OF_SERVER = re.compile(r"\b(global|persist|persist_only|password|default\s+role)\b", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -220,6 +222,10 @@ class StandardSql(MinimalDialect):
 
     def session_read_only(self) -> list[str]:
         return ["SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY"]
+
+    def sets_session(self, statement: str) -> bool:
+        """SET, of whatever is not the whole server's."""
+        return _SETS.match(statement) is not None and _OF_SERVER.search(statement) is None
 
     def begin_at(self, level: str) -> list[str]:
         if not level:

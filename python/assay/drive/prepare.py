@@ -11,9 +11,10 @@ from typing import TypeVar
 
 from assay import _engine, registry
 from assay.dialects.protocol import Dialect, RecognisesReads
-from assay.drive import query
+from assay.drive import query, session_settings
 from assay.drive.commits import seems_to_read
 from assay.drive.document import document_of, scripts_of
+from assay.durability.values import SessionSettings
 from assay.errors import AssayError, ScriptError
 from assay.files import paths
 from assay.plan import PlannedRun
@@ -32,6 +33,7 @@ class Compiled:
         self.workload = workload
         self._warnings: dict[object, tuple[str, ...]] = {}
         self._writing: dict[object, frozenset[str]] = {}
+        self._settings: dict[object, SessionSettings] = {}
         self._asked: list[object] = []
 
     def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
@@ -92,6 +94,20 @@ class Compiled:
         """The transaction types of a step that change data, as far as their statements show it."""
         only_reads = dialect.only_reads if isinstance(dialect, RecognisesReads) else seems_to_read
         return self._writing_types(drive, only_reads)
+
+    def session_settings(self, run: PlannedRun) -> SessionSettings:
+        """What the sessions of the run's clients set for themselves."""
+        return session_settings.joined(map(self._session_settings, drives(self.workload, run)))
+
+    def _session_settings(self, drive: PlannedDrive) -> SessionSettings:
+        key = _what_is_compiled(drive)
+        if key not in self._settings:
+            dialect = registry.system(drive.run.cell.system.name).dialect
+            scripts = scripts_of(self.workload, drive, dialect)
+            values = document_of(self.workload, drive, dialect, scripts)["variables"]
+            statements = statements_of(self.workload, drive, dialect)
+            self._settings[key] = session_settings.of_statements(statements, values, dialect)
+        return self._settings[key]
 
     def _writing_types(
         self, drive: PlannedDrive, only_reads: Callable[[str], bool]

@@ -10,6 +10,7 @@ from random import Random
 from string import ascii_letters, digits
 
 from assay.dialects.protocol import Column, Dialect, SingleRows, Table
+from assay.durability.values import SessionSettings
 from assay.errors import Bug
 from assay.provision.deployment import Deployment
 from assay.provision.engine_calls import Session
@@ -36,8 +37,11 @@ _TABLE = Table(
 class Committing:
     """One session. `commit` returns when the system has answered that the row is committed."""
 
-    def __init__(self, opened: Session, dialect: Dialect, rows: SingleRows) -> None:
+    def __init__(
+        self, opened: Session, dialect: Dialect, rows: SingleRows, settings: SessionSettings
+    ) -> None:
         self._session = opened
+        self._settings = settings
         self._dialect = dialect
         self._rows = rows
         self._random = Random(1)
@@ -47,7 +51,13 @@ class Committing:
     def prepare(self, rows: int = 1) -> None:
         """Spells the next transaction, so that `commit` only sends it."""
         inserted = [self._row() for _ in range(rows)]
-        self._ready = [*self._dialect.begin(), *inserted, *self._dialect.commit()]
+        self._ready = [
+            *self._settings.before_begin,
+            *self._dialect.begin(),
+            *self._settings.after_begin,
+            *inserted,
+            *self._dialect.commit(),
+        ]
 
     def _row(self) -> str:
         self._number += 1
@@ -70,17 +80,21 @@ def why_not(dialect: Dialect, capabilities: frozenset[str]) -> str | None:
 
 
 @contextlib.contextmanager
-def committing(deployment: Deployment, dialect: Dialect) -> Iterator[Committing]:
+def committing(
+    deployment: Deployment, dialect: Dialect, settings: SessionSettings
+) -> Iterator[Committing]:
     """A session and a table, which is dropped at the end. Raises `SystemUnderTestError` and
     `RunFailed` where the system does not take them."""
     if not isinstance(dialect, SingleRows):
         raise Bug(f"the dialect {dialect.name} inserts no single rows")
     with session(deployment.address) as opened:
+        for statement in settings.before_begin:  # they may name the schema of the table
+            opened.execute(statement)
         for statement in dialect.create_table(_TABLE, deployment.options):
             opened.execute(statement)
         for statement in dialect.create_indexes(_TABLE):
             opened.execute(statement)
-        client = Committing(opened, dialect, rows=dialect)
+        client = Committing(opened, dialect, rows=dialect, settings=settings)
         client.prepare(_ROWS_BEFORE)
         client.commit()
         yield client

@@ -3,7 +3,8 @@ from the device's flushes against the commits of one client.
 
 1. The file system's own flushes are put off, and it is synced: from here on every page that is
    changed must be written again.
-2. One client commits 47 transactions with pauses between. Before each is sent and after each is
+2. One client commits 47 transactions with pauses between, in a session with the settings that those
+   of the run give themselves. Before each is sent and after each is
    answered the device's flushes and written bytes are read.
 3. If one of them was not flushed before its answer, the file system is synced, and the device is
    watched while no client commits.
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -23,7 +25,7 @@ from assay.durability import commits
 from assay.durability.classes import classified, least_bytes
 from assay.durability.counters import FlushCounter, why_flushes_are_not_counted
 from assay.durability.file_system import own_flushes_put_off, sync
-from assay.durability.values import Durability, not_measured
+from assay.durability.values import NO_SETTINGS, Durability, SessionSettings, not_measured
 from assay.durability.watching import NEVER_IDLE, Watched, follow, idle, watch
 from assay.errors import RunFailed, SystemRefused
 from assay.provision.deployment import IN_MEMORY, Deployment
@@ -31,14 +33,16 @@ from assay.storages.device_counters import Devices, device_at, devices_under
 from assay.systems.protocol import System
 
 
-def measure(deployment: Deployment, system: System) -> Durability:
+def measure(
+    deployment: Deployment, system: System, settings: SessionSettings = NO_SETTINGS
+) -> Durability:
     """Takes some 2 seconds where commits are flushed before they are answered, 5 where they are
     flushed soon after, 15 where they are not, and three times the period where a system flushes
-    periodically. Makes a table and drops it.
+    periodically. Makes a table and drops it. ``settings``: of the session that commits.
 
     Raises `SystemUnderTestError` where the system is lost.
     """
-    if (reason := _why_not(deployment, system)) is not None:
+    if (reason := _why_not(deployment, system, settings)) is not None:
         return not_measured(reason)
     directory = Path(deployment.storage.directory)
     devices = _own_devices(deployment, directory)
@@ -47,12 +51,13 @@ def measure(deployment: Deployment, system: System) -> Durability:
     if (reason := why_flushes_are_not_counted(devices)) is not None:
         return not_measured(reason)
     try:
-        return _measured(deployment, system, directory, devices)
+        found = _measured(deployment, system, directory, devices, settings)
     except (RunFailed, SystemRefused) as error:
         return not_measured(f"the system refused to commit a row: {error.message}")
+    return replace(found, session_statements=settings.statements)
 
 
-def _why_not(deployment: Deployment, system: System) -> str | None:
+def _why_not(deployment: Deployment, system: System, settings: SessionSettings) -> str | None:
     if not deployment.is_private:
         return "a server by URL"
     if deployment.storage.file_system in IN_MEMORY:
@@ -65,7 +70,7 @@ def _why_not(deployment: Deployment, system: System) -> str | None:
     with_data = sum(node.directory is not None for node in deployment.nodes)
     if with_data > 1:
         return f"{with_data} nodes share the device"
-    return commits.why_not(system.dialect, system.capabilities)
+    return commits.why_not(system.dialect, system.capabilities) or settings.why_unknown or None
 
 
 def _own_devices(deployment: Deployment, directory: Path) -> Devices | None:
@@ -77,13 +82,17 @@ def _own_devices(deployment: Deployment, directory: Path) -> Devices | None:
 
 
 def _measured(
-    deployment: Deployment, system: System, directory: Path, devices: Devices
+    deployment: Deployment,
+    system: System,
+    directory: Path,
+    devices: Devices,
+    settings: SessionSettings,
 ) -> Durability:
     one, followed = commits.PAYLOAD_BYTES, commits.PAYLOAD_BYTES * commits.ROWS_FOLLOWED
     read = FlushCounter(devices).read
     with (
         own_flushes_put_off(directory) as file_system_flushes,
-        commits.committing(deployment, system.dialect) as client,
+        commits.committing(deployment, system.dialect, settings) as client,
     ):
         sync(directory)
         before, began_s = read(), time.monotonic()

@@ -17,6 +17,29 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
 """Class → how far a commit had come, from the strongest to the weakest."""
 
 
+NOT_MEASURED, CONTRADICTED = "not measured", "contradicted"
+"""In place of a class."""
+
+
+@dataclass(frozen=True)
+class SessionSettings:
+    """Statements by which the sessions of a run set themselves up, as ``SET synchronous_commit =
+    off``: a session may commit less durably than its server does by its own settings."""
+
+    before_begin: tuple[str, ...] = ()
+    after_begin: tuple[str, ...] = ()
+    """Those that stand within transactions."""
+    why_unknown: str = ""
+    """Why they are not known before the run; empty: they are."""
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        return (*self.before_begin, *self.after_begin)
+
+
+NO_SETTINGS = SessionSettings()
+
+
 @dataclass(frozen=True)
 class Durability:
     """How far the commits of one client had come by the time of their answers, on a storage whose
@@ -49,6 +72,10 @@ class Durability:
     idle_written_bytes: int = 0
     file_system_flushes: str = ""
     """How the flushes of the file system itself were kept apart from those of the system."""
+    session_statements: tuple[str, ...] = ()
+    """What its sessions executed besides, as those of the run do: `SessionSettings`."""
+    is_contradicted: bool = False
+    """It was measured, and then a run flushed too seldom for it: there is no class."""
 
     @property
     def meaning(self) -> str:
@@ -62,7 +89,7 @@ class Durability:
     @property
     def described(self) -> str:
         """``D1 (written, not flushed)``; ``not measured (…)``."""
-        word = self.durability_class or "not measured"
+        word = self.durability_class or (CONTRADICTED if self.is_contradicted else NOT_MEASURED)
         return f"{word} ({self.meaning})" if self.meaning else word
 
 

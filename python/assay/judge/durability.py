@@ -9,13 +9,19 @@ are: the storage may pass no flushes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from assay.durability.values import CONTRADICTED, NOT_MEASURED, Durability
+from assay.durability.watching import COMMITS
 from assay.provision.deployment import IN_MEMORY
 from assay.provision.deployment_facts import DeploymentFacts
+from assay.text import units
 
 HIGHEST = "D3"
-NOT_MEASURED = "not measured"
+LEAST_COMMITS = COMMITS
+"""A run of fewer says less than those by which the class was measured."""
+_ALLOWED = 2
 MEMORY = "memory, where all is lost with the power"
 
 
@@ -24,12 +30,39 @@ def lowered(deployment: DeploymentFacts) -> Iterator[str]:
     known."""
     found = deployment.durability
     measured = f"; measured {found.described}" if found and found.durability_class else ""
+    set_by_sessions = ", ".join(found.session_statements) if found else ""
     for setting in deployment.durability_lowered_by:
         instead = deployment.durable_instead.get(setting, "its default")
         yield f"{setting}; durable: {instead}{measured}"
     is_lower = found is not None and found.durability_class not in (None, HIGHEST)
-    if is_lower and not deployment.durability_lowered_by:
+    if is_lower and set_by_sessions:
+        yield f"on {deployment.storage.name}{measured}; its sessions execute {set_by_sessions}"
+    elif is_lower and not deployment.durability_lowered_by:
         yield f"on {deployment.storage.name}{measured}, and no setting that explains it is known"
+
+
+def as_it_held(found: Durability, commits: int, clients: int, flushes: int) -> Durability:
+    """The durability that was measured, without its class where a run contradicts it.
+
+    ``commits``: transactions of the run that changed data and ended ok; ``flushes``: those that the
+    device ended, at most, while its ``clients`` worked.
+
+    A commit that is flushed before its answer waits for a flush that ends between the two. A client
+    waits for one answer at a time, so that at the instant at which a flush ends at most as many
+    commits wait for it as there are clients: ``commits <= clients * flushes``, however the server
+    and the kernel gather commits (group commit, one flush of the device for several writers). The
+    bound is halved: of the transactions that are counted some may have had nothing to make durable,
+    because no row was there to be changed, or because the script took them back.
+    """
+    is_too_few = _ALLOWED * clients * flushes < commits
+    if found.durability_class != HIGHEST or commits < LEAST_COMMITS or not is_too_few:
+        return found
+    words = (
+        f"{found.durability_class} was measured, but the device ended "
+        f"{units.counted(flushes, 'flush', 'flushes')} for {units.counted(commits, 'commit')} of "
+        f"{units.counted(clients, 'client')}"
+    )
+    return replace(found, durability_class=None, reason=words, is_contradicted=True)
 
 
 def is_in_memory(deployment: DeploymentFacts) -> bool:
@@ -41,6 +74,8 @@ def comparable_durability(deployment: DeploymentFacts) -> str | None:
     """By which numbers are compared; None: not measured. Of the highest class, settings that may
     lose more than its flushes show are kept apart."""
     found = deployment.durability
+    if found is not None and found.is_contradicted:
+        return CONTRADICTED
     if found is None or found.durability_class is None:
         return None
     if found.durability_class == HIGHEST and deployment.durability_lowered_by:
@@ -50,32 +85,40 @@ def comparable_durability(deployment: DeploymentFacts) -> str | None:
 
 def compared_by(
     deployments: Iterable[tuple[str, str, DeploymentFacts]],
-) -> Callable[[str, str], str | None]:
-    """System and storage → the durability by which it is compared with the others; ``deployments``:
-    each with its system and storage.
+) -> Callable[[str, str, Sequence[DeploymentFacts]], str | None]:
+    """System, storage and the deployments of a cell's runs → the durability by which it is compared
+    with the others; ``deployments``: all, each with its system and storage.
 
-    Where it could not be measured (a directory, memory), a system has that of the other
-    storages, if these agree: the storages are compared, and the settings are the same. None where
-    nothing was measured at all.
+    Where it could not be measured (a directory, memory), a cell has that of its system on the other
+    storages, if these agree: the storages are compared, and the settings are the same, of the
+    server and of its sessions. None where nothing was measured at all.
     """
-    measured = {
-        (system, storage): found
-        for system, storage, deployment in deployments
-        if (found := comparable_durability(deployment)) is not None
-    }
-    of_system: dict[str, set[str]] = {}
-    for (system, _), found in measured.items():
-        of_system.setdefault(system, set()).add(found)
+    known: set[str] = set()
+    of_system: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+    of_place: dict[tuple[str, str], set[str]] = {}
+    for system, storage, deployment in deployments:
+        if (found := comparable_durability(deployment)) is not None:
+            known.add(found)
+        if found not in (None, CONTRADICTED):
+            of_system.setdefault((system, _session_statements(deployment)), set()).add(found)
+            of_place.setdefault((system, storage), set()).add(found)
 
-    def compared(system: str, storage: str) -> str | None:
-        if not measured:
+    def compared(system: str, storage: str, of_cell: Sequence[DeploymentFacts]) -> str | None:
+        if not known:
             return None
-        if (system, storage) in measured:
-            return measured[system, storage]
-        elsewhere = of_system.get(system, set())
+        own = [found for one in of_cell if (found := comparable_durability(one)) is not None]
+        if own:
+            return CONTRADICTED if CONTRADICTED in own else own[0]
+        elsewhere = of_place.get((system, storage), set()) if not of_cell else set()
+        for one in of_cell:
+            elsewhere = elsewhere | of_system.get((system, _session_statements(one)), set())
         return next(iter(elsewhere)) if len(elsewhere) == 1 else NOT_MEASURED
 
     return compared
+
+
+def _session_statements(deployment: DeploymentFacts) -> tuple[str, ...]:
+    return deployment.durability.session_statements if deployment.durability else ()
 
 
 def fix(deployment: DeploymentFacts) -> str:

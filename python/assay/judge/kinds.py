@@ -139,6 +139,14 @@ class Kind(Enum):
         "options pass flushes on; compare only systems with the same durability",
         limits=True,
     )
+    CLASS_CONTRADICTED = WarningText(
+        "the device flushed too seldom for commits that wait for a flush, so the durability class "
+        "that was measured does not hold for this run: its sessions set something that lowers it, "
+        "its tables are not logged, or most of its transactions changed nothing",
+        "look at what the scripts, and functions they call, set; compare the run only with runs of "
+        "the same script",
+        limits=True,
+    )
     STORAGE_LIMIT_EXCEEDED = WarningText(
         "the device did more than the limits of its storage allow: control groups of version 1 do "
         "not limit what the kernel writes back from the page cache, so these numbers are not those "

@@ -47,6 +47,9 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     yield from _of_dataset(run)
     for words in durability.lowered(deployment) if deployment and run.may_commit else ():
         yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {words}"
+    held = deployment.durability if deployment else None
+    if held is not None and held.is_contradicted:
+        yield Kind.CLASS_CONTRADICTED, f"{run.named_run}: {held.reason}"
     shares = client_shares(run)
     busy = []
     if shares and shares[0] > kinds.CLIENT_SHARE_LIMIT:

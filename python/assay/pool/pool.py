@@ -13,14 +13,17 @@ from types import TracebackType
 from typing import Self
 
 from assay.durability.stage import measure
-from assay.durability.values import Durability, not_measured
+from assay.durability.values import NO_SETTINGS, Durability, SessionSettings, not_measured
 from assay.errors import NotRemoved
 from assay.load.loading import DEFAULT, Loading
 from assay.plan import Plan, PlannedRun
 from assay.pool.pooled_system import PooledSystem
+from assay.provision.deployment import Deployment
 from assay.provision.full_storage import Space
 from assay.provision.running import OnDirectory, RunningSystem, running_system
 from assay.text.reasons import with_more
+
+_NOTHING_COMMITS = not_measured("no run on it commits anything")
 
 
 class Pool:
@@ -34,11 +37,13 @@ class Pool:
         *,
         measures_durability: bool = True,
         may_commit: Callable[[PlannedRun], bool] = lambda _: True,
+        session_settings: Callable[[PlannedRun], SessionSettings] = lambda _: NO_SETTINGS,
         warning: Callable[[str], None] = lambda _: None,
     ) -> None:
         """``runs``: those of the plan that are executed; None: all. A server is started for the
         clients of the whole plan, so that it is the same whichever of them are executed now.
-        ``may_commit``: whether a run may commit anything. ``warning`` gets a sentence where
+        ``may_commit``: whether a run may commit anything. ``session_settings``: what its sessions
+        set. ``warning`` gets a sentence where
         something of a deployment cannot be removed; the next command tries again."""
         self._plan = plan
         self._at: dict[str, dict[int, PlannedRun]] = {}
@@ -52,7 +57,8 @@ class Pool:
         self._measures_durability = measures_durability
         self._may_commit = may_commit
         self._warning = warning
-        self._durability: dict[str, Durability] = {}
+        self._session_settings = session_settings
+        self._durability: dict[tuple[str, SessionSettings], Durability] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -76,7 +82,8 @@ class Pool:
     ) -> PooledSystem:
         """The deployment of this run. If it is not up, it is brought up; before that
         ``on_directory`` is called with a directory on its storage. The first time that a system is
-        up on a storage, the durability of its commits is measured; ``stage`` gets the name of what
+        up on a storage, the durability of its commits is measured, with the settings of each run's
+        sessions; ``stage`` gets the name of what
         is being done."""
         place = _place(planned)
         if place not in self._up:
@@ -93,20 +100,31 @@ class Pool:
                 )
                 self._up[place] = PooledSystem(made, stack.pop_all(), self._loading)
             if self._measures_durability:
-                made.note_durability(self._durability_of(place, made, stage))
+                self._measure_durability(place, made, stage)
+        if self._measures_durability:
+            settings = self._settings_of(planned, self._up[place].deployment)
+            found = self._durability.get((place, settings), _NOTHING_COMMITS)
+            self._up[place].note_durability(found)
         return self._up[place]
 
-    def _durability_of(
+    def _measure_durability(
         self, place: str, made: RunningSystem, stage: Callable[[str], None]
-    ) -> Durability:
-        on_place = self._at.get(place, {}).values()
-        if place not in self._durability and not any(map(self._may_commit, on_place)):
-            self._durability[place] = not_measured("no run on it commits anything")
-        if place not in self._durability:
+    ) -> None:
+        """With the settings of the sessions of each run, before any of them has filled it: later,
+        the commits would change what the next run finds."""
+        committing = filter(self._may_commit, self._at.get(place, {}).values())
+        different = (self._settings_of(run, made.deployment) for run in committing)
+        for settings in dict.fromkeys(different):
+            if (place, settings) in self._durability:
+                continue
             if made.deployment.storage.is_own_device:
                 stage("measure the durability of its commits")
-            self._durability[place] = measure(made.deployment, made.system)
-        return self._durability[place]
+            self._durability[place, settings] = measure(made.deployment, made.system, settings)
+
+    def _settings_of(self, planned: PlannedRun, deployment: Deployment) -> SessionSettings:
+        """None where no durability can be measured: scripts are not looked through for nothing."""
+        has_device = deployment.storage.is_own_device
+        return self._session_settings(planned) if has_device else NO_SETTINGS
 
     def needs_data_again(
         self,

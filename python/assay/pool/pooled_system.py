@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from assay.dialects.protocol import Table
+from assay.durability.values import Durability
 from assay.errors import ArgumentError, SystemUnderTestError
 from assay.load.copies import Copies, Copy, Facts, facts_of, restore
 from assay.load.dataset import Dataset
@@ -59,6 +60,10 @@ class PooledSystem:
     def deployment(self) -> Deployment:
         """As it is up now."""
         return self._running.deployment
+
+    def note_durability(self, found: Durability) -> None:
+        """That of the commits of the next run's sessions."""
+        self._running.note_durability(found)
 
     @property
     def is_up(self) -> bool:

@@ -233,8 +233,8 @@ class Store(Questions):
 
         self._write().change(change)
 
-    def restarted(self, deployment: Deployment) -> None:
-        """Replaces the deployment after a restart."""
+    def deployment_changed(self, deployment: Deployment) -> None:
+        """Replaces the deployment: after a restart, or where a run showed more of it."""
         values = (json_text(deployment.for_record()), self._run())
 
         def change(connection: sqlite3.Connection) -> None:

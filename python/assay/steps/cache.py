@@ -76,7 +76,7 @@ def _cold(state: RunState, cache: str) -> CacheState:
     state.context.progress.stage("empty the caches")
     is_machine = cache == COLD_MACHINE
     restarted = state.up().restart(page_cache.drop_machine if is_machine else page_cache.drop)
-    state.context.store.restarted(restarted)
+    state.context.store.deployment_changed(restarted)
     dropped = "page cache of the machine dropped" if is_machine else "its files dropped"
     return CacheState(
         cache, done=("restarted", dropped), cached_bytes=restarted.page_cache_kept_bytes

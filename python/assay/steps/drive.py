@@ -20,6 +20,7 @@ from assay.drive.watched import observe_watched
 from assay.errors import RunFailed
 from assay.experiment import NATIVE
 from assay.files.toml_file import Section
+from assay.judge.durability import as_it_held
 from assay.observation import Observation
 from assay.plan.drives import PlannedDrive, drive
 from assay.provision.deployment import Deployment
@@ -158,10 +159,30 @@ def observe(
     warned = tuple(context.compiled.warnings(planned))
     # Read-only sessions commit nothing, whatever their statements.
     writing = () if is_read_only else context.compiled.writing_types(planned, dialect)
-    found = {"script_warnings": warned, "commits": commits(observation, writing)}
+    committed = commits(observation, writing)
+    _withdraw_contradicted(state, observation.clients, committed, samples)
+    found = {"script_warnings": warned, "commits": committed}
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
     return replace(observation, **found), samples
+
+
+def _withdraw_contradicted(
+    state: RunState, clients: int, commits: int, samples: Sequence[TimedSample]
+) -> None:
+    """Takes the durability class of the deployment back where the device flushed too seldom for
+    it. Flushes are those of all samples, with warm-up and drain: what is interpolated to the
+    measurement may be too few, and would accuse a run that is short."""
+    flushes = [one.device.flushes for one in samples if one.device is not None]
+    first, last = next(iter(flushes), None), next(reversed(flushes), None)
+    pooled = state.up()
+    measured = pooled.deployment.durability
+    if measured is None or first is None or last is None:
+        return
+    held = as_it_held(measured, commits, clients, last - first)
+    if held != measured:
+        pooled.note_durability(held)
+        state.context.store.deployment_changed(pooled.deployment)
 
 
 def _processes(deployment: Deployment, document: Mapping[str, Any]) -> str:

@@ -39,7 +39,7 @@ class Load(Step):
         parameters = parameters_of(state.workload, state.planned, self)
         dataset = load(state, parameters, is_wanted_again=_is_loaded_again(state, self))
         keep(state, dataset)
-        state.context.store.restarted(state.up().deployment)
+        state.context.store.deployment_changed(state.up().deployment)
 
 
 def keep(state: RunState, dataset: Dataset) -> None:

@@ -30,4 +30,4 @@ class Restart(Step):
         """Raises `ArgumentError` where Assay did not start the server."""
         state.context.progress.stage("restart")
         restarted = state.up().restart(page_cache.drop if self.drops_page_cache else None)
-        state.context.store.restarted(restarted)
+        state.context.store.deployment_changed(restarted)

@@ -143,7 +143,15 @@ def cells(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> list[CellR
     judged = compared_answers.judged(of_cells, names, on_record)
     return [
         CellRuns(
-            factors, found, name, verdict, compared_by(found[0].system_label, found[0].storage)
+            factors,
+            found,
+            name,
+            verdict,
+            compared_by(
+                found[0].system_label,
+                found[0].storage,
+                [run.deployment for run in found if run.deployment],
+            ),
         )
         for factors, found, name, verdict in zip(all_factors, of_cells, names, judged, strict=True)
     ]

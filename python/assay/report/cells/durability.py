@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from assay.durability.values import MEANINGS
+from assay.durability.values import CONTRADICTED, MEANINGS, NOT_MEASURED
 from assay.judge.durability import (
     HIGHEST,
     MEMORY,
-    NOT_MEASURED,
     comparable_durability,
     fix,
     is_in_memory,
@@ -26,32 +25,41 @@ from assay.report.values import Column, Row, Table, text
 from assay.text import units
 
 NONE = "none"
+_SESSIONS = (
+    "sessions execute: what the scripts of the runs set for their session, as the one did in which "
+    "this was measured"
+)
 
 
 def table(runs: Iterable[RunRecord]) -> Table | None:
     """A row for each system on each storage; None where nothing was measured."""
     measured = {
-        (run.system_label, run.storage): (run.deployment, found)
+        (run.system_label, run.storage, found.session_statements, found.is_contradicted): (
+            run.deployment,
+            found,
+        )
         for run in runs
         if run.deployment and (found := run.deployment.durability)
     }
-    if not any(found.durability_class for _, found in measured.values()):
+    if not any(found.durability_class or found.is_contradicted for _, found in measured.values()):
         return None
+    has_settings = any(found.session_statements for _, found in measured.values())
     rows = [
         (
             system,
             storage,
-            found.durability_class or "not measured",
+            found.durability_class or (CONTRADICTED if found.is_contradicted else NOT_MEASURED),
             found.meaning,
             f"{found.flushed_before_answer} of {found.commits} commits" if found.commits else "-",
             units.ratio(found.written_bytes / found.payload_bytes) if found.payload_bytes else "-",
             ", ".join(deployment.durability_lowered_by) or "-",
+            *([", ".join(statements) or "-"] if has_settings else []),
         )
-        for (system, storage), (deployment, found) in measured.items()
+        for (system, storage, statements, _), (deployment, found) in measured.items()
     ]
     titles = (
         "system", "storage", DURABILITY, "meaning", "flushed before the answer",
-        "write\namplification", "lowered by",
+        "write\namplification", "lowered by", *(["sessions execute"] if has_settings else []),
     )  # fmt: skip
     return Table(
         DURABILITY,
@@ -62,6 +70,7 @@ def table(runs: Iterable[RunRecord]) -> Table | None:
             "flushed before the answer: commits after which the device had ended a flush (fsync) "
             "before the client had its answer; of one client's, one after another: 50, or 48 where "
             "a commit is not flushed within 10 s",
+            *([_SESSIONS] if has_settings else []),
             "write amplification: bytes that the device wrote, divided by those of the rows",
             *dict.fromkeys(
                 found.file_system_flushes
@@ -135,7 +144,7 @@ def shown(cell: CellRuns) -> str:
     if _is_in_memory(cell):
         return NONE
     found = [comparable_durability(run.deployment) for run in cell.runs if run.deployment]
-    return next((one for one in found if one), "-")
+    return CONTRADICTED if CONTRADICTED in found else next((one for one in found if one), "-")
 
 
 def _not_measured(cells: Sequence[CellRuns], durability: str) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from assay.judge import cache
+from assay.judge.durability import HIGHEST, comparable_durability
 from assay.judge.spread import median_of_all
 from assay.observation import Observation, ServerCost
 from assay.provision.deployment import RAW
@@ -138,11 +139,13 @@ def reads_of_all(runs: Iterable[DrivenRun]) -> float | None:
 
 def summary(runs: Sequence[DrivenRun]) -> str:
     """``reads 0.82, writes 2.1, flushes 1 per transaction; 97 % busy``, each the median of the
-    repetitions; empty where the device had too little to do to explain a result."""
+    repetitions; empty where the device had too little to do to explain a result. That it had little
+    to do explains the speed of commits that do not wait for it."""
     if not all(_is_counted(run.driven) and run.driven.outcomes.ended for run in runs):
         return ""
     reads, busy = reads_of_all(runs), median_of_all(busy_share(run.driven) for run in runs)
-    if busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT):
+    does_little = busy is None or ((reads or 0) < READS_LIMIT and busy < BUSY_LIMIT)
+    if busy is None or (does_little and not any(map(_waits_for_no_flush, runs))):
         return ""
     is_apart = _flushes_are_apart(runs)
     writes = _each_of_all(runs, "data_writes" if is_apart else "writes")
@@ -152,6 +155,13 @@ def summary(runs: Sequence[DrivenRun]) -> str:
     each = [f"{name} {units.digits(found, 2)}" for name, found in written if found is not None]
     others = "; shared device" if any(map(is_shared, runs)) else ""
     return f"{', '.join(each)} per transaction; {units.share(busy)} busy{others}"
+
+
+def _waits_for_no_flush(run: DrivenRun) -> bool:
+    """Whether it committed, and was measured or found not to flush each commit."""
+    deployment = run.run.deployment
+    level = comparable_durability(deployment) if deployment else None
+    return bool(run.driven.commits) and level not in (None, HIGHEST)
 
 
 def _each_of_all(runs: Iterable[DrivenRun], name: str) -> float | None:
