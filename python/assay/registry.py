@@ -22,6 +22,7 @@ from assay.text.nearest import did_you_mean
 from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
+    from assay.dialects.protocol import Dialect
     from assay.storages.protocol import Storage
     from assay.systems.families import SystemFamily
     from assay.systems.protocol import System
@@ -173,6 +174,16 @@ def usable_systems() -> Iterator[tuple[str, System]]:
     for name in systems():
         with suppress(PluginFailed):
             yield name, system(name)
+
+
+def dialects() -> dict[str, Dialect]:
+    """Every dialect that a system or a member of a family speaks, by name, in alphabetical
+    order."""
+    spoken: dict[str, Dialect] = {}
+    for name in families():
+        spoken |= family(name).dialects
+    spoken |= {found.dialect.name: found.dialect for _, found in usable_systems()}
+    return dict(sorted(spoken.items()))
 
 
 def broken_systems() -> Iterator[PluginFailed]:

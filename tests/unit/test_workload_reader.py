@@ -82,6 +82,22 @@ def test_a_users_workload_is_read_like_a_built_in_one(tmp_path: Path) -> None:
         ('passes = "copies"', 'passes = "copeis"', 27, "neither a number nor a parameter"),
         ('passes = "copies"', "", 23, "never ends"),
         ('scripts = ["*.sql"]', 'scripts = ["on.sql"]', 26, "no script is called 'on.sql'"),
+        ('passes = "copies"', 'passes = 1\nchecks = ["checks/sume.sql"]', 28, "no check is called"),
+        ('passes = "copies"', 'passes = 1\nchecks = ["sume"]', 28, "no check is called 'sume'"),
+        ('passes = "copies"', 'passes = 1\ncounted_checks = ["sum*s"]', 28, "no check is called"),
+        ('passes = "copies"', "passes = 1\n[tests.all.mix]\nthree = 1", 29, "no script is called"),
+        (
+            'passes = "copies"',
+            'passes = 1\n[not_expressible.postgres]\none = "it"',
+            28,
+            "no dialect",
+        ),
+        (
+            'passes = "copies"',
+            'passes = 1\n[tests.all.not_expressible]\nmariadb = "it"',
+            29,
+            "no dialect is called 'mariadb'",
+        ),
         ("default = 2", "default = 0", 10, "from 1 to"),
         ("default = 2", 'default = "2"', 10, "not of type int"),
         ('default_test = "all"', 'default_test = "al"', 3, "invalid value"),
@@ -98,16 +114,51 @@ def test_a_mistake_is_placed(
     assert (Path(caught.value.file).name, caught.value.line) == ("workload.toml", line)
 
 
+def test_scripts_checks_and_weights_are_named_alike(tmp_path: Path) -> None:
+    """By their names, their paths, or patterns of paths; an empty list of checks runs none."""
+    text = WORKLOAD.replace('scripts = ["*.sql"]', 'scripts = ["two", "one.sql"]')
+    folder = folder_of(tmp_path, text + 'checks = ["sum"]\ncounted_checks = ["checks/s*.sql"]\n')
+    (folder / "checks").mkdir()
+    for name in ("sum", "rows"):
+        (folder / "checks" / f"{name}.sql").write_text(f"-- {name}: none\nselect 1 where 1 = 0;\n")
+    (folder / "workload.toml").write_text(
+        (folder / "workload.toml").read_text()
+        + '[tests.none]\ntitle = "N"\nhelp = "h"\ntransactions = 1\nchecks = []\n'
+        + '[tests.none.mix]\none = 2\n"tw*.sql" = 1\n'
+    )
+    workload = reader.read(str(folder))
+    every, none = workload.test("all"), workload.test("none")
+    assert (every.scripts, every.checks, every.counted_checks) == (
+        ("two", "one"),
+        ("sum",),
+        ("sum",),
+    )
+    assert (none.mix, none.checks) == ({"one": 2, "two": 1}, ())
+
+
+def test_overrides_for_a_dialect_that_nothing_speaks_are_refused(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path)
+    for wrong, hint in (("postgres", "did you mean 'postgresql'"), ("mariadb", "is called mysql")):
+        override = folder / "overrides" / wrong / "two.sql"
+        override.parent.mkdir(parents=True)
+        override.write_text("-- it has no 2\nselect 1 + 1;\n")
+        with pytest.raises(ExperimentError, match=f"for '{wrong}': no dialect") as caught:
+            reader.read(str(folder))
+        assert caught.value.file == str(override) and hint in str(caught.value.hint)
+        override.unlink()
+        override.parent.rmdir()
+
+
 def test_an_override_replaces_one_script_for_one_dialect(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
-    override = folder / "overrides" / "some" / "two.sql"
+    override = folder / "overrides" / "duckdb" / "two.sql"
     override.parent.mkdir(parents=True)
     override.write_text("-- it has no 2\nselect 1 + 1;\n")
     workload = reader.read(str(folder))
     test = workload.test("all")
-    assert [one.path for one in workload.scripts_for(test, Spoken("some"))] == [
+    assert [one.path for one in workload.scripts_for(test, Spoken("duckdb"))] == [
         "one.sql",
-        "overrides/some/two.sql",
+        "overrides/duckdb/two.sql",
     ]
     assert [one.path for one in workload.scripts_for(test, Spoken("other"))] == [
         "one.sql",
@@ -119,13 +170,13 @@ def test_a_file_of_another_language_holds_the_statements_for_it(tmp_path: Path) 
     folder = folder_of(tmp_path)
     (folder / "two.json").write_text('{"count": "t"};\n')
     (folder / "data.json").write_text("{}")
-    override = folder / "overrides" / "some" / "two.sql"
+    override = folder / "overrides" / "duckdb" / "two.sql"
     override.parent.mkdir(parents=True)
     override.write_text('-- it counts otherwise\n{"size": "t"};\n')
     workload = reader.read(str(folder))
-    other, own = Spoken("other", "json"), Spoken("some", "json")
+    other, own = Spoken("other", "json"), Spoken("duckdb", "json")
     assert workload.script_for("two", other).path == "two.json"
-    assert workload.script_for("two", own).path == "overrides/some/two.sql"
+    assert workload.script_for("two", own).path == "overrides/duckdb/two.sql"
     assert workload.script_for("two", Spoken("other")).path == "two.sql"
     assert [workload.is_spoken(name, other) for name in ("one", "two")] == [False, True]
     assert "data.json" not in workload.texts
@@ -139,7 +190,10 @@ def test_a_file_of_another_language_alone_is_a_script_where_a_test_names_it(tmp_
     assert workload.test("all").scripts == ("one", "find_all")
     other = Spoken("other", "json")
     assert workload.script_for("find_all", other).text == '{"find": "t"};\n'
-    assert [workload.is_spoken("find_all", one) for one in (other, Spoken("some"))] == [True, False]
+    assert [workload.is_spoken("find_all", one) for one in (other, Spoken("duckdb"))] == [
+        True,
+        False,
+    ]
     assert "data" not in workload.scripts and "data.json" not in workload.texts
 
 
@@ -150,7 +204,7 @@ def test_a_script_that_stands_for_several_has_a_number_in_each(tmp_path: Path) -
     folder = folder_of(tmp_path, INSTANCES + '[instances]\n"day_{instance}" = "9..11"\n')
     (folder / "day_{instance}.sql").write_text("-- {instance} days\nselect {instance};\n")
     workload = reader.read(str(folder))
-    scripts = workload.scripts_for(workload.test("all"), Spoken("some"))
+    scripts = workload.scripts_for(workload.test("all"), Spoken("duckdb"))
     assert [one.name for one in scripts] == ["day_9", "day_10", "day_11"]
     assert scripts[1].text == "-- 10 days\nselect 10;\n"
     assert scripts[1].path == "day_{instance}.sql"
@@ -209,8 +263,8 @@ def test_results_are_compared_where_every_system_is_asked_the_same(
 @pytest.mark.parametrize(
     ("path", "text", "complaint"),
     [
-        ("overrides/some/two.sql", "select 1 + 1;\n", "must say why on its first line"),
-        ("overrides/some/tow.sql", "-- why\nselect 1;\n", "replaces no script"),
+        ("overrides/duckdb/two.sql", "select 1 + 1;\n", "must say why on its first line"),
+        ("overrides/duckdb/tow.sql", "-- why\nselect 1;\n", "replaces no script"),
         ("deeper/one.sql", "select 1;\n", "a second script is called 'one'"),
     ],
 )

@@ -8,7 +8,7 @@ the data, in read-only sessions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from assay.check.answers import Check, not_run
@@ -20,15 +20,9 @@ from assay.provision.deployment import Deployment
 from assay.workload.values import Script
 
 
-def chosen(checks: Iterable[Script], globs: Iterable[str]) -> list[Script]:
-    """The checks whose path within the workload matches any of ``globs``. A check in another
-    language is chosen as the one of SQL that it stands for."""
-    globs = list(globs)
-    return [
-        check
-        for check in checks
-        if any(glob and Path(check.path).with_suffix(".sql").match(glob) for glob in globs)
-    ]
+def chosen(checks: Iterable[Script], names: Collection[str]) -> list[Script]:
+    """The checks of these names."""
+    return [check for check in checks if check.name in names]
 
 
 def check_consistency(

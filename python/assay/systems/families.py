@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from assay.dialects.protocol import Dialect
 from assay.systems.protocol import System
 
 
@@ -25,6 +26,9 @@ class SystemFamily(Protocol):
 
     null_member: str
     """One that answers every statement at once with one row, for calibration."""
+
+    dialects: Mapping[str, Dialect]
+    """Those that its members may speak, by name."""
 
     also_called: Mapping[str, str]
     """Name of a system, in lower case → the member by which it is reached."""

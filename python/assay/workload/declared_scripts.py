@@ -4,7 +4,7 @@ its clients run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,7 +29,7 @@ class Scripts:
 def read(section: Section, known: Mapping[str, Script]) -> Scripts:
     """The scripts, none where the section names none; raises `ExperimentError` with the line."""
     mix = _mix(section, known)
-    listed = _names(section, section.texts("scripts", ()), known)
+    listed = named(section, "scripts", section.texts("scripts", ()), known, "script")
     order = section.choice("order", ORDERS, "mix" if mix else "sequence")
     if mix and order != "mix":
         raise section.error("weights have no effect in a sequence", "mix", hint='order = "mix"')
@@ -37,36 +37,41 @@ def read(section: Section, known: Mapping[str, Script]) -> Scripts:
 
 
 def _mix(section: Section, known: Mapping[str, Script]) -> dict[str, int]:
-    """``[tests.NAME.mix]``: name of a script → its weight."""
+    """``[tests.NAME.mix]``: script → its weight."""
     weights = section.section("mix")
-    mix = {name: weights.whole(name, quantities.WEIGHT_IN_A_MIX) for name in weights.names()}
-    for name in mix:
-        if name not in known:
-            raise weights.error(
-                f"no script is called {name!r}", name, hint=did_you_mean(name, known)
-            )
+    mix = {
+        name: weights.whole(word, quantities.WEIGHT_IN_A_MIX)
+        for word in weights.names()
+        for name in named(weights, word, (word,), known, "script")
+    }
     if mix and not any(mix.values()):
         raise section.error("at least one weight of a mix must be above 0", "mix")
     return mix
 
 
-def _is_named(script: Script, glob: str) -> bool:
-    """Files that are no SQL may be data, so they are scripts only by their ending."""
-    is_script = script.language == "sql" or glob.endswith(Path(script.path).suffix)
-    return bool(glob) and is_script and Path(script.path).match(glob)
-
-
-def _names(
-    section: Section, globs: tuple[str, ...], known: Mapping[str, Script]
+def named(
+    section: Section, key: str, words: Iterable[str], known: Mapping[str, Script], kind: str
 ) -> tuple[str, ...]:
-    names: list[str] = []
-    for glob in globs:
-        matching = [script for script in known.values() if _is_named(script, glob)]
-        if not matching:
+    """The names of the scripts or checks (``kind``, for messages) that the words mean: each by its
+    name, by its path, or with others by a pattern of paths."""
+    names: dict[str, None] = {}
+    for word in words:
+        meant = [script.name for script in known.values() if _means(word, script)]
+        if not meant:
             raise section.error(
-                f"no script is called {glob!r}",
-                "scripts",
-                hint=did_you_mean(glob, [script.path for script in known.values()]),
+                f"no {kind} is called {word!r}", key, hint=did_you_mean(word, _words(word, known))
             )
-        names += [script.name for script in matching if script.name not in names]
+        names |= dict.fromkeys(meant)
     return tuple(names)
+
+
+def _means(word: str, script: Script) -> bool:
+    """Files that are no SQL may be data, so they are scripts only by their ending."""
+    is_script = script.language == "sql" or word.endswith(Path(script.path).suffix)
+    return bool(word) and is_script and (word == script.name or Path(script.path).match(str(word)))
+
+
+def _words(word: str, known: Mapping[str, Script]) -> list[str]:
+    """The known ones, in the form in which the word is."""
+    is_path = "/" in word or "." in word
+    return [script.path if is_path else script.name for script in known.values()]

@@ -10,7 +10,7 @@ from assay.experiment.values import AS_IS, CACHES, PROTOCOLS, STOPS, Driving
 from assay.files.toml_file import Section
 from assay.text import quantities
 from assay.text.nearest import did_you_mean
-from assay.workload import declared_scripts, declared_steps, driving, procedures
+from assay.workload import declared_scripts, declared_steps, dialect_names, driving, procedures
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.scripts import needed_values
 from assay.workload.steps import Drive, Group, Step
@@ -21,20 +21,24 @@ DATA = ("loaded", "empty")
 
 @dataclass(frozen=True)
 class Known:
-    """The scripts and parameters that a test may name."""
+    """The scripts, checks and parameters that a test may name."""
 
     scripts: Mapping[str, Script]
+    checks: Mapping[str, Script]
     parameters: Mapping[str, Parameter]
 
 
 def read(
-    section: Section, scripts: Mapping[str, Script], parameters: Mapping[str, Parameter]
+    section: Section,
+    scripts: Mapping[str, Script],
+    checks: Mapping[str, Script],
+    parameters: Mapping[str, Parameter],
 ) -> list[Test]:
     """Every test; raises `ExperimentError` with the line."""
     names = section.names()
     if not names:
         raise section.error("no test is declared", hint="a workload has at least one [tests.NAME]")
-    known = Known(scripts, parameters)
+    known = Known(scripts, checks, parameters)
     return [_test(name, section.section(name), known) for name in names]
 
 
@@ -60,8 +64,8 @@ def _test(name: str, section: Section, known: Known) -> Test:
         compare_results=section.boolean("compare_results", False),
         reads_device=section.boolean("reads_device", False),
         data_to_buffer=_data_to_buffer(section, known.parameters),
-        checks=section.texts("checks", ("*",), may_be_empty=True),
-        counted_checks=section.texts("counted_checks", ()),
+        checks=_checks(section, "checks", known, tuple(known.checks)),
+        counted_checks=_checks(section, "counted_checks", known, ()),
         defaults=_levels(section.section("defaults"), known.parameters),
         quick=_quick(section.section("quick"), known.parameters),
         needs=_needs(section),
@@ -82,6 +86,14 @@ def _refuse_quick(section: Section, test: Test) -> None:
     if test.quick.clients and (test.groups or len(test.drives) > 1):
         raise section.error("quick: expected no clients: its steps have their own", "quick")
     _refuse_contradictions(section.section("quick"), test.quickly())
+
+
+def _checks(section: Section, key: str, known: Known, default: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the checks that the key gives."""
+    if key not in section:
+        return default
+    given = section.texts(key, may_be_empty=True)
+    return declared_scripts.named(section, key, given, known.checks, "check")
 
 
 def _steps(section: Section, known: Known) -> tuple[Step, ...]:
@@ -181,6 +193,9 @@ def _needs(section: Section) -> tuple[str, ...]:
 def _not_expressible(section: Section) -> dict[str, str]:
     """``[tests.NAME.not_expressible]``: dialect or language → the reason, which reports show where
     the number would stand."""
+    for name in section.names():
+        if hint := dialect_names.hint_if_unknown(name):
+            raise section.error(f"no dialect is called {name!r}", name, hint=hint)
     return {name: section.text(name) for name in section.names()}
 
 

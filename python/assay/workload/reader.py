@@ -13,6 +13,7 @@ from assay.text.nearest import did_you_mean
 from assay.workload import (
     answers,
     declared_tests,
+    dialect_names,
     instances,
     keys,
     parameters,
@@ -33,9 +34,10 @@ def read(name_or_path: str) -> Workload:
     file = folder / registry.WORKLOAD_FILE
     top = toml_file.read(file)
     found = instances.expand(scripts.read(folder), top.section("instances"))
+    _refuse_unknown_dialects(folder, found)
     declared = {entry.name: entry for entry in parameters.read(top.section("parameters"))}
     nameable = {**found.alone, **found.scripts}
-    read_tests = declared_tests.read(top.section("tests"), nameable, declared)
+    read_tests = declared_tests.read(top.section("tests"), nameable, found.checks, declared)
     found = found.with_named(folder, {name for test in read_tests for name in test.named_scripts})
     known = {entry.name: entry for entry in read_tests}
     data = top.section("data")
@@ -77,11 +79,25 @@ def read(name_or_path: str) -> Workload:
     return workload
 
 
+def _refuse_unknown_dialects(folder: Path, found: scripts.Found) -> None:
+    """Raises `ExperimentError` for a folder of overrides that no system would read."""
+    for dialect, name in found.overrides:
+        if hint := dialect_names.hint_if_unknown(dialect):
+            override = found.overrides[dialect, name]
+            raise ExperimentError(
+                f"replaces {name} for {dialect!r}: no dialect is called so",
+                file=folder / override.path,
+                hint=hint,
+            )
+
+
 def _not_expressible(section: Section, known: Collection[str]) -> dict[tuple[str, str], str]:
     """``[not_expressible.DIALECT]``: a script or a check → why it has no text in the dialect or
     language."""
     reasons = {}
     for dialect in section.names():
+        if hint := dialect_names.hint_if_unknown(dialect):
+            raise section.error(f"no dialect is called {dialect!r}", dialect, hint=hint)
         of_dialect = section.section(dialect)
         for name in of_dialect.names():
             if name not in known:

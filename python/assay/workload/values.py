@@ -105,10 +105,10 @@ class Test:
     something else."""
     data_to_buffer: float | str | None = None
     """The ratio of the data's size to the buffer's size; None: the buffer is not sized."""
-    checks: tuple[str, ...] = ("*",)
-    """The consistency checks to run, as globs of their paths."""
+    checks: tuple[str, ...] = ()
+    """The names of the consistency checks to run."""
     counted_checks: tuple[str, ...] = ()
-    """The checks whose finds are counted and do not fail the run."""
+    """Of the checks whose finds are counted and do not fail the run."""
     defaults: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
     """Levels of parameters in this test, where they differ from the workload's defaults."""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from assay import registry
+from assay.dialects.protocol import Dialect
 from assay.errors import ArgumentError
 from assay.systems.dbapi import keywords
 from assay.systems.dbapi.dialects import DIALECTS
@@ -29,6 +30,7 @@ class DbapiFamily:
     known_members: Sequence[str] = tuple(KNOWN)
 
     null_member = "assay.dbapi.null"
+    dialects: Mapping[str, Dialect] = DIALECTS
     also_called: Mapping[str, str] = {
         other: module
         for module, facts in reversed(list(KNOWN.items()))
