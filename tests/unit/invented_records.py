@@ -176,7 +176,9 @@ def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
             for place, name in enumerate(CHECKS)
         ],
         "passes": {"count": each, "latency": latency(elapsed_ns // 4, each)},
-        "intervals": [{"second": second, "ok": 1} for second in range(math.ceil(elapsed_ns / S))],
+        "intervals": changes["intervals"]
+        if "intervals" in changes
+        else [{"second": second, "ok": 1} for second in range(math.ceil(elapsed_ns / S))],
         "errors": [],
         "client_ends": [
             {

@@ -11,10 +11,12 @@ import invented_records as invented
 import pytest
 
 from assay.judge import order
-from assay.record import ExperimentRecord
+from assay.provision.deployment import StorageFacts
+from assay.record import ExperimentRecord, Store
 from assay.report.papers import judgement
 from assay.report.papers.claim_case import JudgedClaim
 from assay.report.papers.judged_claims import judged
+from assay.workload import reader
 
 DISK_IS_SLOWER = {
     "text": "solid state is faster",
@@ -304,3 +306,122 @@ def test_memory_of_the_clients_process_is_not_judged_as_that_of_the_system(tmp_p
         (judgement,) = found(tmp_path, one, 2.0, [invented.HERE], clients=(1, 10, 100))
         assert judgement.word == "not comparable"
         assert "client's process" in judgement.why
+
+
+def shipped(workload: str, part: str) -> dict[str, Any]:
+    """The claim of a shipped workload whose text has this part."""
+    (claim,) = (dict(one) for one in reader.read(workload).claims if part in one["text"])
+    return claim
+
+
+@pytest.mark.parametrize(
+    ("equal", "overtaken", "said"),
+    [
+        (4, 0, "confirmed"),
+        (0, 4, "open: 4 were not decided"),
+        (3, 1, "open: 1 was not decided"),
+        (2, 1, "contradicted: 1 of 1 run not 4"),
+    ],
+)
+def test_dumps_that_were_overtaken_confirm_nothing(
+    tmp_path: Path, equal: int, overtaken: int, said: str
+) -> None:
+    """4 sets were updated at once: so many dumps are equal, and so many could not be compared."""
+    claim = shipped("e831", "in all cases")
+    planned = invented.plan([invented.POSTGRESQL], test="reliability", clients=(4,))
+    counts = {"equal_dumps": equal, "overtaken": overtaken}
+    record = invented.experiment(
+        tmp_path / "r",
+        planned,
+        1.0,
+        workload={"claims": [claim]},
+        observation={"reference": counts},
+    )
+    (one,) = judged(record)
+    assert one.sentence == said
+
+
+@pytest.mark.parametrize(
+    ("workload", "part", "word"),
+    [
+        ("e831", "in all cases", "does not hold"),  # the claim is that no answers are wrong
+        ("e831", "at least 3 sets", "not comparable"),
+    ],
+)
+def test_a_bound_of_invalid_runs_is_open_unless_the_claim_is_about_their_answers(
+    tmp_path: Path, workload: str, part: str, word: str
+) -> None:
+    planned = invented.plan([invented.POSTGRESQL], test="reliability", clients=(4,))
+    counts = {"equal_dumps": 3, "overtaken": 0, "least_at_once": 1}
+    wrong = invented.checks({"S01": 1})
+    record = invented.experiment(
+        tmp_path / "r",
+        planned,
+        1.0,
+        workload={"claims": [shipped(workload, part)]},
+        observation={"reference": counts},
+        checks=wrong,
+        verdict=("invalid", "wrong answers: S01"),
+    )
+    (one,) = judged(record)
+    assert one.word == word
+    if word == "not comparable":
+        assert one.why.endswith("is invalid: wrong answers: S01")
+
+
+def test_a_claim_about_256_clients_is_open_where_8_were_run(tmp_path: Path) -> None:
+    claim = shipped("bibsql", "none of 256 connections")
+    found = {"limit": 8, "opened": 8, "refused_at": None, "error": None}
+    planned = invented.plan([invented.POSTGRESQL], test="limit", clients=(8,))
+    run_of_8 = {"kind": "limit", "upto": 8, "default": found, "raised": found}
+    with Store(tmp_path / "r") as store:
+        number = invented.begin(store, planned, workload={"claims": [claim]})
+        store.begin_run(planned.runs[0])
+        store.provisioned(invented.deployment(planned.runs[0].cell))
+        store.observed(invented.observed(run_of_8))
+        store.end_run("done")
+        store.end_experiment()
+        (one,) = judged(store.experiment(number))
+    assert one.sentence == "open: 8 clients here, the claim is about 256 or more"
+
+
+def test_sizes_that_the_paper_does_not_have_are_left_out_of_its_growth(tmp_path: Path) -> None:
+    """It has 8 to 256 clients: 1, 2 and 4 say nothing about that."""
+    claim = shipped("bibsql", "PostgreSQL's clients")
+    published = {"parallel": reader.read("bibsql").published["parallel"]}
+    report = reader.read("bibsql").report
+    words = []
+    for place, clients in enumerate([(1, 2, 4, 8), (2, 8, 12, 16)]):
+        planned = invented.plan([invented.POSTGRESQL], repetitions=2, clients=clients)
+        elapsed = {("postgresql", "here", count): (count, count * 1.01) for count in clients}
+        record = invented.experiment(
+            tmp_path / str(place),
+            planned,
+            elapsed,
+            workload={"claims": [claim], "published": published, "report": report},
+            site={"storage": StorageFacts("here", "here", "/", facts={"is_rotational": False})},
+        )
+        (one,) = judged(record)
+        words.append(one.sentence)
+    assert words[0] == "open: 1 size measured from 8 to 256, expected 3 at least"
+    assert one.measured.endswith("clients from 8 to 16")
+    assert one.published == "at least exponent 1.58, of the printed values from 8 to 16"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        ({"least": 1.5}, "confirmed"),
+        ({"least": 3.0}, "contradicted: less than x 3"),
+        ({"most": 1.5}, "contradicted: more than x 1.5"),
+        ({"least": 2.0}, "open: the interval reaches over the limit"),
+    ],
+)
+def test_how_many_times_is_judged_by_its_bounds(
+    tmp_path: Path, bounds: dict[str, float], said: str
+) -> None:
+    claim = {**DISK_IS_SLOWER, "times": DISK_IS_SLOWER["order"], **bounds}
+    del claim["order"]
+    elapsed = {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 4.9, 5.5)}
+    (one,) = found(tmp_path, claim, elapsed, (invented.HERE, invented.SSD))
+    assert one.sentence == said

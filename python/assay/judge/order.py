@@ -36,6 +36,14 @@ class ConfidenceInterval:
     def is_above(self, limit: float) -> bool:
         return self.low is not None and self.low > limit
 
+    def reaches(self, limit: float) -> bool:
+        """Whether it is certainly as large as that, or larger."""
+        return self.low is not None and self.low >= limit
+
+    def keeps_to(self, limit: float) -> bool:
+        """Whether it is certainly no larger than that."""
+        return self.high is not None and self.high <= limit
+
     def is_below(self, limit: float) -> bool:
         return self.high is not None and self.high < limit
 
@@ -57,15 +65,24 @@ def ratio(
     return ConfidenceInterval(found.ratio, low, high, why_undecided)
 
 
-def growth(sizes: Sequence[float], values: Sequence[float]) -> ConfidenceInterval:
+def growth(
+    sizes: Sequence[float], values: Sequence[float], beside: Sequence[float] | None = None
+) -> ConfidenceInterval:
     """The exponent of growth: 1 where the value grows as the size does, 0 where it does not grow.
-    A size for each value; two different sizes at least. With less than three values no interval."""
+    A size for each value; two different sizes at least. With less than three values no interval.
+
+    ``beside``: for each value what is expected at its size. Then the interval is of how much the
+    exponent differs from the expected one: where both bend in the same way, that is no doubt about
+    it."""
     across, up = ([math.log(one) for one in of] for of in (sizes, values))
-    line = statistics.linear_regression(across, up)
+    slope = statistics.linear_regression(across, up).slope
     if len(values) < 3:
-        return ConfidenceInterval(line.slope)
+        return ConfidenceInterval(slope)
+    left = up if beside is None else [y - math.log(one) for y, one in zip(up, beside, strict=True)]
+    line = statistics.linear_regression(across, left)
     middle = statistics.fmean(across)
-    left = sum((y - line.intercept - line.slope * x) ** 2 for x, y in zip(across, up, strict=True))
-    variance = left / (len(values) - 2) / sum((x - middle) ** 2 for x in across)
+    off = (y - line.intercept - line.slope * x for x, y in zip(across, left, strict=True))
+    rest = sum(one**2 for one in off)
+    variance = rest / (len(values) - 2) / sum((x - middle) ** 2 for x in across)
     wide = t_quantile(len(values) - 2, (1 + CONFIDENCE) / 2) * math.sqrt(variance)
-    return ConfidenceInterval(line.slope, line.slope - wide, line.slope + wide)
+    return ConfidenceInterval(slope, slope - wide, slope + wide)

@@ -13,9 +13,13 @@ from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.papers import comparability
 from assay.report.papers.cell_ratio import measured_ratio
-from assay.report.papers.claims import BOUNDS, Claim, Kind
+from assay.report.papers.claims import BOUNDS, COMPARISONS, Claim, Kind
 from assay.report.papers.judgement import ClaimVerdict, Judgement
 from assay.report.papers.ratio_identity import RatioIdentity, ratio_identity
+from assay.text import units
+
+ALIKE = "repetitions alike"
+"""In the place of an interval that has no width in the digits that are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +33,8 @@ class JudgedClaim(Judgement):
     measured: str
     ratio_identity: RatioIdentity | None = None
     """What `number` is the ratio of."""
+    expected: float | None = None
+    """The published ratio, or the exponent of the published values in the range that was run."""
 
 
 @dataclass(frozen=True)
@@ -46,20 +52,23 @@ class ClaimCase:
         why: str = "",
         *,
         remark: str = "",
+        published: str = "",
         measured: str = "",
         number: ConfidenceInterval | None = None,
         ratio_identity: RatioIdentity | None = None,
+        expected: float | None = None,
     ) -> JudgedClaim:
         return JudgedClaim(
             claim=self.claim,
             of=self.of,
-            published=_published(self.claim),
+            published=published or _published(self.claim),
             measured=measured,
             word=word,
             why=why,
             remark=remark,
             number=number,
             ratio_identity=ratio_identity,
+            expected=self.claim.published if expected is None else expected,
         )
 
     def not_comparable(self, why: str) -> JudgedClaim:
@@ -105,6 +114,15 @@ class ClaimCase:
         return self.ratio(len(self.cells) - 1, 0)
 
 
+def shown_interval(found: ConfidenceInterval, before: str) -> str:
+    """``x 2.43 (2.31 to 2.55)``, where ``before`` is ``x``."""
+    middle = f"{before}{units.digits(found.value, 3)}"
+    if found.low is None or found.high is None:
+        return middle
+    low, high = units.digits(found.low, 3), units.digits(found.high, 3)
+    return f"{middle} ({ALIKE})" if low == high else f"{middle} ({low} to {high})"
+
+
 def _published(claim: Claim) -> str:
     if claim.kind is Kind.GROWTH:
         return "" if claim.published is None else f"exponent {claim.published:.2f}"
@@ -112,6 +130,12 @@ def _published(claim: Claim) -> str:
         word = claim.kind.replace("_", " ")
         is_path = isinstance(claim.limit, str)
         return f"{word} {claim.limit}" if is_path else f"{word} {claim.limit:g}"
+    assert claim.kind in COMPARISONS
+    derived = ", derived" if claim.is_derived else ""
+    ratio = "" if claim.published is None else f" (x {claim.published:.2f}{derived})"
+    if claim.kind is Kind.TIMES:
+        bounds = (("least", claim.least), ("most", claim.most))
+        words = " and ".join(f"at {word} x {of:g}" for word, of in bounds if of is not None)
+        return f"{claim.names[-1]} ÷ {claim.names[0]} {words}{ratio}"
     sign = " < " if claim.kind is Kind.ORDER else " = "
-    ratio = "" if claim.published is None else f" (x {claim.published:.2f})"
     return f"{sign.join(claim.names)}{ratio}"

@@ -19,12 +19,27 @@ things about its cells::
     equal  = [{ key = "a_ns" }, { key = "b_ns" }]  # about equal: they differ by no more than
     within = 1.25                                  # this factor (default 1.25)
 
-    growth    = "records"        # how the value grows with this factor: the exponent
-    exponent  = 1.0              # as published
-    tolerance = 0.25             # default
+    times = [{ clients = 12 }, { clients = 1 }]  # the last takes so many times the first:
+    least = 9.0                  # at least, or at most (``most``)
+
+    growth    = "records"        # how the value grows with this factor, compared with the paper's
+    bound     = "about"          # own values in the range that was run: about as fast, at least so
+    tolerance = 0.25             # fast, or at most; by how much the exponents may differ
+    exponent  = 1.0              # where the paper has no such values
 
     equals   = 20                # or at_least, at_most: of each run, a number, or the path of
     at_least = "clients"         # another value of the same run
+    undecided = "a.doubtful"     # how many more of the value may be so, which were not decided
+    of_answers = true            # about right answers: wrong ones are its result, no reason against
+                                 # the run
+
+A claim is open, neither confirmed nor contradicted, where what it is about was not run::
+
+    from      = { clients = 8 }        # the least level of a factor,
+    to        = { records = 10000 }    # or the greatest, that it is about
+    not_here  = "the paper has one table, this workload three"   # why it cannot be judged at all
+
+``derived = true``: its number is not printed, but computed from printed ones.
 
 ``test``, ``value``, ``key`` and ``per`` may stand in a single cell as well (``{ test = "connect",
 key = "a_ns" }``), and ``name``, which is what reports call it.
@@ -52,6 +67,7 @@ class Kind(StrEnum):
 
     ORDER = "order"
     EQUAL = "equal"
+    TIMES = "times"
     GROWTH = "growth"
     EQUALS = "equals"
     AT_LEAST = "at_least"
@@ -59,6 +75,15 @@ class Kind(StrEnum):
 
 
 BOUNDS = (Kind.EQUALS, Kind.AT_LEAST, Kind.AT_MOST)
+COMPARISONS = (Kind.ORDER, Kind.EQUAL, Kind.TIMES)
+
+
+class GrowthBound(StrEnum):
+    """What a claim says of a growth, beside that of the paper's own values."""
+
+    ABOUT = "about"
+    AT_LEAST = "at least"
+    AT_MOST = "at most"
 
 
 @dataclass(frozen=True)
@@ -82,10 +107,20 @@ class Claim:
     """From the smallest value to the largest; one where it says something of each value."""
     published: float | None = None
     """The ratio of the last and the first cell, or the exponent."""
+    is_derived: bool = False
+    """It is not printed, but computed from printed numbers."""
     growth: str = ""
     """The factor with which the value grows."""
+    growth_bound: GrowthBound = GrowthBound.ABOUT
+    least: float | None = None
+    """Of the ratio of the last and the first cell (`Kind.TIMES`)."""
+    most: float | None = None
     limit: float | str = 0.0
     """Of a bound: a number, or a path."""
+    undecided: str = ""
+    """Path of how many more of the value may be so; empty: all are decided."""
+    is_of_answers: bool = False
+    """It is about right answers, so that runs with wrong ones are judged."""
     within: float = judgement.WITHIN
     """The factor by which equal values may differ."""
     tolerance: float = 0.25
@@ -94,6 +129,11 @@ class Claim:
     """The machine must have so many, for the claim to be comparable."""
     needs_full: tuple[str, ...] = ()
     """Parameters with whose full values the claim is about: with smaller ones it is another."""
+    least_levels: Mapping[str, float] = field(default_factory=dict)
+    """Factor → the least level that the claim is about."""
+    most_levels: Mapping[str, float] = field(default_factory=dict)
+    not_here: str = ""
+    """Why it cannot be judged by this workload; empty: it can."""
     names: tuple[str, ...] = field(default=())
     """The levels in which the terms differ, of each term."""
 
@@ -115,7 +155,7 @@ def read(section: Section) -> Claim:
     common = selection.quantity(section)
     terms: tuple[Term, ...] = (Term(where, common),)
     names: tuple[str, ...] = ()
-    if kind in (Kind.ORDER, Kind.EQUAL):
+    if kind in COMPARISONS:
         tables = section.sections(kind)
         given = [one.text("name", "") for one in tables]
         own = [selection.levels(one, "name") for one in tables]
@@ -139,14 +179,25 @@ def read(section: Section) -> Claim:
         kind=kind,
         terms=terms,
         published=_published(section, kind),
+        is_derived=section.boolean("derived", False),
         growth=section.text("growth") if kind is Kind.GROWTH else "",
+        growth_bound=GrowthBound(section.choice("bound", [*GrowthBound], GrowthBound.ABOUT)),
+        least=_bound(section, "least", kind),
+        most=_bound(section, "most", kind),
         limit=_limit(section, kind) if kind in BOUNDS else 0.0,
+        undecided=section.text("undecided", ""),
+        is_of_answers=section.boolean("of_answers", False),
         within=section.number("within", _ANY, judgement.WITHIN),
         tolerance=section.number("tolerance", _ANY, 0.25),
         processors=int(section.number("processors", _ANY, 0)),
         needs_full=section.texts("needs_full", ()),
+        least_levels=_numbers(section, "from"),
+        most_levels=_numbers(section, "to"),
+        not_here=section.text("not_here", ""),
         names=names,
     )
+    if kind is Kind.TIMES and claim.least is None and claim.most is None:
+        raise section.error("how many times", kind, hint="least = 2, or most = 2")
     section.done()
     return claim
 
@@ -163,6 +214,20 @@ def of_record(workload: Mapping[str, Any]) -> list[Claim]:
 def _published(section: Section, kind: Kind) -> float | None:
     name = "exponent" if kind is Kind.GROWTH else "ratio"
     return section.number(name, _ANY) if name in section else None
+
+
+def _bound(section: Section, name: str, kind: Kind) -> float | None:
+    return section.number(name, _ANY) if kind is Kind.TIMES and name in section else None
+
+
+def _numbers(section: Section, name: str) -> Mapping[str, float]:
+    """Levels by factor; none where the claim has no such table."""
+    if name not in section:
+        return {}
+    own = section.section(name)
+    found = {factor: own.number(factor, _ANY) for factor in own.names()}
+    own.done()
+    return found
 
 
 def _limit(section: Section, kind: Kind) -> float | str:

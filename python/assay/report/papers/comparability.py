@@ -20,6 +20,8 @@ _NOT_SIZES = ("repetitions",)
 """What may be scaled down and leaves each number as it is."""
 OF_SPEED = ("ns", "per_s", "bytes_per_s", "ratio")
 """Units of what depends on how fast storage and machine are; sizes and counts do not."""
+_MACHINE = "machine"
+"""A record is of one."""
 NO_VALUE = "this system has no such value"
 
 
@@ -50,6 +52,8 @@ def why_none(term: Term, found: Sequence[CellRuns]) -> str:
         if not kept and left and not any(cell.measured for cell in left):
             return why_not(left[0])
         if not kept:
+            if name == _MACHINE:
+                return "one machine only"
             there = cell_runs.levels(left, name)
             if name == "storage" and len(there) == 1:
                 return f"one storage only ({there[0]})"

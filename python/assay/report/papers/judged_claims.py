@@ -4,23 +4,25 @@ with what was measured and the judgement."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from assay.experiment import Scalar
-from assay.judge import order
-from assay.judge.order import ConfidenceInterval
+from assay.plan import cell_names
 from assay.record import ExperimentRecord
-from assay.report.cells import aggregates, cell_runs, selection
+from assay.report.cells import cell_runs, selection
 from assay.report.cells.cell_runs import CellRuns
-from assay.report.papers import cell_ratio, claim_bounds, claims, comparability, judgement
-from assay.report.papers.claim_case import ClaimCase, JudgedClaim
+from assay.report.papers import (
+    cell_ratio,
+    claim_bounds,
+    claim_growth,
+    claims,
+    comparability,
+    judgement,
+)
+from assay.report.papers.claim_case import ClaimCase, JudgedClaim, shown_interval
 from assay.report.papers.claims import BOUNDS, Claim, Kind, Term
 from assay.report.papers.judgement import ONE_REPETITION, ClaimVerdict
 from assay.text import units
-
-_LEAST_SIZES = 3
-ALIKE = "repetitions alike"
-"""In the place of an interval that has no width in the digits that are shown."""
 
 
 def judged(experiment: ExperimentRecord) -> list[JudgedClaim]:
@@ -46,18 +48,23 @@ def _judged(
             f"{processors} here, the claim is about {claim.processors} or more"
         )
         return
-    if smaller := _smaller(experiment, claim):
-        yield whole.not_comparable(smaller)
+    if why := claim.not_here or _smaller(experiment, claim):
+        yield whole.not_comparable(why)
         return
-    of_terms = [selection.with_levels(found, term.levels) for term in claim.terms]
-    for term, cells in zip(claim.terms, of_terms, strict=True):
+    of_terms = []
+    for term in claim.terms:
+        cells = selection.with_levels(found, term.levels)
         if not cells:
             yield whole.not_comparable(comparability.why_none(term, found))
+            return
+        of_terms.append([cell for cell in cells if not _outside(claim, cell)])
+        if not of_terms[-1]:
+            yield whole.not_comparable(_outside(claim, cells[-1]))
             return
     if claim.kind in BOUNDS:
         yield from claim_bounds.bounds(experiment, claim, of_terms[0])
         return
-    judge = {Kind.GROWTH: _growth, Kind.EQUAL: _equal, Kind.ORDER: _order}[claim.kind]
+    judge = _JUDGES[claim.kind]
     for levels, groups in _groups(claim, of_terms).items():
         of = ", ".join(
             f"{name} {level}" if name != "system" else f"{level}" for name, level in levels
@@ -133,7 +140,7 @@ def _order(case: ClaimCase) -> JudgedClaim:
         word,
         why,
         remark=case.modelled,
-        measured=_shown(whole, "x "),
+        measured=shown_interval(whole, "x "),
         number=whole,
         ratio_identity=case.ratio_identity,
     )
@@ -149,45 +156,48 @@ def _equal(case: ClaimCase) -> JudgedClaim:
         made.word,
         made.why,
         remark=made.remark,
-        measured=_shown(found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = "),
+        measured=shown_interval(found, f"{case.claim.names[-1]} ÷ {case.claim.names[0]} = "),
         number=found,
         ratio_identity=case.ratio_identity,
     )
 
 
-def _growth(case: ClaimCase) -> JudgedClaim:
-    claim, key = case.claim, case.keys[0]
-    sizes, values = [], []
-    for cell in case.cells:
-        size = selection.level_of(cell, claim.growth)
-        for value in aggregates.values(cell, key):
-            if isinstance(size, int | float) and size > 0 and value > 0:
-                sizes.append(float(size))
-                values.append(value)
-    different = len(set(sizes))
-    if different < _LEAST_SIZES:
-        measured = units.counted(different, "size")
-        return case.not_comparable(f"{measured} measured, expected {_LEAST_SIZES} at least")
-    found = order.growth(sizes, values)
-    levels = f"{claim.growth} {min(sizes):g} to {max(sizes):g}"
-    measured = f"{_shown(found, 'exponent ')}, {levels}"
-    if why := cell_ratio.why_undecided(case.cells, case.keys):
-        return case.judged(ClaimVerdict.NOT_DECIDED, why, measured=measured, number=found)
-    expected = claim.published or 0.0
-    most, least = expected + claim.tolerance, expected - claim.tolerance
-    word = ClaimVerdict.NOT_DECIDED
-    if found.is_above(most):
-        word = ClaimVerdict.GROWS_FASTER
-    elif found.is_below(least):
-        word = ClaimVerdict.GROWS_SLOWER
-    elif found.is_above(least) and found.is_below(most):
-        word = ClaimVerdict.SAME_GROWTH
+def _times(case: ClaimCase) -> JudgedClaim:
+    claim = case.claim
+    if why := comparability.why_no_ratio(case.values(), case.keys):
+        return case.not_comparable(why)
+    found = case.whole_ratio
+    made = judgement.of_times(found, claim.least, claim.most, case.modelled)
     return case.judged(
-        word,
-        remark=case.modelled,
-        measured=measured,
+        made.word,
+        made.why,
+        remark=made.remark,
+        measured=shown_interval(found, "x "),
         number=found,
+        ratio_identity=case.ratio_identity,
     )
+
+
+_JUDGES: Mapping[Kind, Callable[[ClaimCase], JudgedClaim]] = {
+    Kind.GROWTH: claim_growth.judged,
+    Kind.EQUAL: _equal,
+    Kind.ORDER: _order,
+    Kind.TIMES: _times,
+}
+
+
+def _outside(claim: Claim, cell: CellRuns) -> str:
+    """The level by which the cell is not what the claim is about; empty: it is."""
+    for word, bounds in (("more", claim.least_levels), ("less", claim.most_levels)):
+        for factor, bound in bounds.items():
+            level = selection.level_of(cell, factor)
+            is_inside = isinstance(level, int | float) and (
+                level >= bound if word == "more" else level <= bound
+            )
+            if not is_inside:
+                here = "no " + factor if level is None else cell_names.level_name(factor, level)
+                return f"{here} here, the claim is about {bound:g} or {word}"
+    return ""
 
 
 def _smaller(experiment: ExperimentRecord, claim: Claim) -> str:
@@ -197,11 +207,3 @@ def _smaller(experiment: ExperimentRecord, claim: Claim) -> str:
         if one["test"] in tests and one["name"] in claim.needs_full:
             return f"{one['name']} {one['quick']} here, the claim is about {one['full']}"
     return ""
-
-
-def _shown(found: ConfidenceInterval, before: str) -> str:
-    middle = f"{before}{units.digits(found.value, 3)}"
-    if found.low is None or found.high is None:
-        return middle
-    low, high = units.digits(found.low, 3), units.digits(found.high, 3)
-    return f"{middle} ({ALIKE})" if low == high else f"{middle} ({low} to {high})"

@@ -109,6 +109,23 @@ def of_equal(measured: ConfidenceInterval, within: float = WITHIN, remark: str =
     return Judgement(word=word, why=why, remark=remark, number=measured)
 
 
+def of_times(
+    measured: ConfidenceInterval, least: float | None, most: float | None, remark: str = ""
+) -> Judgement:
+    """Whether the ratio is as large as this at least, and as this at most; None: it has no such
+    bound."""
+    if measured.why_undecided:
+        return undecided(measured, remark)
+    word, why = ClaimVerdict.NOT_DECIDED, "" if measured.is_known else ONE_REPETITION
+    if least is not None and measured.is_below(least):
+        word, why = ClaimVerdict.DOES_NOT_HOLD, f"less than x {least:g}"
+    elif most is not None and measured.is_above(most):
+        word, why = ClaimVerdict.DOES_NOT_HOLD, f"more than x {most:g}"
+    elif (least is None or measured.reaches(least)) and (most is None or measured.keeps_to(most)):
+        word = ClaimVerdict.HOLDS
+    return Judgement(word=word, why=why, remark=remark, number=measured)
+
+
 def of_speed_up(measured: ConfidenceInterval, published: float, remark: str = "") -> Judgement:
     """Whether the published speed-up is on the same side of 1; of 1, which claims no order, whether
     they are about equal."""

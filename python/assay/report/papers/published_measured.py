@@ -17,10 +17,9 @@ from assay.report.papers import (
     published_table,
 )
 from assay.report.papers import figure as published_figures
-from assay.report.papers.claim_case import JudgedClaim
+from assay.report.papers.claim_case import ALIKE, JudgedClaim
 from assay.report.papers.claimed_ratios import ByRatio, by_ratio
 from assay.report.papers.comparability import MODELLED
-from assay.report.papers.judged_claims import ALIKE
 from assay.report.sections import conditions
 from assay.report.values import CLAIMS, Column, Row, Section, Table, text
 

@@ -19,9 +19,13 @@ def _number(name: str, meaning: str, *key: str) -> TidyColumn:
 CLAIMS = [
     _text("claim", "what the paper says", "claim", "text"),
     _text("source", "table or section of the paper", "claim", "source"),
-    _text("kind", "order, equal, growth, equals, at_least, at_most", "claim", "kind"),
+    _text("kind", "order, equal, times, growth, equals, at_least, at_most", "claim", "kind"),
     _text("of", "levels of other factors for which it was judged; null: none vary"),
-    _number("published", "ratio or exponent; null: not printed", "claim", "published"),
+    _number(
+        "published",
+        "ratio, or exponent of the printed values in the range that was run; null: not printed",
+        "expected",
+    ),
     _number("measured", "ratio or exponent", "number", "value"),
     _number("measured_low", "from here, with 95 % confidence", "number", "low"),
     _number("measured_high", "to here", "number", "high"),
