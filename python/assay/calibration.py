@@ -93,7 +93,7 @@ def calibrate(
         elapsed_ns=elapsed_ns,
         statements_per_s=statements / (elapsed_ns / 1e9),
         client_ns_per_statement=(cost.user_ns + cost.system_ns) / max(1, statements),
-        p50_ns=times.p50_ns,
-        p99_ns=times.p99_ns,
+        p50_ns=times.p50_ns or 0,
+        p99_ns=times.p99_ns or 0,
         observation=observation.document,
     )

@@ -14,7 +14,7 @@ import msgspec
 from assay.drive.sampler import TimedSample
 from assay.experiment import Driving, Experiment, StorageChoice, SystemChoice
 from assay.judge import judge_run
-from assay.observation import Observed, read_observed
+from assay.observation import VERSION, Observed, read_observed
 from assay.plan import Cell, Plan, PlannedRun, fingerprint
 from assay.probe import DEPTHS, Flushes, Measured, Probe, RandomReads
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
@@ -159,7 +159,7 @@ def observation(cell: Cell, elapsed_ns: int, **changes: Any) -> dict[str, Any]:
     each = cell.clients
     scheduled = each * len(CHECKS)
     values = {
-        "version": 2,
+        "version": VERSION,
         "started_unix_ns": 1_700_000_000 * S,
         "elapsed_ns": elapsed_ns,
         "connect_ns": 4_000_000,

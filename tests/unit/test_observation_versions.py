@@ -75,6 +75,27 @@ def test_an_observation_of_the_newest_version_is_unchanged(old: list[dict[str, A
     assert newest(other) == other
 
 
+def test_percentiles_of_an_open_loop_of_version_2_are_of_all_that_was_due(
+    old: list[dict[str, Any]],
+) -> None:
+    before = next(newest(one) for one in old if read_observation(one).all_ok.count > 1000)
+    before = json.loads(json.dumps(before))
+    answered = before["outcomes"]["ok"]
+    (first, *_) = before["transactions"]
+    for one in (before, *before["groups"]):
+        one["arrival"] = {"kind": "constant", "offered_rate_per_s": 1000.0}
+        one["outcomes"]["skipped"] = answered
+        one["outcomes_by_transaction"] = [{**one["outcomes"], "name": first["name"]}]
+    found = read_observation({**before, "version": 2})
+    for times in (found.all_ok.latency, found.groups[0].all_ok.latency):
+        assert (times.count, times.unanswered) == (answered, answered)
+        assert (times.p90_ns, times.p99_ns) == (None, None)
+        assert times.p50_ns is not None and times.p50_ns >= before["all_ok"]["latency"]["p99_ns"]
+    closed = {**before, "version": 2, "arrival": {"kind": "closed", "offered_rate_per_s": None}}
+    closed["groups"] = [{**one, "arrival": closed["arrival"]} for one in before["groups"]]
+    assert read_observation(closed).all_ok.latency == read_observation(before).all_ok.latency
+
+
 def _without(document: dict[str, Any], *path: str | int) -> dict[str, Any]:
     copy: Any = json.loads(json.dumps(document))
     *way, last = path

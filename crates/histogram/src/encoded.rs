@@ -20,8 +20,20 @@ pub struct EncodedHistogram {
     pub sum_ns: u64,
     /// How many samples were longer than one hour, the histogram's maximum.
     pub overflow: u64,
+    /// What was due and was never answered: in an open loop, transactions that were skipped and those of unknown
+    /// outcome. It is no sample, but counts in percentiles, above all of them; left out: none.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unanswered: u64,
     /// HDR histogram, V2 deflate, base64.
     pub histogram: String,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl From<&LatencyHistogram> for EncodedHistogram {
@@ -32,6 +44,7 @@ impl From<&LatencyHistogram> for EncodedHistogram {
             max_ns: times.max_ns(),
             sum_ns: times.sum_ns(),
             overflow: times.overflow(),
+            unanswered: times.unanswered(),
             histogram: times.encode(),
         }
     }
@@ -60,6 +73,7 @@ impl EncodedHistogram {
             return Err(HistogramError::new(found));
         }
         times.set_exact(self.min_ns, self.max_ns, self.sum_ns, self.overflow);
+        times.add_unanswered(self.unanswered);
         Ok(times)
     }
 }

@@ -24,6 +24,7 @@ pub struct LatencyHistogram {
     max_ns: u64,
     sum_ns: u128,
     overflow: u64,
+    unanswered: u64,
 }
 
 impl LatencyHistogram {
@@ -36,6 +37,7 @@ impl LatencyHistogram {
             max_ns: 0,
             sum_ns: 0,
             overflow: 0,
+            unanswered: 0,
         }
     }
 
@@ -48,12 +50,19 @@ impl LatencyHistogram {
         self.sum_ns += u128::from(duration_ns);
     }
 
+    /// Counts what was due and has no duration, because it was never answered: its time is above all others,
+    /// whatever they are.
+    pub fn add_unanswered(&mut self, count: u64) {
+        self.unanswered += count;
+    }
+
     /// Adds all samples of `other`. Merging is exact: the order and the grouping do not matter.
     pub fn merge(&mut self, other: &Self) {
         self.buckets
             .add(&other.buckets)
             .expect("all histograms here have the same bounds and digits");
         self.overflow += other.overflow;
+        self.unanswered += other.unanswered;
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.sum_ns += other.sum_ns;
@@ -63,6 +72,7 @@ impl LatencyHistogram {
     pub fn clear(&mut self) {
         self.buckets.reset();
         self.overflow = 0;
+        self.unanswered = 0;
         self.min_ns = u64::MAX;
         self.max_ns = 0;
         self.sum_ns = 0;
@@ -78,6 +88,12 @@ impl LatencyHistogram {
     #[must_use]
     pub fn overflow(&self) -> u64 {
         self.overflow
+    }
+
+    /// What was due and was never answered. It is no sample, but has a rank: the highest.
+    #[must_use]
+    pub fn unanswered(&self) -> u64 {
+        self.unanswered
     }
 
     /// The shortest sample, 0 if there is none.
@@ -112,33 +128,40 @@ impl LatencyHistogram {
         }
     }
 
-    /// The smallest time that at least `percent` per cent of the samples do not exceed (nearest rank), to
-    /// three digits; 0 if there is no sample. If the rank is among the samples beyond one hour, the result is
-    /// one hour: a lower bound, see [`LatencyHistogram::overflow`].
+    /// The smallest time that at least `percent` per cent of all that was due do not exceed (nearest rank), to
+    /// three digits; 0 if nothing was due. `None` if the rank is among what was never answered: no time is so
+    /// long. If the rank is among the samples beyond one hour, the result is one hour: a lower bound, see
+    /// [`LatencyHistogram::overflow`].
     #[must_use]
-    pub fn percentile_ns(&self, percent: f64) -> u64 {
-        if self.count() == 0 {
-            return 0;
+    pub fn percentile_ns(&self, percent: f64) -> Option<u64> {
+        let rank = self.rank(percent);
+        if rank > self.count() {
+            return (self.unanswered == 0).then_some(0);
         }
-        // A bucket reports its upper edge, which may be beyond the longest sample.
+        Some(self.at_rank(rank))
+    }
+
+    /// The sample of this rank, from 1 to their count.
+    #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
+    fn at_rank(&self, rank: u64) -> u64 {
+        // The middle of the rank. A bucket reports its upper edge, which may be beyond the longest sample.
         self.buckets
-            .value_at_quantile(self.middle_of_rank(percent))
+            .value_at_quantile((rank as f64 - 0.5) / self.count() as f64)
             .clamp(self.min_ns, self.max_ns)
     }
 
-    /// The quantile in the middle of the rank. The rank is computed in integers, because 99.9 / 100 × 1000 is
-    /// a little more than 999 in floating point, which would be the next rank.
+    /// The rank, from 1, among all that was due. It is computed in integers, because 99.9 / 100 × 1000 is a little
+    /// more than 999 in floating point, which would be the next rank.
     #[expect(
-        clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a percentage in millionths is small and positive; counts stay far below 2^52"
+        reason = "a percentage in millionths is small and positive"
     )]
-    fn middle_of_rank(&self, percent: f64) -> f64 {
+    fn rank(&self, percent: f64) -> u64 {
         const WHOLE: u128 = 100_000_000;
         let parts = (percent.clamp(0.0, 100.0) * 1e6).round() as u128;
-        let rank = (parts * u128::from(self.count())).div_ceil(WHOLE).max(1);
-        (rank as f64 - 0.5) / self.count() as f64
+        let due = u128::from(self.count()) + u128::from(self.unanswered);
+        u64::try_from((parts * due).div_ceil(WHOLE).max(1)).unwrap_or(u64::MAX)
     }
 
     /// The standard interchange format: HDR histogram “V2 deflate”, in base64 (begins with `HISTF`).
@@ -151,8 +174,9 @@ impl LatencyHistogram {
         BASE64.encode(bytes)
     }
 
-    /// Decodes the text of [`LatencyHistogram::encode`]. It does not contain the exact minimum and maximum or
-    /// the overflow: the former are restored to three digits, the latter as the count of the last bucket.
+    /// Decodes the text of [`LatencyHistogram::encode`]. It does not contain the exact minimum and maximum, the
+    /// overflow, and what was never answered: the first two are restored to three digits, the overflow as the
+    /// count of the last bucket.
     ///
     /// # Errors
     /// If the text is not base64, not a V2 histogram, or has other bounds.
@@ -188,6 +212,7 @@ impl LatencyHistogram {
             },
             sum_ns,
             overflow: buckets.count_at(HIGHEST_NS),
+            unanswered: 0,
             buckets,
         })
     }

@@ -32,7 +32,7 @@ fn percentiles_are_the_nearest_rank_to_three_digits() {
         (99.9, 999),
         (100.0, 1000),
     ] {
-        assert_close(times.percentile_ns(percent), millisecond * 1_000_000);
+        assert_close(percentile_ns(&times, percent), millisecond * 1_000_000);
     }
 }
 
@@ -41,12 +41,12 @@ fn percentiles_are_the_nearest_rank_to_three_digits() {
 fn times_are_exact_to_a_nanosecond_below_two_microseconds_and_to_three_digits_above() {
     for exact_ns in [1, 7, 63, 999, 1_023, 2_047] {
         let times = of([exact_ns, exact_ns, 3_600_000_000_000]);
-        assert_eq!(times.percentile_ns(50.0), exact_ns);
+        assert_eq!(percentile_ns(&times, 50.0), exact_ns);
     }
     let mut time_ns = 1_000_u64;
     while time_ns < 3_600_000_000_000 {
         let times = of([time_ns, time_ns, 3_600_000_000_000]);
-        assert_close(times.percentile_ns(50.0), time_ns);
+        assert_close(percentile_ns(&times, 50.0), time_ns);
         time_ns += time_ns / 7;
     }
 }
@@ -58,7 +58,7 @@ fn a_histogram_of_an_old_record_reads_as_it_was_reported() {
     let old = LatencyHistogram::decode(OLD).unwrap();
     assert_eq!(old.count(), 4000);
     for (percent, reported_ns) in [(50.0, 511), (95.0, 511), (99.0, 2_047), (99.9, 4_607)] {
-        assert_close(old.percentile_ns(percent), reported_ns);
+        assert_close(percentile_ns(&old, percent), reported_ns);
     }
     // The longest of them took 28,733 ns.
     assert!(old.max_ns().abs_diff(28_733) <= 512, "{}", old.max_ns());
@@ -66,16 +66,16 @@ fn a_histogram_of_an_old_record_reads_as_it_was_reported() {
     let mut both = of([100_000; 4000]);
     both.merge(&old);
     assert_eq!(both.count(), 8000);
-    assert_close(both.percentile_ns(49.5), 2_047);
-    assert_close(both.percentile_ns(51.0), 100_000);
-    assert_eq!(both.percentile_ns(100.0), 100_000);
+    assert_close(percentile_ns(&both, 49.5), 2_047);
+    assert_close(percentile_ns(&both, 51.0), 100_000);
+    assert_eq!(percentile_ns(&both, 100.0), 100_000);
 }
 
 #[test]
 fn an_empty_histogram_returns_zero() {
     let times = LatencyHistogram::new();
     assert_eq!((times.count(), times.min_ns(), times.max_ns()), (0, 0, 0));
-    assert_eq!((times.percentile_ns(99.0), times.mean_ns()), (0, 0.0));
+    assert_eq!((percentile_ns(&times, 99.0), times.mean_ns()), (0, 0.0));
     assert_eq!(
         LatencyHistogram::decode(&times.encode()).unwrap().count(),
         0
@@ -86,7 +86,7 @@ fn an_empty_histogram_returns_zero() {
 fn one_sample_is_every_percentile_exactly() {
     let times = of([123_456_789]);
     for percent in [0.0, 50.0, 99.9, 100.0] {
-        assert_eq!(times.percentile_ns(percent), 123_456_789);
+        assert_eq!(percentile_ns(&times, percent), 123_456_789);
     }
 }
 
@@ -98,7 +98,7 @@ fn times_beyond_an_hour_are_counted() {
         (times.count(), times.overflow(), times.max_ns()),
         (2, 1, two_hours)
     );
-    assert_close(times.percentile_ns(100.0), two_hours / 2);
+    assert_close(percentile_ns(&times, 100.0), two_hours / 2);
     let read = LatencyHistogram::decode(&times.encode()).unwrap();
     assert_eq!((read.count(), read.overflow()), (2, 1));
 }
@@ -132,7 +132,10 @@ fn the_interchange_text_keeps_the_distribution() {
     assert_eq!(read.count(), times.count());
     assert_eq!(read.encode(), text);
     for percent in [50.0, 90.0, 99.0, 99.9, 100.0] {
-        assert_close(read.percentile_ns(percent), times.percentile_ns(percent));
+        assert_close(
+            percentile_ns(&read, percent),
+            percentile_ns(&times, percent),
+        );
     }
     assert!((read.mean_ns() / times.mean_ns() - 1.0).abs() < 0.001);
 }
@@ -155,4 +158,28 @@ fn an_invalid_text_is_rejected_with_a_reason() {
         let message = LatencyHistogram::decode(text).unwrap_err().to_string();
         assert!(message.contains(reason), "{message}");
     }
+}
+
+/// Of a histogram without anything that was never answered.
+fn percentile_ns(times: &LatencyHistogram, percent: f64) -> u64 {
+    times.percentile_ns(percent).unwrap()
+}
+
+#[test]
+fn what_was_never_answered_is_above_every_percentile() {
+    let mut times = of((1..=40).map(|millisecond| millisecond * 1_000_000));
+    times.add_unanswered(60);
+    assert_eq!((times.count(), times.unanswered()), (40, 60));
+    assert_close(percentile_ns(&times, 20.0), 20_000_000);
+    assert_close(percentile_ns(&times, 40.0), 40_000_000);
+    assert_eq!(times.percentile_ns(40.1), None);
+    assert_eq!(times.percentile_ns(99.0), None);
+    let mut all = of([]);
+    all.merge(&times);
+    all.merge(&times);
+    assert_eq!((all.count(), all.unanswered()), (80, 120));
+    assert_eq!(all.percentile_ns(50.0), None);
+    let mut none = of([]);
+    none.add_unanswered(1);
+    assert_eq!(none.percentile_ns(50.0), None);
 }

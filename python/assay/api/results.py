@@ -40,7 +40,8 @@ class Spread:
 @dataclass(frozen=True)
 class Percentiles:
     """Latency of the transactions that ended ok, from their intended start. A percentile is None
-    where there are too few samples for it."""
+    where there are too few samples for it, and in an open loop where it is not reached, because too
+    many transactions that were due had no answer."""
 
     min_ns: int | None
     mean_ns: float | None

@@ -6,7 +6,8 @@ is beyond the limit, and not decided where only the ratio is. The interval is th
 alone, not adjusted for the number of cells: the limit should leave a margin (0.95x), which already
 protects equal sides, and an adjusted interval of a few repetitions would be too wide to show even a
 fivefold loss. With one run on a side there is no interval, and the answer is not known. Without
-``x`` the limit is a value of B.
+``x`` the limit is a value of B. A percentile that is not reached, because transactions of an open
+loop had no answer, is above every limit.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from assay.comparison.metrics import Metric
 from assay.comparison.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
 from assay.judge.kinds import ENOUGH_REPETITIONS
+from assay.judge.samples import NOT_REACHED, UNREACHED
 from assay.text import units
 
 _CONDITION = re.compile(
@@ -164,7 +166,8 @@ def _of_value(condition: Condition, cell: ComparedCell) -> ConditionResult:
         reason = cell.b_does_not_count or lacking
         return answer(Answer.UNKNOWN, reason)
     shown = f"{name} of B is {_number(value, condition.metric)}"
-    if condition.is_met_by(value):
+    value = None if value == UNREACHED else value
+    if condition.is_met_by(UNREACHED if value is None else value):
         return answer(Answer.MET, shown, value)
     if cell.b_does_not_count:
         reason = f"{shown}, but {cell.b_does_not_count}"
@@ -175,6 +178,11 @@ def _of_value(condition: Condition, cell: ComparedCell) -> ConditionResult:
 def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> ConditionResult:
     answer = partial(ConditionResult, condition, cell.name)
     if one.estimate is None:
+        if one.is_reached_by_a_alone:
+            shown = f"{one.metric.name} is {NOT_REACHED} on B"
+            if cell.not_decided:
+                return answer(Answer.UNKNOWN, f"{shown}; {cell.not_decided}")
+            return answer(Answer.MET if condition.is_met_by(UNREACHED) else Answer.NOT_MET, shown)
         return answer(Answer.UNKNOWN, one.reason)
     ratio = one.estimate.ratio
     shown = f"{one.metric.name} is {units.digits(ratio)}x"
@@ -196,6 +204,8 @@ def _of_ratio(condition: Condition, cell: ComparedCell, one: Compared) -> Condit
 
 
 def _number(value: float, metric: Metric) -> str:
+    if value == UNREACHED:
+        return NOT_REACHED
     if metric.unit == "count" or abs(value) >= 1000 or value == int(value):
         return units.mean_count(value)
     return units.digits(value)

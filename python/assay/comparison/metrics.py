@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from assay.errors import ArgumentError
-from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION, samples_needed
+from assay.judge import samples
+from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION
 from assay.observation import BackupReport, Observation, SpaceReuseReport
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
@@ -79,15 +80,10 @@ def _driven(read: Callable[[Observation], float | None]) -> Callable[[RunRecord]
     return lambda run: None if run.driven is None else read(run.driven)
 
 
-def _latency(name: str, share: float | None = None) -> Callable[[RunRecord], float | None]:
-    """Of all transactions that ended ok; None where there are too few for the percentile."""
-    needed = 1 if share is None else samples_needed(share)
-
-    def read(observation: Observation) -> float | None:
-        latency = observation.all_ok.latency
-        return float(getattr(latency, name)) if latency.count >= needed else None
-
-    return _driven(read)
+def _latency(name: str) -> Callable[[RunRecord], float | None]:
+    """None where there are too few transactions for the percentile; infinite where it is not
+    reached."""
+    return _driven(lambda found: samples.time_ns(found.all_ok.latency, name))
 
 
 def _outcome(name: str) -> Callable[[RunRecord], float | None]:
@@ -159,19 +155,19 @@ REINSERTED = Metric(
 )
 
 
-def _percentile(name: str, share: float) -> Metric:
+def _percentile(name: str) -> Metric:
     return Metric(
         f"latency_{name}_ns",
         "ns",
         f"{name.replace('_', '.')} latency",
-        _latency(f"{name}_ns", share),
+        _latency(name),
         relative_resolution=RELATIVE_RESOLUTION,
     )
 
 
-_PERCENTILES = {name: _percentile(name, share) for name, share in BY_NAME.items()}
+_PERCENTILES = {name: _percentile(name) for name in BY_NAME}
 P99 = _PERCENTILES["p99"]
-MEAN = Metric("latency_mean_ns", "ns", "mean latency", _latency("mean_ns"))
+MEAN = Metric("latency_mean_ns", "ns", "mean latency", _latency("mean"))
 
 METRICS: Mapping[str, Metric] = {
     one.name: one
@@ -180,7 +176,7 @@ METRICS: Mapping[str, Metric] = {
         ELAPSED,
         MEAN,
         *_PERCENTILES.values(),
-        Metric("latency_max_ns", "ns", "greatest latency", _latency("max_ns")),
+        Metric("latency_max_ns", "ns", "greatest latency", _latency("max")),
         Metric(
             "server_cpu_per_transaction_ns", "ns", "CPU time of the server", _cpu_ns,
             Words("less", "more"),

@@ -9,6 +9,7 @@ from assay.comparison.metrics import Metric
 from assay.comparison.pairs import Pairs
 from assay.comparison.values import Compared
 from assay.judge.estimate import Estimate, center, independent, paired
+from assay.judge.samples import UNREACHED
 from assay.record import RunRecord
 
 
@@ -37,7 +38,7 @@ def _estimate(
     metric: Metric, a: Sequence[float], b: Sequence[float], pairs: Pairs | None
 ) -> Estimate | None:
     """Of pairs, where two or more have a value on both sides."""
-    if not a or not b or min(*a, *b) <= 0:
+    if not a or not b or min(*a, *b) <= 0 or max(*a, *b) == UNREACHED:
         return None
     if pairs is not None and metric.measured_once is None:
         both = [(metric.value(left), metric.value(right)) for left, right in pairs]

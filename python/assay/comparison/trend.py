@@ -18,6 +18,7 @@ from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import Metric
 from assay.comparison.values import Difference
 from assay.judge.estimate import Estimate, center, independent
+from assay.judge.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
 from assay.record import RunRecord, run_names
 
@@ -63,7 +64,8 @@ class Trend:
     metric: Metric
     points: tuple[Point, ...]
     left_out: int
-    """Runs without a value that counts: not measured, invalid, or without this metric."""
+    """Runs without a value that counts: not measured, invalid, or without this metric, which may
+    be a percentile that was not reached."""
 
     @property
     def stretches(self) -> list[tuple[int, int]]:
@@ -111,7 +113,7 @@ def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) ->
 def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
     counted = [one for one in runs if one[1].evidence.is_measured and one[1].verdict != "invalid"]
     chosen = main or metrics.primary([run for _, run in counted])
-    counted = [one for one in counted if chosen.value(one[1]) is not None]
+    counted = [one for one in counted if chosen.value(one[1]) not in (None, UNREACHED)]
     of_experiments: dict[tuple[str, int], list[RunRecord]] = {}
     seen = set()
     for record, run in counted:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from assay.comparison.metrics import Metric
 from assay.judge.estimate import Estimate
+from assay.judge.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
 from assay.record import ExperimentRecord, RunRecord
 
@@ -63,7 +64,8 @@ class Compared:
     metric: Metric
     is_primary: bool
     a: float | None
-    """The geometric mean of the values below; None: there is none."""
+    """The geometric mean of the values below, which are `UNREACHED` where a time is not reached;
+    None: there is none."""
     b: float | None
     a_values: tuple[float, ...]
     b_values: tuple[float, ...]
@@ -84,6 +86,12 @@ class Compared:
     def is_zero(self) -> bool:
         """Whether it counts, and counted nothing on either side."""
         return self.metric.unit == "count" and self.a == self.b == 0
+
+    @property
+    def is_reached_by_a_alone(self) -> bool:
+        """Whether every repetition of A has such a time, and none of B; two or more of each."""
+        is_of_a = UNREACHED not in self.a_values
+        return self.repetitions > 1 and is_of_a and set(self.b_values) == {UNREACHED}
 
     @property
     def reason(self) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from assay.comparison.adjusting import benjamini_hochberg, holm
 from assay.comparison.values import Compared, ComparedCell, Direction
 from assay.judge.estimate import SIGNIFICANCE, why_no_ratio
+from assay.judge.samples import NOT_REACHED, UNREACHED
 from assay.text import units
 
 NO_DIFFERENCE = "no difference seen"
@@ -80,6 +81,8 @@ def _without_ratio(one: Compared) -> str:
         if value is None:
             return f"{name} has no {one.metric.name}"
     sides = (("A", one.a_values), ("B", one.b_values))
+    if above := [name for name, values in sides if UNREACHED in values]:
+        return f"{one.metric.name} {NOT_REACHED} on {' and '.join(above)}"
     found = ((name, why_no_ratio(values, one.metric.unit)) for name, values in sides)
     return next(f"{name} {why}" for name, why in found if why)
 

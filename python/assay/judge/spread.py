@@ -22,6 +22,12 @@ class Spread:
         return (self.high - self.low) / self.median if self.median else 0.0
 
 
+def middle_places(values: Sequence[float]) -> tuple[int, ...]:
+    """Where the one value stands that the median is, or the two of which it is the mean."""
+    places = sorted(range(len(values)), key=values.__getitem__)
+    return tuple(dict.fromkeys((places[(len(places) - 1) // 2], places[len(places) // 2])))
+
+
 def median_of_all(values: Iterable[float | None]) -> float | None:
     """The median of repetitions; None where one of them has no such number."""
     found = list(values)

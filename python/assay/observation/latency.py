@@ -18,17 +18,26 @@ class EncodedHistogram(Shape, frozen=True):
     sum_ns: int
     overflow: int
     histogram: str
+    unanswered: int = 0
+    """Transactions of an open loop that were due and had no answer (skipped, or of unknown
+    outcome): no samples, but above all of them."""
+
+    @property
+    def due(self) -> int:
+        """All that was due, of which percentiles are."""
+        return self.count + self.unanswered
 
 
-class Latency(EncodedHistogram, frozen=True):
-    """The same, with what reports read at once."""
+class Latency(EncodedHistogram, frozen=True, kw_only=True):
+    """The same, with what reports read at once (`assay.judge.samples.time_ns`): the mean of the
+    samples, and percentiles of all that was due. None: the rank is among what had no answer."""
 
     mean_ns: float
-    p50_ns: int
-    p90_ns: int
-    p95_ns: int
-    p99_ns: int
-    p99_9_ns: int
+    p50_ns: int | None
+    p90_ns: int | None
+    p95_ns: int | None
+    p99_ns: int | None
+    p99_9_ns: int | None
 
 
 class Resolution(Shape, frozen=True):

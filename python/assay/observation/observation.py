@@ -25,7 +25,7 @@ from assay.observation.service import (
 from assay.observation.shape import Shape
 from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
 
-VERSION = 2
+VERSION = 3
 """Of the form of an observation; raised when a key changes its meaning."""
 
 

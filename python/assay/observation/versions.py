@@ -4,7 +4,7 @@ plain data of the newest version.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from assay.observation.observation import VERSION, Observation
@@ -18,6 +18,7 @@ from assay.observation.other_reports import (
 )
 from assay.observation.shape import ShapeError, read
 from assay.observation.version_1 import of_version_1
+from assay.observation.version_2 import of_version_2
 
 Document = dict[str, Any]
 Observed = Observation | OtherReport
@@ -30,6 +31,9 @@ _OTHER: Mapping[str, type[OtherReport]] = {
     "space_reuse": SpaceReuseReport,
     "native_clients": NativeClientsReport,
 }
+
+_OLDER: Mapping[int, Callable[[Mapping[str, Any]], Document]] = {1: of_version_1, 2: of_version_2}
+"""Each gives the plain data of the next version."""
 
 
 def read_observation(document: Mapping[str, Any], name: str = "observation") -> Observation:
@@ -53,12 +57,15 @@ def newest(document: Mapping[str, Any], name: str = "observation") -> Document:
     version = document.get("version", 1)
     if version == VERSION or "outcomes" not in document:
         return dict(document)
-    if version != 1:
+    if version not in _OLDER:
         raise ShapeError(
             f"{name}.version: expected {VERSION} or less, found {version}: "
             "it was made by a newer Assay"
         )
-    try:
-        return {**of_version_1(document), "version": VERSION}
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ShapeError(f"{name}: not of the shape of version 1 ({error!r})") from None
+    made = dict(document)
+    for number in range(version, VERSION):
+        try:
+            made = _OLDER[number](made)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ShapeError(f"{name}: not of the shape of version {number} ({error!r})") from None
+    return {**made, "version": VERSION}

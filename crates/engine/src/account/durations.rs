@@ -59,6 +59,11 @@ impl Durations {
         }
     }
 
+    /// Counts transactions that were due and got no answer: their latency is above all others.
+    pub fn add_unanswered(&mut self, count: u64) {
+        self.latency.add_unanswered(count);
+    }
+
     /// Adds all of `other`, from a closed or an open loop; only an open loop has a lag.
     pub fn merge(&mut self, other: &Self) {
         if self.open.is_some() || other.open.is_some() {

@@ -100,7 +100,7 @@ impl GroupSecond {
 
     pub(super) fn line(&self, second: u64, group: &str) -> Interval {
         let latencies = self.latencies.as_deref();
-        let percentile_ns = |percent| latencies.map_or(0, |times| times.percentile_ns(percent));
+        let percentile_ns = |percent| latencies.and_then(|times| times.percentile_ns(percent));
         Interval {
             second,
             group: group.to_owned(),
@@ -114,10 +114,10 @@ impl GroupSecond {
             clients_connected: 0,
             latency: latencies.map(EncodedHistogram::from),
             schedule_lag: self.lags.as_deref().map(EncodedHistogram::from),
-            p50_ns: percentile_ns(50.0),
-            p99_ns: percentile_ns(99.0),
+            p50_ns: percentile_ns(50.0).unwrap_or(0),
+            p99_ns: percentile_ns(99.0).unwrap_or(0),
             max_ns: latencies.map_or(0, LatencyHistogram::max_ns),
-            schedule_lag_p99_ns: self.lags.as_ref().map(|lags| lags.percentile_ns(99.0)),
+            schedule_lag_p99_ns: self.lags.as_ref().and_then(|lags| lags.percentile_ns(99.0)),
             stalled_ns: 0,
             suspended_ns: 0,
         }

@@ -185,6 +185,12 @@ impl Plan {
         &self.program.scripts[script as usize].name
     }
 
+    /// Whether transactions of this type are due by a schedule.
+    #[must_use]
+    pub fn is_open(&self, transaction_type: u32) -> bool {
+        self.groups[self.types[transaction_type as usize].group as usize].is_open_loop()
+    }
+
     /// The transaction types of one script, in all groups.
     pub fn types_of(&self, script: u32) -> impl Iterator<Item = u32> {
         let all = (0u32..).zip(&self.types);

@@ -7,6 +7,9 @@ use serde::Serialize;
 /// A distribution of durations. In a closed loop there is no intended start: a transaction starts when its
 /// client is free, and its latency is its service time. Pauses of the script outside the latency (`\keying`,
 /// `\think`) are left out.
+///
+/// Minimum, maximum, sum and mean are of the samples; percentiles are of all that was due. A percentile is null
+/// where its rank is among what was never answered: no time is so long.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Latency {
     /// The whole distribution; histograms of several processes can be added.
@@ -15,15 +18,15 @@ pub struct Latency {
     /// The mean.
     pub mean_ns: f64,
     /// The median.
-    pub p50_ns: u64,
+    pub p50_ns: Option<u64>,
     /// The 90th percentile.
-    pub p90_ns: u64,
+    pub p90_ns: Option<u64>,
     /// The 95th percentile.
-    pub p95_ns: u64,
+    pub p95_ns: Option<u64>,
     /// The 99th percentile.
-    pub p99_ns: u64,
+    pub p99_ns: Option<u64>,
     /// The 99.9th percentile.
-    pub p99_9_ns: u64,
+    pub p99_9_ns: Option<u64>,
 }
 
 impl From<&LatencyHistogram> for Latency {

@@ -30,7 +30,7 @@ use serde::Serialize;
 
 /// The version of the format of an [`Observation`]. A change of a key's meaning raises it;
 /// `python/assay/observation` reads all versions.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// What a run of clients came to.
 #[derive(Clone, Debug, Serialize, JsonSchema)]

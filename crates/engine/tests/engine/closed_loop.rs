@@ -13,7 +13,12 @@ fn pauses_between_transactions_are_not_part_of_any_latency() {
         let site = null_site(text, json!({ "delay": "constant:2ms" }));
         let run = observe(&document(site, &[text], more));
         let times = &run.transactions[0].latency;
-        (run.elapsed_ns, times.min_ns, times.p50_ns, run.outcomes.ok)
+        (
+            run.elapsed_ns,
+            times.min_ns,
+            times.p50_ns.unwrap(),
+            run.outcomes.ok,
+        )
     };
     for (text, more) in [
         ("\\keying 20ms\nSELECT 1;\n\\think 20ms\n", json!({})),

@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.judge import estimate, verdict
+from assay.judge import estimate, samples, verdict
 from assay.judge.samples import RELATIVE_RESOLUTION
-from assay.judge.spread import spread
+from assay.judge.spread import middle_places, spread
 from assay.observation import Observation
 from assay.record import RunRecord
 from assay.report.cells import cell_runs, field_path, percentiles
@@ -70,8 +70,8 @@ def at(path: str) -> Key:
 
 
 def mean_ns(observation: Observation) -> float | None:
-    """Mean latency of all transactions that ended ok; None: of none."""
-    return observation.all_ok.latency.mean_ns if observation.all_ok.count else None
+    """Mean latency of all transactions that ended ok; None: of none, or some had no answer."""
+    return samples.known_ns(observation.all_ok.latency, "mean")
 
 
 THROUGHPUT = Key(
@@ -117,7 +117,10 @@ def number(cell: CellRuns, key: Key, *, is_mean: bool = False) -> Number | None:
         return None
     over = spread(found)
     middle = estimate.center(found) if is_mean else over.median
-    widths = (percentiles.width_of(key.path, middle, run.driven) for run in key.runs(cell))
+    runs = key.runs(cell)
+    # Values of a load are not of every run; they have no buckets.
+    places = middle_places(found) if len(found) == len(runs) else ()
+    widths = (percentiles.width_of(key.path, found[at], runs[at].driven) for at in places)
     return Number(
         middle,
         key.unit,
@@ -197,7 +200,7 @@ def median_cell(cells: Sequence[Cell], written: Callable[[Number], str]) -> Cell
         n=over.n,
         low=min(one.value if one.low is None else one.low for one in numbers),
         high=max(one.value if one.high is None else one.high for one in numbers),
-        resolution=max((one.resolution or 0 for one in numbers), default=0) or None,
+        resolution=percentiles.middle_width(numbers),
     )
     note = "; ".join(dict.fromkeys(cell.note for cell in cells if cell.note))
     return Cell(written(made), made, note=note)

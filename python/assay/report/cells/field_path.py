@@ -50,13 +50,14 @@ def result(run: RunRecord, key: str) -> Any:
 
 
 def why_none(run: RunRecord, key: str) -> str:
-    """Instead of the result, where there is none: ``n<72`` for a percentile of too few samples."""
+    """Instead of the result, where there is none: ``n<72`` for a percentile of too few samples,
+    ``not reached`` where too many transactions had no answer."""
     if key == ELAPSED and value(run, key):
         return ENDED_BY_DURATION
     above, _, name = key.rpartition(".")
     times = value(run, above) if above else None
-    needed = percentiles.lacking(times, name) if isinstance(times, Latency) else 0
-    return f"n<{needed}" if needed else "none"
+    why = percentiles.why_none(times, name) if isinstance(times, Latency) else ""
+    return why or "none"
 
 
 def unit(key: str) -> str:
@@ -69,7 +70,7 @@ def _step(place: Any, name: str) -> Any:
     if isinstance(place, tuple):
         of_that_name = (one for one in place if getattr(one, "name", None) == name)
         return next((one for one in of_that_name if getattr(one, "outcome", "ok") == "ok"), None)
-    if isinstance(place, Latency) and percentiles.lacking(place, name):
+    if isinstance(place, Latency) and percentiles.why_none(place, name):
         return None
     if isinstance(place, msgspec.Struct):
         known = EARLIER.get(name, name)

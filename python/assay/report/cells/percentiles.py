@@ -1,14 +1,16 @@
 """Shows a percentile, or how many samples it would need (`assay.judge.samples`).
 
 A percentile is the upper edge of a bucket of an HDR histogram, and is shown with no more digits
-than the width of that bucket allows.
+than the width of that bucket allows; over repetitions, of the bucket of the one in the middle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from assay.judge.samples import BY_NAME, SHARES, samples_needed
+from assay.judge import samples
+from assay.judge.samples import BY_NAME, NOT_REACHED, SHARES, UNREACHED
+from assay.judge.spread import middle_places
 from assay.observation import Latency, Observation, Resolution
 from assay.report.values import Cell, Number, absent
 from assay.text import units
@@ -28,12 +30,23 @@ def is_percentile(path: str) -> bool:
     return path.rpartition(".")[2].removesuffix("_ns") in BY_NAME
 
 
-def lacking(times: Latency, name: str) -> int:
-    """How many samples a percentile (``p95_ns``) needs, where there are fewer; 0: enough."""
-    if not is_percentile(name):
-        return 0
-    needed = samples_needed(BY_NAME[name.removesuffix("_ns")])
-    return needed if times.count < needed else 0
+def why_none(times: Latency, key: str) -> str:
+    """Why there is no number under this key (``p95_ns``): ``n<72``, ``not reached``; empty: there
+    is one."""
+    name = key.removesuffix("_ns")
+    if name not in (*BY_NAME, "mean", "max"):
+        return ""
+    value_ns = samples.time_ns(times, name)
+    if value_ns is None:
+        return f"n<{samples.needed_for(name)}"
+    return NOT_REACHED if value_ns == UNREACHED else ""
+
+
+def middle_width(numbers: Sequence[Number]) -> int | None:
+    """The width of the bucket that the median of these comes from; of two in the middle, the
+    wider."""
+    middle = middle_places([number.value for number in numbers])
+    return max((numbers[place].resolution or 0 for place in middle), default=0) or None
 
 
 def width_of(key: str, value: float, observation: Observation | None) -> int:
@@ -46,31 +59,25 @@ def width_of(key: str, value: float, observation: Observation | None) -> int:
 def cells(times: Latency, unit: str, resolution: Resolution) -> tuple[Cell, ...]:
     """n, each of `SHARES`, and the maximum, which needs no more than one sample."""
     return (
-        Cell(str(times.count), Number(times.count, "count")),
+        Cell(str(times.due), Number(times.due, "count")),
         *(one(times, name, unit, resolution) for name in (*SHARES, "max")),
     )
 
 
 def one(times: Latency, name: str, unit: str, resolution: Resolution) -> Cell:
-    """One of `SHARES` or ``max``, or how many samples it would need."""
-    n = times.count
-    if name == "max":
-        max_ns = times.max_ns
-        return Cell(units.time(max_ns, unit), Number(max_ns, "ns", n=n)) if n else absent("n<1")
-    if n < (needed := samples_needed(SHARES[name])):
-        return absent(f"n<{needed}")
-    value_ns = value_of(times, name)
-    width_ns = bucket_width_ns(value_ns, resolution)
-    made = Number(value_ns, "ns", n=n, resolution=width_ns)
+    """One of `SHARES` or ``max``, or why there is none: how many samples it would need, or that
+    too many transactions had no answer."""
+    value_ns = samples.known_ns(times, name)
+    if value_ns is None:
+        return absent(why_none(times, name.replace(".", "_")))
+    width_ns = 0 if name == "max" else bucket_width_ns(value_ns, resolution)
+    made = Number(value_ns, "ns", n=times.due, resolution=width_ns or None)
     return Cell(units.time(value_ns, unit, resolution_ns=width_ns), made)
-
-
-def value_of(times: Latency, name: str) -> int:
-    """Of one of `SHARES`, or of ``max``."""
-    value_ns: int = getattr(times, f"{name.replace('.', '_')}_ns")
-    return value_ns
 
 
 def unit_of(found: Iterable[Latency]) -> str:
     """The unit in which these times are best read: µs where no p99 reaches a millisecond."""
-    return "µs" if max((times.p99_ns for times in found), default=0) < 1_000_000 else "ms"
+    longest = max(
+        (times.max_ns if times.p99_ns is None else times.p99_ns for times in found), default=0
+    )
+    return "µs" if longest < 1_000_000 else "ms"

@@ -71,12 +71,15 @@ class RatioDocument:
         float | None,
         msgspec.Meta(
             description="geometric mean of a_values (the arithmetic one where one of them is 0; a "
-            "report has their median); null: none"
+            "report has their median); null: none, or not reached"
         ),
     ]
     b: Annotated[float | None, msgspec.Meta(description="the same of b_values")]
-    a_values: list[float]
-    b_values: list[float]
+    a_values: Annotated[
+        list[float | None],
+        msgspec.Meta(description="of the repetitions; null: a percentile that is not reached"),
+    ]
+    b_values: list[float | None]
     a_runs: Annotated[list[int], msgspec.Meta(description="numbers of runs in the record of A")]
     b_runs: list[int]
     design: Annotated[
@@ -286,10 +289,10 @@ def _ratio(comparison: Comparison, cell: ComparedCell, one: Compared) -> RatioDo
         metric=one.metric.name,
         unit=one.metric.unit,
         is_primary=one.is_primary,
-        a=one.a,
-        b=one.b,
-        a_values=list(one.a_values),
-        b_values=list(one.b_values),
+        a=_finite(one.a),
+        b=_finite(one.b),
+        a_values=[_finite(value) for value in one.a_values],
+        b_values=[_finite(value) for value in one.b_values],
         a_runs=list(cell.a_runs),
         b_runs=list(cell.b_runs),
         design=estimate.design.value if estimate else None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assay.comparison.metrics import Metric
 from assay.judge.estimate import Estimate
+from assay.judge.samples import NOT_REACHED, UNREACHED
 from assay.report.values import Cell, Number, absent, text
 from assay.text import units
 
@@ -12,6 +13,8 @@ _AS_FACTOR = 1.0
 
 
 def value_cell(value: float, metric: Metric) -> Cell:
+    if value == UNREACHED:
+        return absent(NOT_REACHED)
     if metric.unit == "ns":
         shown = units.latency(value)
     elif metric.unit == "bytes":

@@ -121,7 +121,7 @@ def _notes(one: Trend) -> Iterator[str]:
     if one.left_out:
         yield (
             f"{units.counted(one.left_out, 'run')} left out: not measured, invalid, or without "
-            "this metric"
+            "this metric (a percentile may be not reached)"
         )
 
 

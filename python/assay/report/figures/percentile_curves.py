@@ -14,7 +14,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 
-from assay.judge.samples import SHARES, samples_needed
+from assay.judge.samples import SHARES, known_ns, samples_needed
 from assay.observation import Latency
 from assay.report.cells import cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
@@ -34,7 +34,7 @@ def figures(test: str, found: Sequence[CellRuns]) -> tuple[Figure, ...]:
     seen = {
         id(cell): run
         for cell, run in cell_runs.middle_runs(found)
-        if run.driven.all_ok.count >= _LEAST_COUNT and run.driven.all_ok.latency.histogram
+        if run.driven.all_ok.latency.due >= _LEAST_COUNT and run.driven.all_ok.latency.histogram
     }
     if not seen:
         return ()
@@ -68,23 +68,25 @@ def _points(run: DrivenRun, unit: str, verdict: str) -> Iterator[Point]:
         yield Point(spread, value_ns / units.NS_PER[unit], runs=(run.run.id,), verdict=verdict)
 
 
-def _curve(latency: Latency, buckets: Sequence[tuple[int, int]]) -> list[tuple[float, int]]:
-    """(1 / (1 - share), latency) as far as there are enough samples."""
+def _curve(latency: Latency, buckets: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
+    """(1 / (1 - share), latency) as far as there are enough samples, and transactions that had an
+    answer."""
     spreads = (step * 10**power for power in range(6) for step in _STEPS)
     return [
-        (spread, _at(buckets, share * latency.count))
+        (spread, _at(buckets, share * latency.due))
         for spread in spreads
         if 2 <= spread <= _MOST
-        if latency.count >= samples_needed(share := 1 - 1 / spread)
+        if latency.due >= samples_needed(share := 1 - 1 / spread)
+        if share * latency.due <= latency.count
     ]
 
 
-def _kept(latency: Latency) -> list[tuple[float, int]]:
+def _kept(latency: Latency) -> list[tuple[float, float]]:
     """Of the percentiles that are kept beside the histogram."""
     return [
-        (1 / (1 - share), percentiles.value_of(latency, name))
+        (1 / (1 - share), value_ns)
         for name, share in SHARES.items()
-        if latency.count >= samples_needed(share)
+        if (value_ns := known_ns(latency, name)) is not None
     ]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TextIO
 
+from assay.judge.samples import NOT_REACHED
 from assay.report.forms.for_people import for_people
 from assay.report.forms.markdown import answer_lines, escaped, row_line, table_lines
 from assay.report.tidy.factors import SHOWN_IF_VARIED
@@ -119,11 +120,16 @@ def _numbers(cell: Mapping[str, Any], failed: int) -> list[str]:
         "" if rate is None else units.digits(rate),
         around,
         _time(cell["elapsed_ns"] if cell["duration_s"] is None else None, "s"),
-        _time(cell["latency_p50_ns"], "ms"),
-        _time(cell["latency_p99_ns"], "ms"),
+        _latency(cell, "p50"),
+        _latency(cell, "p99"),
         str(failed),
         f"{_SIGNS.get(cell['verdict'], 'no number')}{reason}",
     ]
+
+
+def _latency(cell: Mapping[str, Any], name: str) -> str:
+    value_ns = cell[f"latency_{name}_ns"]
+    return NOT_REACHED if value_ns is None and cell["latency_unanswered"] else _time(value_ns, "ms")
 
 
 def _time(value_ns: float | None, unit: str) -> str:

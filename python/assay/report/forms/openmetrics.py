@@ -7,11 +7,12 @@ ended is a metric of its own. A number that is not known is left out.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
-from assay.judge.samples import BY_NAME
+from assay.judge.samples import BY_NAME, needed_for
 from assay.judge.verdict import WORDS
 from assay.observation.outcomes import OUTCOMES
 from assay.report.tidy.factors import SHOWN_IF_VARIED
@@ -94,7 +95,8 @@ _TRANSACTIONS = _Metric(
 )
 _LATENCY = _Metric(
     "assay_latency_seconds", "summary", "seconds",
-    "Latency of transactions that ended ok; a quantile of too few samples is left out.",
+    "Latency of transactions; a quantile of too few samples is left out. Of an open loop's, those "
+    "that had no answer are above all others.",
 )  # fmt: skip
 _VERDICT = _Metric("assay_verdict", "stateset", "", "Verdict on the run.")
 
@@ -134,7 +136,8 @@ def _write(
     for labels, (suffix, more, value) in found:
         shown = {**{name: _word(value) for name, value in labels.items()}, **more}
         inside = ",".join(f'{name}="{_escaped(text)}"' for name, text in shown.items() if text)
-        stream.write(f"{metric.name}{suffix}{{{inside}}} {value!r}\n")
+        shown_value = "+Inf" if value == math.inf else repr(value)
+        stream.write(f"{metric.name}{suffix}{{{inside}}} {shown_value}\n")
 
 
 def _of_gauge(row: Mapping[str, Any], gauge: _Gauge) -> Iterator[Sample]:
@@ -150,11 +153,15 @@ def _of_outcomes(row: Mapping[str, Any]) -> Iterator[Sample]:
 
 
 def _of_latency(row: Mapping[str, Any]) -> Iterator[Sample]:
+    due = (row["ok"] or 0) + (row["latency_unanswered"] or 0)
     for name, share in BY_NAME.items():
         if (value_ns := row[f"latency_{name}_ns"]) is not None:
             yield "", {"quantile": f"{share:g}"}, value_ns / _NS
+        elif row["latency_unanswered"] and due >= needed_for(name):
+            yield "", {"quantile": f"{share:g}"}, math.inf
+    if due:
+        yield "_count", {}, due
     if row["ok"] and row["latency_mean_ns"] is not None:
-        yield "_count", {}, row["ok"]
         yield "_sum", {}, row["latency_mean_ns"] * row["ok"] / _NS
 
 

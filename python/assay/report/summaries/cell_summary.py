@@ -246,15 +246,16 @@ def _latency(found: Times, names: Sequence[str] = _PERCENTILES) -> str:
 
 
 def shown_percentile(found: Times, name: str) -> str:
-    """The median of a percentile over the repetitions, or the greatest maximum; in the unit in
-    which it is best read."""
-    values_ns = [percentiles.value_of(times, name) for times, _ in found]
+    """The median of a percentile over the repetitions, with the digits of the one in the middle, or
+    the greatest maximum; in the unit in which it is best read."""
+    cells = [percentiles.one(times, name, "ms", resolution) for times, resolution in found]
+    if without := next((cell for cell in cells if cell.is_absent), None):
+        return without.shown
+    numbers = [cell.number for cell in cells if cell.number is not None]
+    values_ns = [number.value for number in numbers]
     value_ns = max(values_ns) if name == "max" else statistics.median(values_ns)
     unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
-    cells = [percentiles.one(times, name, unit, resolution) for times, resolution in found]
-    if few := next((cell for cell in cells if cell.is_absent), None):
-        return few.shown
-    width_ns = max((cell.number.resolution or 0 for cell in cells if cell.number), default=0)
+    width_ns = 0 if name == "max" else percentiles.middle_width(numbers) or 0
     return units.time_with_unit(value_ns, unit, resolution_ns=width_ns)
 
 

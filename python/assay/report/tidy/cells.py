@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from assay.judge import CellVerdict
 from assay.judge.spread import Spread, median_of_all
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import DrivenRun
 from assay.report.sections.precision import CellPrecision
-from assay.report.tidy.columns import TidyColumn, Value, never_null, of
+from assay.report.tidy.columns import UNANSWERED, TidyColumn, Value, never_null, of
 from assay.report.tidy.factors import LATENCY, STORAGE_IN_FORCE, verdict
 
 
@@ -40,19 +40,30 @@ def _spread_columns(name: str, unit: str, kind: str, meaning: str, at: str) -> l
     ]
 
 
+_OVER_ALL: Mapping[str, Callable[[Iterable[Any]], Any]] = {
+    "min_ns": min,
+    "max_ns": max,
+    UNANSWERED: sum,
+}
+
+
 def _of_latency(column: TidyColumn) -> TidyColumn:
     """The column of a run, over the repetitions."""
-    extreme = {"latency_min_ns": min, "latency_max_ns": max}.get(column.name)
+    extreme = _OVER_ALL.get(column.name.removeprefix("latency_"))
 
     def value(cell: CellRow) -> Value:
-        found = [_number(column.value(run.driven.all_ok)) for run in cell.driven]
-        known = [one for one in found if one is not None]
+        each = [column.value(run.driven.all_ok) for run in cell.driven]
+        if column.kind == "string":
+            return next((one for one in each if one), None)
+        found = [_number(one) for one in each]
         if extreme is not None:
-            return extreme(known, default=None)
+            return extreme(found) if found and None not in found else None
         over = median_of_all(found)
         return round(over) if over is not None and column.kind == "integer" else over
 
     of_what = "of all repetitions" if extreme else "median of the repetitions"
+    if column.kind == "string":
+        of_what = "the first repetition of which some are"
     return replace(column, meaning=f"{column.meaning}; {of_what}", value=value)
 
 

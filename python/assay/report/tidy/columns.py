@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
+from assay.judge import samples
 from assay.judge.samples import BY_NAME
+from assay.observation import Latency
 
 Value = str | int | float | bool | None | list[str]
 
@@ -80,35 +82,52 @@ OUTCOMES = [
     )
 ]
 
+UNANSWERED, WHY_NULL = "unanswered", "why_null"
 
-def times(
-    prefix: str, key: str, what: str, enough: Callable[[float, int], bool]
-) -> list[TidyColumn]:
-    """Percentiles of the time that stands under ``key``; null where there are too few samples for
-    one."""
 
-    def percentile(name: str, share: float) -> Callable[[Any], Value]:
+def times(prefix: str, key: str, what: str) -> list[TidyColumn]:
+    """Percentiles of the time that stands under ``key``; null where there is none."""
+
+    def of_times(read: Callable[[Latency], Value]) -> Callable[[Any], Value]:
         def value(source: Any) -> Value:
-            count = path(key, "count")(source)
-            is_known = isinstance(count, int) and enough(share, count)
-            found: Value = path(key, f"{name}_ns")(source) if is_known else None
-            return found
+            found = path(key)(source)
+            return read(found) if isinstance(found, Latency) else None
 
         return value
 
+    def time(name: str) -> Callable[[Any], Value]:
+        return of_times(lambda found: samples.known_ns(found, name))
+
     return [
-        *(
-            TidyColumn(f"{prefix}_{name}_ns", kind, f"{label} {what}", path(key, f"{name}_ns"))
-            for name, kind, label in (("min", "integer", "least"), ("mean", "number", "mean"))
-        ),
+        TidyColumn(f"{prefix}_min_ns", "integer", f"least {what}", time("min")),
+        TidyColumn(f"{prefix}_mean_ns", "number", f"mean {what}", time("mean")),
         *(
             TidyColumn(
                 f"{prefix}_{name}_ns",
                 "integer",
-                f"{name.replace('_', '.')} {what}; null: too few samples",
-                percentile(name, share),
+                f"{name.replace('_', '.')} {what}; null: too few samples, or not reached",
+                time(name),
             )
-            for name, share in BY_NAME.items()
+            for name in BY_NAME
         ),
-        TidyColumn(f"{prefix}_max_ns", "integer", f"greatest {what}", path(key, "max_ns")),
+        TidyColumn(f"{prefix}_max_ns", "integer", f"greatest {what}", time("max")),
+    ]
+
+
+def unanswered(prefix: str, key: str) -> list[TidyColumn]:
+    """What stands above every percentile of these times, and why some of them are null."""
+
+    def why(source: Any) -> Value:
+        found = path(key)(source)
+        return samples.why_null(found) if isinstance(found, Latency) else None
+
+    return [
+        TidyColumn(
+            f"{prefix}_{UNANSWERED}",
+            "integer",
+            "of an open loop: transactions that were due and had no answer (skipped, unknown), "
+            "which are above every percentile",
+            path(key, UNANSWERED),
+        ),
+        TidyColumn(f"{prefix}_{WHY_NULL}", "string", "why some of these times are null", why),
     ]

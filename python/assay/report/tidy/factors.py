@@ -6,18 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from assay.experiment import CACHES, CLIENT_PROGRAMS
-from assay.judge.samples import samples_needed
-from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path
+from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path, unanswered
 from assay.report.tidy.columns import times as time_columns
 
-
-def _enough(share: float, count: int) -> bool:
-    return count >= samples_needed(share)
-
-
-LATENCY = time_columns("latency", "latency", "latency", _enough)
-SERVICE_TIME = time_columns("service_time", "service_time", "service time", _enough)
-SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag", _enough)
+LATENCY = [*time_columns("latency", "latency", "latency"), *unanswered("latency", "latency")]
+SERVICE_TIME = time_columns("service_time", "service_time", "service time")
+SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag")
 
 
 SHOWN_IF_VARIED = (

@@ -81,7 +81,7 @@ pub fn standstills(
         .collect();
     let median_ns = |transaction_type| {
         let times = recorded.durations_of_type(transaction_type);
-        times.latency().percentile_ns(50.0)
+        times.latency().percentile_ns(50.0).unwrap_or(0)
     };
     let stalled = waits.stalls(gaps, &suspended, began_ns, median_ns);
     let reported = |spans: Vec<TimeSpan>| spans.iter().map(Standstill::from).collect();

@@ -116,14 +116,17 @@ impl Recorded<'_> {
             let outcomes = self.outcomes(&types);
             outcomes.assert_identities();
             found.outcomes.add(&outcomes);
+            let unanswered = self.unanswered(&types);
+            all_ok.add_unanswered(unanswered);
             for outcome in Outcome::ALL {
                 let is_ok = outcome == Outcome::Ok;
-                let times = self.durations(&types, outcome);
+                let mut times = self.durations(&types, outcome);
                 if times.count() == 0 {
                     continue;
                 }
                 if is_ok {
                     all_ok.merge(&times);
+                    times.add_unanswered(unanswered);
                 }
                 found.transactions.push(TransactionReport {
                     name: name.to_owned(),
@@ -155,6 +158,19 @@ impl Recorded<'_> {
             sum.add(&self.begun[transaction_type as usize]);
         }
         sum
+    }
+
+    /// Transactions of open loops that were due and got no answer. Those of a closed loop are due only when
+    /// their client is free.
+    fn unanswered(&self, types: &[u32]) -> u64 {
+        let of_open_loops = types
+            .iter()
+            .copied()
+            .filter(|&kind| self.plan.is_open(kind));
+        let outcomes = of_open_loops.map(|kind| self.aggregator.outcomes_of(kind as usize));
+        outcomes
+            .map(|outcomes| outcomes.skipped + outcomes.unknown)
+            .sum()
     }
 
     fn durations(&self, types: &[u32], outcome: Outcome) -> Durations {
