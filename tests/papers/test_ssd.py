@@ -40,6 +40,25 @@ def test_every_row_is_found_by_each_of_its_keys(assay: Assay, system: str) -> No
     assert run.driven.outcomes.ok == 200
 
 
+def test_the_buffer_as_given_is_kept_where_no_ratio_to_the_data_is_asked_for(assay: Assay) -> None:
+    """As `cubrid-2010.toml` has it at full size, with the printed buffer of 4 GB."""
+    need("postgresql")
+    ended = assay(
+        "run", "ssd.insert", "--on", "postgresql", "--set", "postgresql.buffer=24MB", "--set",
+        "data_to_buffer=0,6", "--set", "tables=2", "--set", "rows=100", "--clients", "2",
+        "--warm-up", "0", "--duration", "0.5", *IN_MEMORY,
+    )  # fmt: skip
+    assert ended.status == 0, ended.err
+    buffers = {
+        run.parameters["data_to_buffer"]: run.data.buffer_bytes for run in ended.runs if run.data
+    }
+    assert buffers[0] is None, "it was not sized"
+    assert buffers[6] is not None and buffers[6] < 24_000_000
+    as_given = next(run for run in ended.runs if run.parameters["data_to_buffer"] == 0)
+    assert as_given.deployment is not None
+    assert as_given.deployment.settings["shared_buffers"] in ("24MB", "3072")
+
+
 def hit_ratio(run: RunRecord) -> float:
     assert run.driven is not None
     counters = run.driven.server_counters

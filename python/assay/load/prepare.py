@@ -25,10 +25,16 @@ def check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
                 file=workload.folder / WORKLOAD_FILE,
                 hint="leave the step update out",
             )
-        if workload.test(run.cell.test).data_to_buffer is not None and run.cell.system.url:
+        if run.cell.system.url and workload.test(run.cell.test).buffer_ratio(run.cell.parameters):
             raise ArgumentError(
                 f"{workload.full_name(run.cell.test)} starts its server again with a buffer made "
                 f"for its data, and {run.cell.system.label} is not started by Assay",
-                hint="name the system instead of its URL, or another test",
+                hint=_with_its_buffer(workload, run),
             )
     source.check(workload, [run.cell.parameters for run in runs])
+
+
+def _with_its_buffer(workload: Workload, run: PlannedRun) -> str:
+    ratio = workload.test(run.cell.test).data_to_buffer
+    own = f"leave its buffer as it is (--set {ratio}=0), " if isinstance(ratio, str) else ""
+    return f"{own}name the system instead of its URL, or another test"

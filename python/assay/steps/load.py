@@ -76,7 +76,7 @@ def load(
         if wrong:
             raise RunFailed(f"wrong after the load: {wrong_answers(wrong)}")
         context.known.sound.append(dataset)
-    return pooled.size_buffer(dataset, _data_to_buffer(state, parameters))
+    return pooled.size_buffer(dataset, state.test.buffer_ratio(parameters))
 
 
 def _is_loaded_again(state: RunState, step: Load) -> bool:
@@ -92,13 +92,6 @@ def _is_wanted_later(context: Context, planned: PlannedRun) -> bool:
         lambda run: why_refused(context.compiled, run) is None,
         lambda run: may_change_data(context.compiled, run),
     )
-
-
-def _data_to_buffer(state: RunState, parameters: Mapping[str, Scalar]) -> float | None:
-    """The required ratio of the data's size to the buffer's size."""
-    asked = state.test.data_to_buffer
-    value = parameters[asked] if isinstance(asked, str) else asked
-    return None if value is None else float(value)
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,8 @@ class Test:
     """Whether it measures reads from the device: where nothing is read from it, its numbers are of
     something else."""
     data_to_buffer: float | str | None = None
-    """The ratio of the data's size to the buffer's size; None: the buffer is not sized."""
+    """The ratio of the data's size to the buffer's size, or the parameter that has it; None: the
+    buffer is not sized."""
     checks: tuple[str, ...] = ()
     """The names of the consistency checks to run."""
     counted_checks: tuple[str, ...] = ()
@@ -168,6 +169,13 @@ class Test:
         if any(step.needs == "restart" for step in self.steps):
             return "its own steps restart the system"
         return None
+
+    def buffer_ratio(self, parameters: Mapping[str, Scalar]) -> float | None:
+        """``data_to_buffer`` with these parameters; None, as a parameter 0: the buffer is not
+        sized."""
+        asked = self.data_to_buffer
+        value = parameters[asked] if isinstance(asked, str) else asked
+        return float(value) if value else None
 
     @property
     def has_clients(self) -> bool:
