@@ -78,7 +78,7 @@ def systems() -> str:
         if isinstance(system, SeveralVersions):
             variable = system.chosen_by
             parts.append(f"The version is chosen by `{variable.name}`: {variable.help}\n")
-        if isinstance(system, CompletesUrls):
+        if isinstance(system, CompletesUrls) and system.url_variables:
             parts += ["What a URL leaves out:\n", "| variable | meaning |", "|---|---|"]
             parts += [f"| `{one.name}` | {one.help} |" for one in system.url_variables]
             parts.append("")

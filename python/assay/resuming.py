@@ -4,16 +4,20 @@ last one of its file, and returns the runs that are to be executed."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
+from assay import registry
 from assay.check.questions import Questions
+from assay.errors import AssayError
 from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns, chosen
 from assay.progress import Progress
 from assay.record import Store
 from assay.record.continuing import Continued
 from assay.record.run_ends import RunEnd
+from assay.systems.abilities import ReachedByUrl
 from assay.text.units import counted, ended_runs
 
 
@@ -62,7 +66,9 @@ def begin(
     """
     runs = chosen(plan, request.only)
     if request.kept_command is not None and not request.is_new:
-        found = store.continue_experiment(plan, runs, request.kept_command, facts)
+        is_unfinished = store.unfinished(request.kept_command, plan) is not None
+        versions = _versions_by_url(runs) if is_unfinished else {}
+        found = store.continue_experiment(plan, runs, request.kept_command, facts, versions)
         if found is not None:
             return _continued(found, plan, runs, progress)
     experiment_id = store.begin_experiment(
@@ -75,6 +81,19 @@ def begin(
         content=facts["content"],
     )
     return Begun(experiment_id, runs)
+
+
+def _versions_by_url(runs: Sequence[PlannedRun]) -> dict[str, str]:
+    """Label → version now, of the servers by URL that answer; programs of this machine are part of
+    the runs' content. One that does not answer has no other version for that."""
+    choices = {run.cell.system.label: run.cell.system for run in runs if run.cell.system.url}
+    found = {}
+    for label, choice in choices.items():
+        system = registry.system(choice.name)
+        if isinstance(system, ReachedByUrl):
+            with suppress(AssayError), system.attach(choice) as deployment:
+                found[label] = deployment.version
+    return found
 
 
 def _continued(

@@ -64,7 +64,9 @@ def test_two_servers_of_one_host_and_a_dead_one(tmp_path: Path) -> None:
         words = ("compare", "latest", "--between", between, "--records", "r.sqlite")
         compared = json.loads(_assay(tmp_path, *words, "--format", "json").stdout)
         verdicts = [ratio["verdict"] for ratio in compared["ratios"]]
-        assert verdicts and all(one.startswith("not comparable: answers to") for one in verdicts)
+        assert verdicts and all(
+            one.startswith("not comparable: rows of goods: 10 → 20; answers to") for one in verdicts
+        )
         named = _assay(
             tmp_path, "run", *common, "--on", f"old={urls[0]},new={urls[1]}", "--format", "csv"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from assay.experiment.storage_words import storage_choices
 from assay.plan import Plan, plan
 from assay.plan.content import content_of
 from assay.record import Store
-from assay.record.continuing import Continued
+from assay.record.continuing import NO_VERSIONS, Continued
 from assay.record.run_ends import RunEnd, exit_status
 from assay.report.sections import conditions
 from assay.workload import reader
@@ -58,14 +58,16 @@ def begin(store: Store, plan: Plan = PLAN) -> int:
     )
 
 
-def go_on(store: Store, plan: Plan = PLAN, **facts: Any) -> Continued | None:
+def go_on(
+    store: Store, plan: Plan = PLAN, versions: Mapping[str, str] = NO_VERSIONS, **facts: Any
+) -> Continued | None:
     known = {
         "machine": invented.MACHINE,
         "workload": invented.WORKLOAD,
         "build": invented.BUILD,
         "content": {"workload": "a", "systems": {"sqlite": "3.40"}},
     }
-    return store.continue_experiment(plan, plan.runs, COMMAND, {**known, **facts})
+    return store.continue_experiment(plan, plan.runs, COMMAND, {**known, **facts}, versions)
 
 
 @contextmanager
@@ -120,6 +122,24 @@ def rows(path: Path, question: str) -> list[tuple[Any, ...]]:
         return connection.execute(question).fetchall()
     finally:
         connection.close()
+
+
+def test_what_was_measured_on_another_version_of_a_server_is_measured_again(path: Path) -> None:
+    labels = [run.cell.system.label for run in PLAN.runs[:2]]
+    (was,) = rows(path, "SELECT json_extract(document, '$.version') FROM sites WHERE run_id = 1")[0]
+    with Store(path) as store:
+        found = go_on(store, versions={labels[0]: f"{was}, upgraded"})
+        assert found is not None
+        assert (sorted(found.kept), found.superseded) == ([1], 1)
+
+
+def test_a_server_of_the_same_version_or_of_none_is_not_measured_again(path: Path) -> None:
+    labels = [run.cell.system.label for run in PLAN.runs[:2]]
+    (was,) = rows(path, "SELECT json_extract(document, '$.version') FROM sites WHERE run_id = 1")[0]
+    with Store(path) as store:
+        found = go_on(store, versions={labels[0]: was, labels[1]: ""})
+        assert found is not None
+        assert (sorted(found.kept), found.superseded) == ([0, 1], 0)
 
 
 def test_ended_runs_stay_and_the_interrupted_one_begins_again(path: Path) -> None:

@@ -164,7 +164,7 @@ def _conclusions(
         for first, second, is_shown in _pairs(cells, factor, is_numeric=is_numeric)
     ]
     every = [run for cells in by_place.values() for cell in cells for run in cell.measured]
-    disturbed = undecided.why_disturbed(every)
+    disturbed = undecided.why_undecided(every)
     judged = with_verdicts(
         [_compared(experiment, factor, first, second, disturbed) for _, first, second, _ in pairs]
     )
@@ -242,7 +242,7 @@ def _compared(
         compared,
         not_comparable=_why_not_ranked(first) or _why_not_ranked(second) or compared.not_comparable,
         not_decided=disturbed
-        if undecided.why_disturbed([*first.measured, *second.measured])
+        if undecided.why_undecided([*first.measured, *second.measured])
         else compared.not_decided,
     )
 

@@ -108,7 +108,9 @@ def compared_cell(
         answers=_agreement(a, b, differing),
         blocked_by=() if fault else tuple(one.what for one in blocking),
         b_does_not_count=b.why_no_number,
-        not_decided=undecided.why_disturbed(both)
+        not_decided=undecided.why_changed(a.measured)
+        or undecided.why_changed(b.measured)
+        or undecided.why_disturbed(both)
         or (undecided.SEQUENTIAL if is_sequential else ""),
         runs_verdict=worst_word(run.verdict for run in both) if both else None,
         runs_reasons=tuple(_reasons(a, b)),

@@ -1,15 +1,22 @@
 """Takes the runs of two cells; gives why no verdict may be decided from them: other programs used
 the machine meanwhile, or one cell was measured after the other, so that their difference includes
-what changed on the machine between them."""
+what changed on the machine between them, or what a cell was measured on changed between its
+repetitions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assay.judge import kinds, machine_load
+from assay.judge import Evidence, found, kinds, machine_load
 from assay.record import RunRecord
 
 SEQUENTIAL = 'measured one after the other, not interleaved (order = "interleaved")'
+
+
+def why_undecided(runs: Iterable[RunRecord]) -> str:
+    """Of cells of one experiment: that their repetitions differ, or that they were disturbed."""
+    runs = list(runs)
+    return why_changed(runs) or why_disturbed(runs)
 
 
 def why_disturbed(runs: Iterable[RunRecord]) -> str:
@@ -24,6 +31,17 @@ def why_disturbed(runs: Iterable[RunRecord]) -> str:
         return ""
     _, worst = max(disturbed, key=lambda one: one[0])
     return worst + (f" in the worst of {len(disturbed)} such runs" if len(disturbed) > 1 else "")
+
+
+def why_changed(runs: Iterable[RunRecord]) -> str:
+    """``repetitions differ: version 15.18 in runs 1-2, 18.6 in run 3``; empty where all repetitions
+    of each cell found the same."""
+    of_cells: dict[str, list[Evidence]] = {}
+    for run in runs:
+        if run.evidence.is_measured:
+            of_cells.setdefault(run.cell_fingerprint, []).append(run.evidence)
+    changed = filter(None, map(found.changes, of_cells.values()))
+    return next((f"repetitions differ: {what}" for what in changed), "")
 
 
 def one_after_the_other(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> bool:

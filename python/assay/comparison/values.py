@@ -13,6 +13,9 @@ from assay.judge.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
 from assay.record import ExperimentRecord, RunRecord
 
+NOT_KNOWN = "not known"
+"""How a value begins that could not be read."""
+
 PlacedRun = tuple[int, RunRecord]
 """A run, with the place of its experiment in its side."""
 
@@ -41,6 +44,8 @@ class Difference(NamedTuple):
 
     @property
     def sentence(self) -> str:
+        if self.a == self.b and self.a.startswith(NOT_KNOWN):
+            return f"{self.name}: {self.a}"
         if self.a == self.b:
             return f"{self.name}: {self.a} on each side, not run by run the same"
         return f"{self.name}: {self.a or 'none'} → {self.b or 'none'}"

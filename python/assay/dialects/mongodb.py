@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from assay.dialects.minimal import MinimalDialect
+from assay.dialects.named_tables import NamedTables
 from assay.dialects.protocol import Index, Table
 
 _PRIMARY = "primary_key"
@@ -23,6 +24,10 @@ server's own."""
 _READS = re.compile(r'\s*\{\s*"(aggregate|count|distinct|find)"\s*:')
 _WRITING_STAGE = re.compile(r'\\|"\$(out|merge)"')
 """The stages of a pipeline that write; and a backslash, by which their names can be spelled too."""
+
+
+_COMMAND = re.compile(r'\s*\{\s*"(?P<command>\w+)"\s*:\s*"(?P<collection>[^"]+)"')
+_JOINED = re.compile(r'"from"\s*:\s*"([^"]+)"')
 
 
 class MongodbDialect(MinimalDialect):
@@ -61,6 +66,27 @@ class MongodbDialect(MinimalDialect):
             _text({"$facet": {"counted": [{"$count": "n"}]}}),
             _text({"$project": {"n": {"$ifNull": [{"$first": "$counted.n"}, 0]}}}),
         )
+
+    def tables_named(self, statement: str) -> NamedTables:
+        found = _COMMAND.match(statement)
+        if found is None:
+            return NamedTables()
+        joined = frozenset(_JOINED.findall(statement))
+        named = frozenset({found["collection"]})
+        if found["command"] == "insert":
+            return NamedTables(joined, named)
+        return NamedTables(named | joined)
+
+    def rows_of(self, table: str) -> str:
+        return self.count(table)
+
+    def whole_rows(self, table: str) -> str:
+        return _aggregate(table)
+
+    def limit_statements(self, longest_s: float) -> list[str]:
+        """Nothing: the limit is a part of each command."""
+        del longest_s
+        return []
 
     def read_all(self, table: str, columns: Sequence[str]) -> str:
         return _aggregate(table, _text({"$replaceWith": _fields(columns)}))

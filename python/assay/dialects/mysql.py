@@ -93,6 +93,7 @@ class MysqlDialect(StandardSql):
     }
     literal_style = "backslash"
     carriage_return: str | None = r"'\r'"
+    own_tables = ("information_schema.", "performance_schema.", "mysql.", "sys.", "dual")
     quote = "`"
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {
@@ -196,6 +197,13 @@ class MysqlDialect(StandardSql):
         """Of one database of the server, and of at most 64 characters: 56 of SHA-224. MySQL 9.6 has
         no MD5 without a component."""
         return f"SHA2(CONCAT(DATABASE(), {self.literal('.' + table)}), 224)"
+
+    def limit_statements(self, longest_s: float) -> list[str]:
+        """Of MariaDB, in seconds; of MySQL, in milliseconds."""
+        return [
+            f"SET SESSION max_statement_time = {longest_s:g}",
+            f"SET SESSION max_execution_time = {max(1, round(longest_s * 1000))}",
+        ]
 
     def limit_waiting(self, wait_s: float) -> list[str]:
         """In whole seconds, at least one; for rows, and for tables and names."""

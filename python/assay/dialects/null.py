@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.dialects.named_tables import NamedTables
 from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
 
 
 class NullDialect(StandardSql):
     name = "null"
+
+    def tables_named(self, statement: str) -> NamedTables:
+        """None: it keeps no rows."""
+        del statement
+        return NamedTables()
 
     def session_read_only(self) -> list[str]:
         """Nothing: there is nothing that it would refuse."""

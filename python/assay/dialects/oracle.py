@@ -53,6 +53,7 @@ class OracleDialect(BoundedIndexes):
     )
     server_names: tuple[str, ...] = ("Oracle",)
     isolation_levels: tuple[str, ...] = ("read committed", "serializable")
+    own_tables = ("dba_", "v$", "sys.", "dual")
     reserved_words = words(_RESERVED_WORDS)
     error_classes = codes(_CODES)
     type_words: Mapping[str, str] = type_words(

@@ -40,6 +40,7 @@ class PostgresqlDialect(StandardSql):
         varchar_length=10_485_760,
     )
     server_names: tuple[str, ...] = ("PostgreSQL", "psql")
+    own_tables = ("information_schema.", "pg_")
     reserved_words = frozenset(_RESERVED_WORDS.split())
     type_words: Mapping[str, str] = {
         **StandardSql.type_words,
@@ -125,6 +126,10 @@ class PostgresqlDialect(StandardSql):
         """Nothing to say: the lock is the transaction's."""
         del table
         return []
+
+    def limit_statements(self, longest_s: float) -> list[str]:
+        """In milliseconds, of which 0 would be no limit."""
+        return [f"SET statement_timeout = {max(1, round(longest_s * 1000))}"]
 
     def limit_waiting(self, wait_s: float) -> list[str]:
         """In milliseconds, of which 0 would be no limit."""

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from assay.dialects.named_tables import NamedTables
+
 
 @dataclass(frozen=True)
 class Column:
@@ -299,6 +301,29 @@ class LimitsWaiting(Protocol):
 
     def limit_waiting(self, wait_s: float) -> list[str]:
         """Statements after which none of the session waits for a lock much longer than this."""
+        ...
+
+
+@runtime_checkable
+class NamesTables(Protocol):
+    """A dialect whose statements say of which tables they are, so that Assay can look at what a
+    server that it did not fill holds."""
+
+    def tables_named(self, statement: str) -> NamedTables:
+        """The tables of one statement, without the system's own."""
+        ...
+
+    def rows_of(self, table: str) -> str:
+        """A statement whose one cell is the number of rows of the table, as a script spells it."""
+        ...
+
+    def whole_rows(self, table: str) -> str:
+        """A statement that gives all columns of every row, in any order of rows."""
+        ...
+
+    def limit_statements(self, longest_s: float) -> list[str]:
+        """Statements after which the server ends each of the session's that takes longer; one that
+        it refuses is passed over."""
         ...
 
 

@@ -35,6 +35,7 @@ class SqliteDialect(StandardSql):
 
     name = "sqlite"
     limits = SchemaLimits(source="sqlite.org/limits.html", columns=2000)
+    own_tables = ("sqlite_", "pragma_")
     carriage_return: str | None = "char(13)"
     read_only_codes: tuple[str, ...] = ("8",)
     server_names: tuple[str, ...] = ("SQLite",)

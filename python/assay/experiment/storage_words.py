@@ -157,7 +157,8 @@ def declared_choice(
 
 
 def usable_path(directory: str, kind: str) -> str:
-    """With the home directory in the place of ``~``, as a shell would. Raises `ArgumentError` for
+    """As an absolute path, since a relative one means another directory from another folder; with
+    the home directory in the place of ``~``, as a shell would. Raises `ArgumentError` for
     what can be no path."""
     path = Path(directory)
     try:
@@ -172,7 +173,7 @@ def usable_path(directory: str, kind: str) -> str:
             f"{shown(directory)} cannot be a directory of a storage: {why}",
             hint=f"choose another: {kind}:DIRECTORY",
         ) from None
-    return str(path)
+    return str(path.absolute())
 
 
 def as_written(kind: str, options: Mapping[str, str], directory: str | None) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.judge import kinds, samples, verdict
+from assay.judge import found, kinds, samples, verdict
 from assay.judge.evidence import Evidence
 from assay.judge.precision import number_of
 from assay.judge.seconds import deviation
@@ -39,7 +39,10 @@ def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
     if over is None:
         judged = verdict.worst([own for _, own in runs]) if _has_failed(runs) else NONE
         return CellVerdict(judged, (), len(runs), len(measured))
-    judged = verdict.of_number([own for _, own in measured], len(measured), len(runs), over)
+    verdicts = [own for _, own in measured]
+    if found.changes([run for run, _ in measured]):
+        verdicts.append(Verdict.because("indicative", _name(kinds.Kind.CELL_CHANGED)))
+    judged = verdict.of_number(verdicts, len(measured), len(runs), over)
     warnings = tuple(_warnings(len(runs), over, [run for run, _ in measured]))
     return CellVerdict(judged, warnings, len(runs), len(measured))
 
@@ -50,6 +53,8 @@ def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterato
     if over.relative > kinds.NOISE_LIMIT:
         detail = f"{units.share(over.relative)} over {over.n} repetitions"
         yield RunWarning(kinds.Kind.NOISY_REPETITIONS.id, detail)
+    if changes := found.changes(measured):
+        yield RunWarning(kinds.Kind.CELL_CHANGED.id, changes)
     yield from _outlying(measured)
     if detail := samples.few([run.driven for run in measured if run.driven]):
         yield RunWarning(kinds.Kind.FEW_SAMPLES.id, detail)
@@ -67,11 +72,16 @@ def _outlying(measured: Sequence[Evidence]) -> Iterator[RunWarning]:
 
     is_rate = isinstance(measured[0].observation, Observation)
     scale, unit = (1.0, "/s") if is_rate else (1e9, " s")
-    found = among_repetitions(np.asarray(known, dtype=np.float64) / scale)
-    if found is not None:
-        run = measured[found.at].run
+    outlier = among_repetitions(np.asarray(known, dtype=np.float64) / scale)
+    if outlier is not None:
+        run = measured[outlier.at].run
         named = f"run {run}: " if run else ""
-        yield RunWarning(kinds.Kind.OUTLYING_REPETITION.id, f"{named}{deviation(found, unit)}")
+        yield RunWarning(kinds.Kind.OUTLYING_REPETITION.id, f"{named}{deviation(outlier, unit)}")
+
+
+def _name(kind: kinds.Kind) -> str:
+    """As reasons of verdicts say it."""
+    return kind.id.replace("-", " ")
 
 
 def _has_failed(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:
@@ -79,5 +89,5 @@ def _has_failed(runs: Sequence[tuple[Evidence, Verdict]]) -> bool:
 
 
 def _spread(measured: Sequence[Evidence]) -> Spread | None:
-    found = [value for one in measured if (value := number_of(one)) is not None]
-    return spread(found) if found else None
+    values = [value for one in measured if (value := number_of(one)) is not None]
+    return spread(values) if values else None

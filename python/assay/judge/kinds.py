@@ -170,6 +170,27 @@ class Kind(Enum):
         "the server does not report its settings, so they are not in the record",
         "note them yourself; behind a pooler or proxy, connect to the server itself",
     )
+    DATA_UNKNOWN = WarningText(
+        "it is not known what the tables held that the scripts name, so that no other run is known "
+        "to have done the same work: this one is not compared",
+        "let the user of the URL read these tables; `assay compare --despite data` where you know "
+        "that the data are the same",
+        limits=True,
+    )
+    DATA_CHANGED = WarningText(
+        "the tables that the scripts read did not hold the same after the run as before, and the "
+        "run itself committed nothing: something else changed them meanwhile",
+        "stop what else writes to these tables, and run it again",
+        limits=True,
+        forbids_deciding=True,
+    )
+    CELL_CHANGED = WarningText(
+        "repetitions of a cell did not find the same version, settings or rows: their numbers are "
+        "not of one thing, so that nothing is ranked by them",
+        "repeat all of it on a system that nobody changes meanwhile: a new experiment (--new)",
+        limits=True,
+        forbids_deciding=True,
+    )
     SYNTHETIC_DATA = WarningText(
         "the rows are synthetic, with the lengths and frequencies of real data",
         "load the real files",

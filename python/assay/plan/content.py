@@ -6,7 +6,8 @@ processors and round-trip time, storage with its options, clients, cache, client
 parameters, protocol, driving), its repetition and its seed, the text of all scripts and files of
 the workload, the files that rows are read from, the sessions that load them, the version of the
 system's programs, and that of Assay. Not part of it are the machine, whose changes are said
-instead, the probe of a storage, and the version of a server that is named by its URL.
+instead, and the probe of a storage. The version of a server that is named by its URL is asked for
+when an experiment is continued (`assay.resuming`).
 """
 
 from __future__ import annotations

@@ -86,7 +86,9 @@ class Pool:
         sessions; ``stage`` gets the name of what
         is being done."""
         place = _place(planned)
-        if place not in self._up:
+        if place in self._up:
+            self._up[place].look_again()
+        else:
             cell = planned.cell
             with ExitStack() as stack:
                 connections = self._plan.connections_needed(cell.system)

@@ -91,6 +91,10 @@ class PooledSystem:
         """The least free space that its storage had lately; None where that is not known."""
         return self._running.least_space()
 
+    def look_again(self) -> None:
+        """Reads the version and the settings of a server that is not Assay's again."""
+        self._running.look_again()
+
     def in_its_memory(self, sessions: int) -> AbstractContextManager[None]:
         """A block in which this process has the memory limit of a system that works in it."""
         return self._running.in_its_memory(sessions)

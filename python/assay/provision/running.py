@@ -166,6 +166,15 @@ class RunningSystem:
         )
         return self._deployment
 
+    def look_again(self) -> None:
+        """Takes version, settings and address of a server by URL as they are now: others may have
+        changed them since the last run. A private one stays as it is. Raises as `start` does, and
+        keeps what was known then."""
+        if self._directory is None:
+            self._up.close()
+            self._up = ExitStack()
+            self.start()
+
     def _name_too_little_memory(self, error: SystemUnderTestError, ended: str) -> None:
         """What its programs say of such an end is advice on anything but the memory; it stays below
         the reason, as their log."""

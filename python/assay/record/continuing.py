@@ -23,6 +23,8 @@ from assay.record.process import ProcessIdentity, is_alive
 from assay.record.run_ends import ENDED, RunEnd
 from assay.record.runs_again import RunOnRecord, Runs, lay_out, runs_of
 
+NO_VERSIONS: Mapping[str, str] = {}
+
 
 class Kept(NamedTuple):
     """A run that had ended in a process before."""
@@ -92,9 +94,10 @@ def find(
     plan: Plan,
     chosen: Iterable[PlannedRun],
     command: Mapping[str, Any],
+    versions: Mapping[str, str] = NO_VERSIONS,
 ) -> LastExperiment | None:
     """The last experiment of the command, with what can be kept of it; None where that is finished,
-    or there is none. ``chosen``: see `go_on`."""
+    or there is none. ``chosen``, ``versions``: see `go_on`."""
     experiment_id = _unfinished(connection, command)
     if experiment_id is None:
         return None
@@ -102,7 +105,7 @@ def find(
     (ended_unix_ns,) = connection.execute(
         "SELECT ended_unix_ns FROM experiments WHERE id = ?", (experiment_id,)
     ).fetchone()
-    runs = Runs(connection, experiment_id, {run.position for run in chosen})
+    runs = Runs(connection, experiment_id, {run.position for run in chosen}, versions)
     return LastExperiment(
         experiment_id,
         before,
@@ -135,15 +138,17 @@ def go_on(
     facts: Mapping[str, Any],
     process: ProcessIdentity,
     now_ns: int,
+    versions: Mapping[str, str] = NO_VERSIONS,
 ) -> Continued | None:
     """Continues the last experiment of the command; None where that is finished, or nothing of it
     can be kept. ``facts``: machine, build, content and workload, as a new experiment keeps them.
     ``chosen``: the runs of the plan that may be executed now; the content of others is not looked
-    at.
+    at. ``versions``: label of a server by URL → its version now; one that is not in it is not
+    known.
 
     Raises `ArgumentError` where another process is at work on it.
     """
-    last = find(connection, plan, chosen, command)
+    last = find(connection, plan, chosen, command, versions)
     if last is None:
         return None
     if last.is_under_way:

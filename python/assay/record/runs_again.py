@@ -30,6 +30,8 @@ class RunOnRecord(NamedTuple):
     content: str
     was: str
     """The last state it was in before it was interrupted."""
+    version: str
+    """Of the system that it was measured on; empty: not known."""
     exit_status: int
 
     @property
@@ -41,6 +43,8 @@ _QUESTION = f"""
 SELECT id, state, position, cell_fingerprint, repetition, seed, content_fingerprint,
        coalesce((SELECT stages.state FROM stages WHERE run_id = runs.id
                  AND stages.state <> 'interrupted' ORDER BY rowid DESC LIMIT 1), '') AS was,
+       coalesce((SELECT json_extract(document, '$.version') FROM sites WHERE run_id = runs.id), '')
+         AS version,
        {EXIT_STATUS}
 FROM runs WHERE experiment_id = ? AND superseded = 0 ORDER BY position
 """
@@ -54,18 +58,30 @@ class Runs:
     """The runs of the experiment as they are, found by what they are of."""
 
     def __init__(
-        self, connection: sqlite3.Connection, experiment_id: int, chosen: set[int]
+        self,
+        connection: sqlite3.Connection,
+        experiment_id: int,
+        chosen: set[int],
+        versions: Mapping[str, str],
     ) -> None:
+        """``chosen``, ``versions``: see `assay.record.continuing.go_on`."""
         self.runs = runs_of(connection, experiment_id)
         self._chosen = chosen
+        self._versions = versions
         self._by_cell = {(old.cell, old.repetition, old.seed): old for old in self.runs}
 
     def match(self, run: PlannedRun) -> RunOnRecord | None:
         """The run on record that this one would repeat."""
         old = self._by_cell.get(_key(run))
-        if old is None or (run.position in self._chosen and old.content != run.content):
+        if old is None or (run.position in self._chosen and not self._is_of_use(old, run)):
             return None
         return old
+
+    def _is_of_use(self, old: RunOnRecord, run: PlannedRun) -> bool:
+        """Whether its content and the version it was measured on are those of now. A version that
+        is not known is no other one."""
+        now = self._versions.get(run.cell.system.label)
+        return old.content == run.content and (not (now and old.version) or now == old.version)
 
     def place(self, old: RunOnRecord, plan: Plan) -> int | None:
         """Where the plan has the run on record, whatever its content; None: it no longer does."""

@@ -4,10 +4,10 @@ The arguments of a call are on disk when it returns. That costs a flush, so `lab
 stages, never while clients are running. The calls are in the order of the stages::
 
     begin_experiment, or continue_experiment               every planned run is kept
-        begin_run → probed → provisioned
+        begin_run → probed → provisioned → found_data
             begin_step → loaded → driving → observed → sampled, accounted, checked → end_step
             begin_step → …
-        end_run
+        found_data → end_run
     end_experiment
 
 A run may end after any of them. A step may leave out any of its calls; a run without `begin_step`
@@ -29,6 +29,7 @@ from assay.drive.sampler import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
 from assay.judge import Evidence
+from assay.load.found_data import FoundTable
 from assay.observation import Observation, Observed
 from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
@@ -39,6 +40,7 @@ from assay.record import (
     cells,
     continuing,
     disputes,
+    found_tables,
     planned,
     probes,
     reading,
@@ -48,7 +50,7 @@ from assay.record import (
     run_steps,
     storage_requests,
 )
-from assay.record.continuing import Continued
+from assay.record.continuing import NO_VERSIONS, Continued
 from assay.record.document import json_text
 from assay.record.file import insert
 from assay.record.process import this_process
@@ -152,13 +154,14 @@ class Store(Questions):
         chosen: Iterable[PlannedRun],
         command: Mapping[str, Any],
         facts: Mapping[str, Any],
+        versions: Mapping[str, str] = NO_VERSIONS,
     ) -> Continued | None:
         """Continues the command's last experiment in this process, if it is unfinished: see
         `assay.record.continuing`."""
         process, now_ns, runs = this_process(), time.time_ns(), tuple(chosen)
         found = self._write().change(
             lambda connection: continuing.go_on(
-                connection, plan, runs, command, facts, process, now_ns
+                connection, plan, runs, command, facts, process, now_ns, versions
             )
         )
         if found is not None:
@@ -241,6 +244,13 @@ class Store(Questions):
             connection.execute("UPDATE sites SET document = ? WHERE run_id = ?", values)
 
         self._write().change(change)
+
+    def found_data(self, tables: Sequence[FoundTable], *, is_after: bool) -> None:
+        """Writes what the tables of a server hold that Assay did not fill."""
+        run_id = self._run()
+        self._write().change(
+            lambda connection: found_tables.keep(connection, run_id, tables, is_after=is_after)
+        )
 
     def loaded(self, dataset: Mapping[str, Any]) -> None:
         """Writes the loaded data set (`Dataset.for_record`): state driving."""

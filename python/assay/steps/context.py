@@ -37,6 +37,8 @@ class Known:
     questions: Questions = field(default_factory=Questions)
     sound: list[Dataset] = field(default_factory=list)
     """Data sets that were loaded and passed their consistency checks."""
+    statements: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Fingerprint of a cell → the statements of its scripts, where its data are not Assay's."""
     probed: set[str] = field(default_factory=set)
     """Names of the storages that were probed."""
 

@@ -38,7 +38,8 @@ class ReachedByUrl(Protocol):
 
 @runtime_checkable
 class CompletesUrls(Protocol):
-    """Its own clients read parts of an address from the environment and files."""
+    """Its own clients read parts of an address from the environment, from files, or from the
+    current folder."""
 
     url_variables: tuple[EnvVar, ...]
 

@@ -6,11 +6,12 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from assay import server_url
 from assay.errors import ArgumentError
 from assay.files import paths, shared_files
+from assay.server_url import Resolved
 
 _HEAD_BYTES = 16
 """As many as tell what kind of file it is."""
@@ -48,6 +49,12 @@ def file_of(url: str, kind: FileKind) -> Path:
         raise ArgumentError(f"{shown}: there is no {_missing(path)}", hint=_fix(path, kind))
     _insist_on_database(path, kind, str(shown))
     return path.resolve()
+
+
+def absolute(url: str, kind: FileKind) -> Resolved:
+    """The same file by its absolute path: from another folder, a relative path means another
+    file. Raises as `file_of` does."""
+    return Resolved(f"{server_url.parts(url).scheme}:///{quote(str(file_of(url, kind)))}")
 
 
 def _insist_on_database(path: Path, kind: FileKind, shown: str) -> None:

@@ -44,7 +44,7 @@ def why_undecided(cells: Sequence[CellRuns], keys: Sequence[Key]) -> str:
     if not any(depends_on_machine(key) for key in keys):
         return ""
     different = {cell.run_ids: cell for cell in cells}.values()
-    disturbed = undecided.why_disturbed(run for cell in different for run in cell.measured)
+    disturbed = undecided.why_undecided(run for cell in different for run in cell.measured)
     is_apart = any(
         undecided.one_after_the_other(one.measured, other.measured)
         for one, other in itertools.combinations(different, 2)

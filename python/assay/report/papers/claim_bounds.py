@@ -65,7 +65,7 @@ def _of_system(case: ClaimCase) -> JudgedClaim:
     if not broken and (invalid or not known):
         return case.not_comparable(next(iter(invalid.values()), comparability.NO_VALUE))
     measured = _values(sorted(one.value for one in known), key.unit)
-    if cell_ratio.depends_on_machine(key) and (why := undecided.why_disturbed(runs)):
+    if cell_ratio.depends_on_machine(key) and (why := undecided.why_undecided(runs)):
         return case.judged(ClaimVerdict.NOT_DECIDED, why, measured=measured)
     if broken:
         limits = {one.limit for one in known}

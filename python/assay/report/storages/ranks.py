@@ -139,7 +139,7 @@ def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
 def _why_not(cell: CellRuns, commits: bool) -> str:
     """Why its throughput is not compared with its probe; empty: it is."""
     why = probed_flushes.why_none(cell.runs[0]) if commits else ""
-    why = why or undecided.why_disturbed(cell.measured)
+    why = why or undecided.why_undecided(cell.measured)
     return why or why_not_steady(warning for run in cell.measured for warning in run.warnings)
 
 

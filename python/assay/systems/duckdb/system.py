@@ -15,12 +15,14 @@ from pathlib import Path
 from assay.capabilities import CAPABILITIES
 from assay.dialects.duckdb import DUCKDB as DIALECT
 from assay.dialects.protocol import Dialect
+from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemMissing, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.install.prefix import Prefix, Report
 from assay.provision import sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
+from assay.server_url import Resolved
 from assay.systems.abilities import Found
 from assay.systems.duckdb import installation, settings, url
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
@@ -43,6 +45,7 @@ class Duckdb:
     }
     option_specs: tuple[OptionSpec, ...] = (BUFFER,)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    url_variables: tuple[EnvVar, ...] = ()
     chosen_by = installation.LIBRARY
     verified = "in the tests"
     installable_version = "2.0.0"
@@ -86,6 +89,9 @@ class Duckdb:
 
     def check_url(self, text: str) -> None:
         url.file_of(text)
+
+    def complete_url(self, text: str) -> Resolved:
+        return url.absolute(text)
 
     def is_in_process(self, choice: SystemChoice) -> bool:
         del choice

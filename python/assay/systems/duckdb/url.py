@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from assay.errors import SystemMissing
+from assay.server_url import Resolved
 from assay.systems import file_url
 from assay.systems.duckdb import installation
 from assay.systems.file_url import FileKind
@@ -18,6 +19,11 @@ SCHEMES = ("duckdb",)
 def file_of(url: str) -> Path:
     """See `assay.systems.file_url`."""
     return file_url.file_of(url, _KIND)
+
+
+def absolute(url: str) -> Resolved:
+    """See `assay.systems.file_url`."""
+    return file_url.absolute(url, _KIND)
 
 
 def _making(file: Path) -> str:

@@ -16,12 +16,14 @@ from pathlib import Path
 from assay.capabilities import CAPABILITIES
 from assay.dialects.protocol import Dialect
 from assay.dialects.sqlite import SQLITE as DIALECT
+from assay.env_vars import EnvVar
 from assay.errors import Bug, SystemMissing
 from assay.experiment.values import SystemChoice
 from assay.program import Program
 from assay.provision import sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
+from assay.server_url import Resolved
 from assay.systems.abilities import Found, Profile
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.profiles import profiles_of
@@ -58,6 +60,7 @@ class Sqlite:
     }
     option_specs: tuple[OptionSpec, ...] = (BUFFER, BUSY_TIMEOUT)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    url_variables: tuple[EnvVar, ...] = ()
     verified = "in the tests"
 
     def profiles(self) -> Mapping[str, Profile]:
@@ -79,6 +82,9 @@ class Sqlite:
 
     def check_url(self, text: str) -> None:
         url.file_of(text)
+
+    def complete_url(self, text: str) -> Resolved:
+        return url.absolute(text)
 
     def is_in_process(self, choice: SystemChoice) -> bool:
         del choice

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from assay.server_url import Resolved
 from assay.systems import file_url
 from assay.systems.file_url import FileKind
 
@@ -14,6 +15,11 @@ SCHEMES = ("sqlite", "sqlite3")
 def file_of(url: str) -> Path:
     """See `assay.systems.file_url`."""
     return file_url.file_of(url, _KIND)
+
+
+def absolute(url: str) -> Resolved:
+    """See `assay.systems.file_url`."""
+    return file_url.absolute(url, _KIND)
 
 
 _KIND = FileKind(

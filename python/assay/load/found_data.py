@@ -1,0 +1,138 @@
+"""Takes a server or file that Assay did not fill, and the statements of a run; returns what the
+tables that these name hold: their numbers of rows, and a digest of the smaller ones.
+
+It is read outside the measured time, before and after each run, in a session of its own. The cost
+is bounded: the server ends a statement after `LONGEST_S`, no statement begins later than that, and
+values are read of tables of at most `MOST_DIGESTED` rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from assay import _engine
+from assay.dialects.named_tables import NamedTables
+from assay.dialects.protocol import Dialect, NamesTables
+from assay.errors import AssayError
+from assay.provision.deployment import Deployment
+from assay.provision.engine_calls import Session
+from assay.provision.session import LOST, session
+
+LONGEST_S = 5.0
+"""Of one look at all tables of a run."""
+MOST_DIGESTED = 100_000
+"""Rows."""
+_GRACE_S = 2.0
+"""How much later than `LONGEST_S` a server may answer that it has ended a statement."""
+
+
+class FoundTable(NamedTuple):
+    """A table as it was found."""
+
+    name: str
+    """As a script spells it; empty: what is not known is of no single table."""
+    rows: int | None
+    digest: str
+    """Of all values in any order, 16 hex digits; empty: not read."""
+    is_only_added_to: bool
+    """Whether the run adds rows to it and does nothing else with it: what it holds is not
+    compared, and need not be known."""
+    unknown: str
+    """Why it is not known what it holds; empty: it is."""
+
+
+@dataclass(frozen=True)
+class FoundData:
+    """What the tables of a run held. Each is empty where the run did not get so far."""
+
+    before: tuple[FoundTable, ...] = ()
+    after: tuple[FoundTable, ...] = ()
+
+    @property
+    def unknown(self) -> str:
+        """What is not known of it, and why; empty: all is known."""
+        found = (
+            f"{one.name}: {one.unknown}" if one.name else one.unknown
+            for one in (*self.before, *self.after)
+            if one.unknown
+        )
+        return "; ".join(dict.fromkeys(found))
+
+
+def look(
+    deployment: Deployment, dialect: Dialect, statements: Iterable[str]
+) -> tuple[FoundTable, ...]:
+    """What the tables that the statements name hold now, in the order of their names."""
+    if not isinstance(dialect, NamesTables):
+        return (_unknown("", f"statements of {dialect.name} do not say which tables they read"),)
+    named = [dialect.tables_named(statement) for statement in statements]
+    hidden = tuple(_unknown("", why) for why in dict.fromkeys(one.hidden for one in named) if why)
+    tables = _tables(named)
+    if not tables:
+        return hidden
+    address = replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
+    try:
+        with session(address) as opened:
+            return (*hidden, *_looked_at(opened, dialect, tables))
+    except AssayError as error:
+        return (*hidden, _unknown("", _line(error.message)))
+
+
+def _tables(named: Sequence[NamedTables]) -> dict[str, bool]:
+    """Name → whether rows are only added to it. A table that a statement makes is none that was
+    there before."""
+    made = {name.casefold() for one in named for name in one.made}
+    read = {name for one in named for name in one.read}
+    found = {name for one in named for name in one.added_to} | read
+    return {
+        name: name not in read
+        for name in sorted(found)
+        if name.casefold() not in made and not name.startswith(":")
+    }
+
+
+def _looked_at(opened: Session, dialect: NamesTables, tables: dict[str, bool]) -> list[FoundTable]:
+    for statement in dialect.limit_statements(LONGEST_S):
+        with suppress(_engine.EngineError):
+            opened.execute(statement)
+    ends_s = time.monotonic() + LONGEST_S
+    found = []
+    for name, is_only_added_to in tables.items():
+        try:
+            if time.monotonic() > ends_s and not is_only_added_to:
+                found.append(_unknown(name, f"not counted within {LONGEST_S:g} s"))
+                continue
+            rows = int(opened.execute(dialect.rows_of(name)).rows[0][0] or 0)
+            digest = ""
+            if rows <= MOST_DIGESTED and not is_only_added_to and time.monotonic() < ends_s:
+                digest = _digest(opened, dialect.whole_rows(name))
+            found.append(FoundTable(name, rows, digest, is_only_added_to, ""))
+        except (_engine.EngineError, ValueError, IndexError) as error:
+            if isinstance(error, _engine.EngineError) and error.error_class == LOST:
+                raise
+            message = error.message if isinstance(error, _engine.EngineError) else str(error)
+            why = "" if is_only_added_to else _line(message)
+            found.append(FoundTable(name, None, "", is_only_added_to, why))
+    return found
+
+
+def _digest(opened: Session, statement: str) -> str:
+    """Empty where the values cannot be read in time; the number of rows is known then."""
+    try:
+        return opened.digest(statement)[1]
+    except _engine.EngineError as error:
+        if error.error_class == LOST:
+            raise
+        return ""
+
+
+def _unknown(name: str, why: str) -> FoundTable:
+    return FoundTable(name, None, "", False, why)
+
+
+def _line(message: str) -> str:
+    return message.partition("\n")[0]

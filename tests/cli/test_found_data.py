@@ -1,0 +1,159 @@
+"""Data that Assay did not load: counted before and after each run, and compared."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assay import registry
+from tests.support import servers
+
+BIN = Path(sys.executable).parent
+SYSTEM = registry.system("postgresql")
+CELL = "sqlite at d.sqlite, 1 client"
+COMMON = ("--transactions", "40", "--repetitions", "2", "--records", "r.sqlite")
+
+
+def _assay(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BIN / "assay", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def _warnings(ended: subprocess.CompletedProcess[str]) -> dict[str, str]:
+    """Name → detail."""
+    found: list[dict[str, Any]] = json.loads(ended.stdout)["warnings"]
+    return {one["name"]: "; ".join(one["details"]) for one in found}
+
+
+def _execute(file: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(file)) as connection, connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    _execute(
+        tmp_path / "d.sqlite",
+        "CREATE TABLE goods (x INTEGER)",
+        *(f"INSERT INTO goods VALUES ({x})" for x in range(10)),
+        "CREATE TABLE log (x INTEGER)",
+    )
+    (tmp_path / "read.sql").write_text("SELECT count(*) FROM goods;\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        ("INSERT INTO goods VALUES (1)", "rows of goods: 10 → 11"),
+        ("UPDATE goods SET x = x + 1", "values of goods: "),
+    ],
+)
+def test_data_that_others_changed_leave_no_verdict(
+    folder: Path, change: str, difference: str
+) -> None:
+    on = ("--on", "sqlite:///d.sqlite")
+    _assay(folder, "run", "read.sql", *COMMON, *on)
+    _execute(folder / "d.sqlite", change)
+    _assay(folder, "run", "read.sql", *COMMON, *on)
+    judged = _assay(
+        folder, "compare", "1", "2", "--records", "r.sqlite", "--fail-if", "throughput_per_s<9x"
+    )
+    assert judged.returncode == 2, judged.stdout
+    assert f"cannot be judged: throughput_per_s<9x: {CELL}: {difference}" in judged.stderr
+    trend = _assay(folder, "trend", "--records", "r.sqlite").stdout
+    assert "other work" in trend, trend
+    with closing(sqlite3.connect(folder / "r.sqlite")) as record:
+        counted = record.execute("SELECT is_after, rows FROM found_tables WHERE run_id = 1")
+        assert counted.fetchall() == [(0, 10), (1, 10)]
+
+
+def test_a_run_that_adds_rows_to_a_log_is_compared_and_one_that_reads_what_it_adds_is_not(
+    folder: Path,
+) -> None:
+    (folder / "log.sql").write_text("INSERT INTO log VALUES (1);\nSELECT x FROM goods LIMIT 1;\n")
+    (folder / "grow.sql").write_text("INSERT INTO goods VALUES (1);\nSELECT count(*) FROM goods;\n")
+    on = ("--on", "sqlite:///d.sqlite", "--format", "json")
+    logged = _assay(folder, "run", "log.sql", *COMMON, *on)
+    assert "cell-changed" not in _warnings(logged), logged.stderr
+    _assay(folder, "run", "log.sql", *COMMON, *on)
+    compared = _assay(folder, "compare", "1", "2", "--records", "r.sqlite").stdout
+    assert "rows of" not in compared, compared
+    grown = _warnings(_assay(folder, "run", "grow.sql", *COMMON, *on))
+    assert "rows of goods 10 in run" in grown["cell-changed"]
+
+
+def test_files_of_one_name_in_two_folders_are_two_cells(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        _execute(tmp_path / name / "d.sqlite", "CREATE TABLE goods (x INTEGER)")
+        (tmp_path / name / "read.sql").write_text("SELECT count(*) FROM goods;\n")
+        _assay(
+            tmp_path / name, "run", "read.sql", "--transactions", "40", "--on",
+            "sqlite:///d.sqlite", "--records", "../r.sqlite",
+        )  # fmt: skip
+    compared = _assay(tmp_path, "compare", "1", "2", "--records", "r.sqlite")
+    assert compared.returncode == 2
+    assert "no cell in common" in compared.stdout + compared.stderr
+
+
+def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_not_known(
+    tmp_path: Path,
+) -> None:
+    """The first repetition itself changes a setting, as another session would."""
+    (tmp_path / "set.sql").write_text(
+        "ALTER SYSTEM SET work_mem = '8MB';\nSELECT pg_reload_conf();\n"
+    )
+    (tmp_path / "may.sql").write_text(
+        "\\if 1 = 2\nSELECT count(*) FROM goods;\n\\endif\nSELECT count(*) FROM shown;\n"
+    )
+    (tmp_path / "add.sql").write_text("INSERT INTO log VALUES (1);\n")
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(SYSTEM, storage, options={"transport": "tcp"}) as server,
+    ):
+        for statement in (
+            "CREATE TABLE goods AS SELECT generate_series(1, 9) x",
+            "CREATE VIEW shown AS SELECT 1 FROM goods",
+            "CREATE TABLE log (x int)",
+            "CREATE ROLE low LOGIN PASSWORD 'low'",
+            "GRANT SELECT ON shown TO low",
+            "GRANT INSERT ON log TO low",
+        ):
+            servers.ask(server, statement)
+        url = servers.url_of(SYSTEM, server)
+        changed = _assay(tmp_path, "run", "set.sql", *COMMON, "--on", url, "--format", "json")
+        assert "work_mem 4MB in run 1, 8MB in run 2" in _warnings(changed)["cell-changed"]
+        low = url.replace(url.partition("//")[2].partition("@")[0], "low:low")
+        for number in (2, 3):
+            run = _assay(tmp_path, "run", "may.sql", *COMMON, "--on", low, "--format", "json")
+            unknown = _warnings(run)["data-unknown"]
+            assert "goods: permission denied for table goods" in unknown, number
+        judged = _assay(
+            tmp_path,
+            "compare",
+            "2",
+            "3",
+            "--records",
+            "r.sqlite",
+            "--fail-if",
+            "throughput_per_s<9x",
+        )
+        added = _assay(tmp_path, "run", "add.sql", *COMMON, "--on", low, "--format", "json")
+        assert "data-unknown" not in _warnings(added)
+    assert judged.returncode == 2, judged.stdout
+    assert "not known (goods: permission denied" in judged.stderr
