@@ -4,13 +4,12 @@ its clients run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from assay.files.toml_file import Section
 from assay.text import quantities
-from assay.text.nearest import did_you_mean
+from assay.workload import script_names
 from assay.workload.values import Script
 
 ORDERS = ("sequence", "mix")
@@ -29,7 +28,7 @@ class Scripts:
 def read(section: Section, known: Mapping[str, Script]) -> Scripts:
     """The scripts, none where the section names none; raises `ExperimentError` with the line."""
     mix = _mix(section, known)
-    listed = named(section, "scripts", section.texts("scripts", ()), known, "script")
+    listed = script_names.named(section, "scripts", section.texts("scripts", ()), known)
     order = section.choice("order", ORDERS, "mix" if mix else "sequence")
     if mix and order != "mix":
         raise section.error("weights have no effect in a sequence", "mix", hint='order = "mix"')
@@ -39,39 +38,13 @@ def read(section: Section, known: Mapping[str, Script]) -> Scripts:
 def _mix(section: Section, known: Mapping[str, Script]) -> dict[str, int]:
     """``[tests.NAME.mix]``: script → its weight."""
     weights = section.section("mix")
-    mix = {
-        name: weights.whole(word, quantities.WEIGHT_IN_A_MIX)
-        for word in weights.names()
-        for name in named(weights, word, (word,), known, "script")
-    }
+    mix: dict[str, int] = {}
+    for word in weights.names():
+        weight = weights.whole(word, quantities.WEIGHT_IN_A_MIX)
+        for name in script_names.named(weights, word, (word,), known):
+            if name in mix:
+                raise weights.error(f"{name} has two weights", word, hint="leave one of them out")
+            mix[name] = weight
     if mix and not any(mix.values()):
         raise section.error("at least one weight of a mix must be above 0", "mix")
     return mix
-
-
-def named(
-    section: Section, key: str, words: Iterable[str], known: Mapping[str, Script], kind: str
-) -> tuple[str, ...]:
-    """The names of the scripts or checks (``kind``, for messages) that the words mean: each by its
-    name, by its path, or with others by a pattern of paths."""
-    names: dict[str, None] = {}
-    for word in words:
-        meant = [script.name for script in known.values() if _means(word, script)]
-        if not meant:
-            raise section.error(
-                f"no {kind} is called {word!r}", key, hint=did_you_mean(word, _words(word, known))
-            )
-        names |= dict.fromkeys(meant)
-    return tuple(names)
-
-
-def _means(word: str, script: Script) -> bool:
-    """Files that are no SQL may be data, so they are scripts only by their ending."""
-    is_script = script.language == "sql" or word.endswith(Path(script.path).suffix)
-    return bool(word) and is_script and (word == script.name or Path(script.path).match(str(word)))
-
-
-def _words(word: str, known: Mapping[str, Script]) -> list[str]:
-    """The known ones, in the form in which the word is."""
-    is_path = "/" in word or "." in word
-    return [script.path if is_path else script.name for script in known.values()]

@@ -10,7 +10,14 @@ from assay.experiment.values import AS_IS, CACHES, PROTOCOLS, STOPS, Driving
 from assay.files.toml_file import Section
 from assay.text import quantities
 from assay.text.nearest import did_you_mean
-from assay.workload import declared_scripts, declared_steps, dialect_names, driving, procedures
+from assay.workload import (
+    declared_scripts,
+    declared_steps,
+    dialect_names,
+    driving,
+    procedures,
+    script_names,
+)
 from assay.workload.parameters import Parameter, Scalar
 from assay.workload.scripts import needed_values
 from assay.workload.steps import Drive, Group, Step
@@ -93,7 +100,7 @@ def _checks(section: Section, key: str, known: Known, default: tuple[str, ...]) 
     if key not in section:
         return default
     given = section.texts(key, may_be_empty=True)
-    return declared_scripts.named(section, key, given, known.checks, "check")
+    return script_names.named(section, key, given, known.checks, "check")
 
 
 def _steps(section: Section, known: Known) -> tuple[Step, ...]:

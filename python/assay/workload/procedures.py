@@ -25,13 +25,14 @@ from assay.text.quantities import CLIENTS
 from assay.workload import step_keys
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
+from assay.workload.script_names import Named
 from assay.workload.steps import Step
 
 PROCEDURES = ("drive", "update", "limit", "reference", "connect")
 
 
 def read(
-    section: Section, procedure: str, scripts: Mapping[str, object], known: Mapping[str, Parameter]
+    section: Section, procedure: str, scripts: Mapping[str, Named], known: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
     """The steps of the test that ``section`` declares; raises `ExperimentError`."""
     if procedure == "update":
@@ -56,7 +57,7 @@ def _connect() -> tuple[Step, ...]:
 
 
 def _reference(
-    section: Section, scripts: Mapping[str, object], known: Mapping[str, Parameter]
+    section: Section, scripts: Mapping[str, Named], known: Mapping[str, Parameter]
 ) -> tuple[Step, ...]:
     """Compares the rows that a single client leaves on a small table with those of many clients."""
     small = step_keys.parameters(section.section("parameters"), known)

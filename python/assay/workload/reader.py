@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from assay import registry
@@ -18,11 +18,12 @@ from assay.workload import (
     keys,
     parameters,
     relations,
+    script_names,
     scripts,
     tables,
 )
 from assay.workload.schema import Expression, Schema
-from assay.workload.values import Workload
+from assay.workload.values import Script, Workload
 
 
 def read(name_or_path: str) -> Workload:
@@ -62,7 +63,7 @@ def read(name_or_path: str) -> Workload:
         checks=found.checks,
         overrides=found.overrides,
         not_expressible=_not_expressible(
-            top.section("not_expressible"), [*found.scripts, *found.checks]
+            top.section("not_expressible"), {**found.scripts, **found.checks}
         ),
         expected=expected,
         expected_rules=rules,
@@ -91,7 +92,7 @@ def _refuse_unknown_dialects(folder: Path, found: scripts.Found) -> None:
             )
 
 
-def _not_expressible(section: Section, known: Collection[str]) -> dict[tuple[str, str], str]:
+def _not_expressible(section: Section, known: Mapping[str, Script]) -> dict[tuple[str, str], str]:
     """``[not_expressible.DIALECT]``: a script or a check → why it has no text in the dialect or
     language."""
     reasons = {}
@@ -99,14 +100,10 @@ def _not_expressible(section: Section, known: Collection[str]) -> dict[tuple[str
         if hint := dialect_names.hint_if_unknown(dialect):
             raise section.error(f"no dialect is called {dialect!r}", dialect, hint=hint)
         of_dialect = section.section(dialect)
-        for name in of_dialect.names():
-            if name not in known:
-                raise of_dialect.error(
-                    f"no script and no check is called {name!r}",
-                    name,
-                    hint=did_you_mean(name, known),
-                )
-            reasons[dialect, name] = of_dialect.text(name)
+        for word in of_dialect.names():
+            reason = of_dialect.text(word)
+            for name in script_names.named(of_dialect, word, (word,), known, "script or check"):
+                reasons[dialect, name] = reason
     return reasons
 
 

@@ -2,10 +2,11 @@
 
 Every ``*.sql`` below the folder is a script; its name (the transaction type) is the file's name
 without the ending. A file of the same name beside it that ends in ``.cql`` or ``.json`` holds its
-statements in that language; alone, it is a script where a test names it by this ending, and else a
-file of data. ``overrides/<dialect>/<path of the script>`` replaces a script for one dialect, or for
-several (``overrides/db2+oracle/…``), and must give the reason in a comment on its first line. A
-file in ``checks/`` is not a transaction type but a query that must return no row.
+statements in that language; alone, it is a script where a test names it by this ending, a check in
+``checks/``, and else a file of data. ``overrides/<dialect>/<path of the script>`` replaces a script
+for one dialect, or for several (``overrides/db2+oracle/…``), and must give the reason in a comment
+on its first line. A file in ``checks/`` is not a transaction type but a query that must return no
+row.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from pathlib import Path
 from assay.errors import ExperimentError
 from assay.files import text_file
 from assay.text.nearest import did_you_mean
+from assay.workload.script_names import CHECKS
 from assay.workload.values import Script
 
 OVERRIDES = "overrides"
-CHECKS = "checks"
 LANGUAGES = ("cql", "json")
 """Of statements that are no SQL; such a file ends in the language."""
 _LITERAL = re.compile(r"'[^']*'|--[^\n]*")
@@ -65,18 +66,15 @@ def read(folder: Path) -> Found:
             overrides.append((within, text))
             continue
         if other := found.scripts.get(file.stem) or found.checks.get(file.stem):
-            raise ExperimentError(
-                f"a second script is called {file.stem!r}; the first is {other.path}",
-                file=file,
-                hint="the file's name is the transaction type, so it must differ",
-            )
+            raise _second(file, file.stem, other)
         kind = found.checks if within.parts[0] == CHECKS else found.scripts
         kind[file.stem] = Script(file.stem, within.as_posix(), text)
+    found.checks.update(_checks_alone(folder, found))
     every = {**found.scripts, **found.checks}
     for script in every.values():
         for language in LANGUAGES:
             file = (folder / script.path).with_suffix(f".{language}")
-            if file.is_file():
+            if language != script.language and file.is_file():
                 within, text = file.relative_to(folder), text_file.read(file, ExperimentError)
                 found.texts[within.as_posix()] = text
                 key = language, script.name
@@ -94,6 +92,29 @@ def read(folder: Path) -> Found:
                 )
             found.overrides[dialect, name] = Script(name, within.as_posix(), text)
     return found
+
+
+def _checks_alone(folder: Path, found: Found) -> dict[str, Script]:
+    """The checks of another language without SQL beside them."""
+    checks: dict[str, Script] = {}
+    for language in LANGUAGES:
+        for file in sorted((folder / CHECKS).rglob(f"*.{language}")):
+            within, name = file.relative_to(folder).as_posix(), file.stem
+            if other := found.scripts.get(name):
+                raise _second(file, name, other)
+            if name not in (*found.checks, *checks):
+                text = text_file.read(file, ExperimentError)
+                found.texts[within] = text
+                checks[name] = Script(name, within, text, language=language)
+    return checks
+
+
+def _second(file: Path, name: str, first: Script) -> ExperimentError:
+    return ExperimentError(
+        f"a second script is called {name!r}; the first is {first.path}",
+        file=file,
+        hint="the file's name is the transaction type, so it must differ",
+    )
 
 
 def _alone(folder: Path, every: Collection[str]) -> dict[str, Script]:

@@ -6,14 +6,23 @@ from collections.abc import Mapping
 
 from assay.files.toml_file import Section
 from assay.text.nearest import did_you_mean
+from assay.workload import script_names
 from assay.workload.parameters import Parameter
 from assay.workload.schema import Expression
+from assay.workload.script_names import Named
 
 
-def script(section: Section, key: str, scripts: Mapping[str, object]) -> str:
-    """The name of the script whose path is the value of ``key``."""
-    by_path = {f"{name}.sql": name for name in scripts}
-    return by_path[section.choice(key, by_path)]
+def script(section: Section, key: str, scripts: Mapping[str, Named]) -> str:
+    """The name of the one script that is the value of ``key``."""
+    word = section.text(key)
+    found = script_names.named(section, key, (word,), scripts)
+    if len(found) > 1:
+        raise section.error(
+            f"{key} = {word!r}: expected one script, found {len(found)}",
+            key,
+            hint=f"name one of them: {', '.join(found)}",
+        )
+    return found[0]
 
 
 def parameters(section: Section, known: Mapping[str, Parameter]) -> dict[str, Expression]:

@@ -1,0 +1,61 @@
+"""Takes a word by which a workload file names scripts or checks; returns the names of those it
+means, or raises an error with the file, the line and the nearest name.
+
+Wherever one is named, the word may be its name (``buy``), its path (``buy.sql``,
+``reads/buy.sql``), or a glob of paths (``reads/*.sql``, ``*``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from assay.files.toml_file import Section
+from assay.text.nearest import did_you_mean
+
+CHECKS = "checks"
+"""The folder whose files are checks, whatever their ending."""
+
+
+class Named(Protocol):
+    """A script or a check, as far as it is named."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def language(self) -> str: ...
+
+
+def named(
+    section: Section,
+    key: str,
+    words: Iterable[str],
+    known: Mapping[str, Named],
+    kind: str = "script",
+) -> tuple[str, ...]:
+    """The names that any of the words means, each once, in the order of the words. ``kind``: what
+    those of ``known`` are called; ``key``: where the words stand in ``section``."""
+    names: dict[str, None] = {}
+    for word in words:
+        meant = [name for name, script in known.items() if _is_meant(name, script, word)]
+        if not meant:
+            raise section.error(
+                f"no {kind} is called {word!r}", key, hint=did_you_mean(word, _words(word, known))
+            )
+        names |= dict.fromkeys(meant)
+    return tuple(names)
+
+
+def _is_meant(name: str, script: Named, word: str) -> bool:
+    """Files that are no SQL may be data, so they are scripts only by their ending."""
+    path = Path(script.path)
+    is_named = script.language == "sql" or path.parts[0] == CHECKS or word.endswith(path.suffix)
+    return bool(word) and is_named and (word == name or path.match(str(word)))
+
+
+def _words(word: str, known: Mapping[str, Named]) -> list[str]:
+    """What is known, as the word is spelled: paths, or names."""
+    is_path = "/" in word or "." in word
+    return [script.path if is_path else name for name, script in known.items()]
