@@ -109,6 +109,19 @@ def test_another_machine_and_invalid_runs_are_said(tmp_path: Path) -> None:
     assert [one.name for one in found.points[1].differs] == ["cpu_model"]
 
 
+def test_another_version_of_assay_is_said(tmp_path: Path) -> None:
+    first = measured(tmp_path / "a.sqlite", 1.0)
+    newer = [
+        (path, replace(run, build={**run.build, "assay": "99"}))
+        for path, run in measured(tmp_path / "a.sqlite", 1.0)
+    ]
+    (found,) = trends([*first, *newer])
+    (difference,) = found.points[1].differs
+    assert (difference.name, difference.b) == ("version of Assay", "99")
+    assert difference.a == first[0][1].build["assay"]
+    assert not found.points[1].is_first_of_its_work
+
+
 def test_a_trend_begins_anew_where_the_script_was_changed(tmp_path: Path) -> None:
     runs = [one for _ in range(5) for one in measured(tmp_path / "a.sqlite", 1.0)]
     script = ScriptRecord("checks", "checks.sql", "SELECT 1;", 1)

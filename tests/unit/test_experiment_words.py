@@ -118,6 +118,7 @@ def test_client_counts_are_numbers() -> None:
         ({"on": ("sqlite,sqlite",)}, "--on: sqlite is given twice", "once"),
         ({"set": ("sqlite.threads=1,1",)}, "--on: sqlite threads=1 is given twice", "once"),
         ({"set": ("replicas=1,1",)}, "replicas: 1 is given twice", "--repetitions"),
+        ({"set": ("replicas=1", "replicas = 2")}, "expected replicas once", "--set replicas=1,2"),
         ({"clients": "1,2,1"}, "clients: 1 is given twice", "--repetitions"),
         ({"offered_rate_per_s": "5,5.0"}, "--offered-rate: 5 is given twice", "once"),
         ({"storage": ("here,here",)}, "--storage: here is given twice", "once"),

@@ -97,6 +97,14 @@ def test_openmetrics_text_has_the_numbers_of_the_runs(driven: ExperimentRecord) 
             if sample.labels["run"] == str(run.id) and "quantile" in sample.labels
         }
         assert quantiles["0.5"] == run.driven.all_ok.latency.p50_ns / 1e9
+    assert {
+        (one.labels["run"], one.labels["system_version"], one.labels["cell"])
+        for one in families["assay_run"].samples
+    } == {
+        (str(run.id), run.deployment.version, run.cell_fingerprint)
+        for run in driven.runs
+        if run.deployment
+    }
     counts = [families[f"assay_runs_{name}"].samples[0] for name in ("planned", "ended")]
     assert [(one.labels["experiment"], one.value) for one in counts] == [("1", 2), ("1", 2)]
     outcomes = families["assay_transactions"].samples

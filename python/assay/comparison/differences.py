@@ -64,6 +64,7 @@ def of_following_runs(a: RunRecord, b: RunRecord) -> tuple[Difference, ...]:
     """Of two runs of one cell, the second in a later experiment."""
     return (
         *_of_machine_facts(a.machine, b.machine),
+        *_one("assay", "version of Assay", _build(a), _build(b)),
         *_one("workload", "text of the scripts", _scripts(a), _scripts(b)),
         *_of_runs([a], [b], between=""),
     )
@@ -218,8 +219,8 @@ def _experiments(side: Side, runs: Sequence[RunRecord]) -> list[ExperimentRecord
     return [one for one in side.experiments if one.id in numbers]
 
 
-def _build(experiment: ExperimentRecord) -> str:
-    return str(experiment.build.get("assay", ""))
+def _build(one: ExperimentRecord | RunRecord) -> str:
+    return str(one.build.get("assay", ""))
 
 
 def _text(experiment: ExperimentRecord) -> str:

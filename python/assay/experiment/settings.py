@@ -199,11 +199,19 @@ def apply(
     words: Iterable[str], choices: tuple[SystemChoice, ...], workload: Workload
 ) -> tuple[tuple[SystemChoice, ...], dict[str, tuple[Scalar, ...]]]:
     """The effect of ``--set`` words: systems with their settings, and levels of workload
-    parameters."""
+    parameters. Raises `ArgumentError`, also for a key that is given twice."""
     by_system: dict[str, Levels] = {}
     parameters: dict[str, tuple[Scalar, ...]] = {}
+    said: dict[str, str] = {}
     for word in words:
         key, values = key_and_values(word)
+        if key in said:
+            both = ",".join(one.partition("=")[2].strip() for one in (said[key], word))
+            raise ArgumentError(
+                f"expected {key} once, found --set {said[key]} and --set {word}",
+                hint=f"all its levels in one: --set {key}={both}",
+            )
+        said[key] = word
         system, dot, setting = _divided(key, choices)
         if not dot:
             parameters[key] = parameter_levels(workload, key, values)

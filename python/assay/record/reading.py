@@ -74,6 +74,7 @@ SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, syste
        runs.ended_unix_ns AS ended_unix_ns, superseded AS is_superseded,
        {EXIT_STATUS} AS exit_status,
        coalesce(own.machine, experiments.machine) AS machine,
+       coalesce(own.build, experiments.build) AS build,
        coalesce(own.process_id, experiments.process_id) AS process_id,
        coalesce(own.process_started, experiments.process_started) AS process_started,
        coalesce(own.boot_id, experiments.boot_id) AS boot_id
@@ -103,11 +104,12 @@ def _records(
     """The whole runs of these rows of `_RUNS`, all of that experiment."""
     calibrated = calibrations.of_experiment(connection, experiment_id)
     probed = probes.of_experiment(connection, experiment_id)
-    machine = cache(json.loads)
+    parsed = cache(json.loads)
     for some in _batches(rows):
         kept = _Kept(connection, [row["id"] for row in some])
         for row in some:
-            yield _record(row, kept, machine(row["machine"]), calibrated, probed)
+            facts = parsed(row["machine"]), typed.build(parsed(row["build"]))
+            yield _record(row, kept, *facts, calibrated, probed)
 
 
 def _batches(rows: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
@@ -135,6 +137,7 @@ def _record(
     row: dict[str, Any],
     kept: _Kept,
     machine: dict[str, Any],
+    build: dict[str, Any],
     calibrated: Sequence[CalibrationRecord],
     probed: Sequence[Probe],
 ) -> RunRecord:
@@ -162,6 +165,7 @@ def _record(
         calibration=calibrations.nearest_to(calibrated, site, observation, ended_unix_ns),
         probe=probes.of_run(probed, row["storage"], ended_unix_ns),
         machine=machine,
+        build=build,
         cell=_cell(row),
         found_data=kept.found_data.get(run_id),
         facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),

@@ -221,6 +221,8 @@ class RunRecord(RunSummary):
     probe: Probe | None = None
     """The last one of its storage in its experiment; None where there is none."""
     machine: Document = field(default_factory=dict)
+    build: Document = field(default_factory=dict)
+    """Versions of Assay and of its engine, that executed it."""
     cell: Document = field(default_factory=dict)
     """All that its fingerprint is of (`assay.plan.fingerprint`)."""
     facts: RunFacts = field(default_factory=RunFacts, repr=False)

@@ -98,6 +98,9 @@ _LATENCY = _Metric(
     "Latency of transactions; a quantile of too few samples is left out. Of an open loop's, those "
     "that had no answer are above all others.",
 )  # fmt: skip
+_RUN = _Metric(
+    "assay_run", "info", "", "What it was measured on: the system's version, and the cell."
+)
 _VERDICT = _Metric("assay_verdict", "stateset", "", "Verdict on the run.")
 
 
@@ -114,6 +117,7 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
         _write(stream, metric, [(own, experiment)], lambda row, name=column: [("", {}, row[name])])
     for gauge in _GAUGES:
         _write(stream, gauge.metric, labelled, lambda row, one=gauge: _of_gauge(row, one))
+    _write(stream, _RUN, labelled, _of_identity)
     _write(stream, _TRANSACTIONS, labelled, _of_outcomes)
     _write(stream, _LATENCY, labelled, _of_latency)
     _write(stream, _VERDICT, labelled, _of_verdict)
@@ -144,6 +148,12 @@ def _of_gauge(row: Mapping[str, Any], gauge: _Gauge) -> Iterator[Sample]:
     value = row[gauge.column]
     if value is not None:
         yield "", {}, value / gauge.divided_by if gauge.divided_by != 1 else value
+
+
+def _of_identity(row: Mapping[str, Any]) -> Iterator[Sample]:
+    """The fingerprint of a cell is equal in all experiments."""
+    names = ("system_version", "cell")
+    yield "_info", {name: _word(row[name]) for name in names}, 1
 
 
 def _of_outcomes(row: Mapping[str, Any]) -> Iterator[Sample]:
