@@ -385,6 +385,25 @@ def test_a_claim_about_256_clients_is_open_where_8_were_run(tmp_path: Path) -> N
     assert one.sentence == "open: 8 clients here, the claim is about 256 or more"
 
 
+@pytest.mark.parametrize(("memory_bytes", "is_open"), [(10**9, True), (10**6, False)])
+def test_a_claim_about_more_data_than_memory_is_open_where_they_fit(
+    tmp_path: Path, memory_bytes: int, is_open: bool
+) -> None:
+    both = (invented.HERE, invented.SSD)
+    claim = {**DISK_IS_SLOWER, "beyond_memory": True}
+    record = invented.experiment(
+        tmp_path / "r",
+        invented.plan([invented.SQLITE], both, repetitions=3),
+        {HERE: (9.0, 10.0, 11.0), SSD: (4.5, 5.0, 5.5)},
+        workload={"claims": [claim]},
+        machine={"memory_bytes": memory_bytes},
+    )
+    runs = tuple(map(invented.judged_again, record.runs))
+    word, why = _judged_of(replace(record, runs=runs))
+    assert word == ("not comparable" if is_open else "same order")
+    assert why.endswith("the claim is about more data than memory") == is_open
+
+
 def test_sizes_that_the_paper_does_not_have_are_left_out_of_its_growth(tmp_path: Path) -> None:
     """It has 8 to 256 clients: 1, 2 and 4 say nothing about that."""
     claim = shipped("bibsql", "PostgreSQL's clients")

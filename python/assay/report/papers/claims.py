@@ -37,6 +37,7 @@ A claim is open, neither confirmed nor contradicted, where what it is about was 
 
     from      = { clients = 8 }        # the least level of a factor,
     to        = { records = 10000 }    # or the greatest, that it is about
+    beyond_memory = true               # it is about more data than the system's memory
     not_here  = "the paper has one table, this workload three"   # why it cannot be judged at all
 
 ``derived = true``: its number is not printed, but computed from printed ones.
@@ -132,6 +133,8 @@ class Claim:
     least_levels: Mapping[str, float] = field(default_factory=dict)
     """Factor → the least level that the claim is about."""
     most_levels: Mapping[str, float] = field(default_factory=dict)
+    is_beyond_memory: bool = False
+    """It is about more data than the system's memory."""
     not_here: str = ""
     """Why it cannot be judged by this workload; empty: it can."""
     names: tuple[str, ...] = field(default=())
@@ -193,6 +196,7 @@ def read(section: Section) -> Claim:
         needs_full=section.texts("needs_full", ()),
         least_levels=_numbers(section, "from"),
         most_levels=_numbers(section, "to"),
+        is_beyond_memory=section.boolean("beyond_memory", False),
         not_here=section.text("not_here", ""),
         names=names,
     )

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from assay.experiment import Scalar
+from assay.judge.kinds import Kind as Warned
 from assay.plan import cell_names
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, selection
@@ -187,7 +188,7 @@ _JUDGES: Mapping[Kind, Callable[[ClaimCase], JudgedClaim]] = {
 
 
 def _outside(claim: Claim, cell: CellRuns) -> str:
-    """The level by which the cell is not what the claim is about; empty: it is."""
+    """By what the cell is not what the claim is about; empty: it is."""
     for word, bounds in (("more", claim.least_levels), ("less", claim.most_levels)):
         for factor, bound in bounds.items():
             level = selection.level_of(cell, factor)
@@ -197,6 +198,9 @@ def _outside(claim: Claim, cell: CellRuns) -> str:
             if not is_inside:
                 here = "no " + factor if level is None else cell_names.level_name(factor, level)
                 return f"{here} here, the claim is about {bound:g} or {word}"
+    warned = {one.name for run in cell.measured for one in run.warnings}
+    if claim.is_beyond_memory and Warned.FITS_IN_MEMORY.id in warned:
+        return f"{cell.name}: the data fit in memory, the claim is about more data than memory"
     return ""
 
 
