@@ -96,6 +96,11 @@ def test_a_slower_side_is_called_slower(folder: Path) -> None:
     assert "not interleaved, so indicative" in shown(made)
 
 
+def test_two_repetitions_do_not_show_that_nothing_differs(folder: Path) -> None:
+    made = compared(measured(folder / "a", FAST[:2]), measured(folder / "b", (1.3, 1.1)))
+    assert made.cells[0].primary.verdict == "not decided: 2 repetitions are too few"
+
+
 def test_noise_is_no_difference(folder: Path) -> None:
     made = compared(measured(folder / "a"), measured(folder / "b", FAST[::-1]))
     assert made.cells[0].primary.verdict == "no difference seen"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence, Set
 from types import MappingProxyType
 
@@ -9,6 +10,7 @@ from assay.check.answers import Check
 from assay.errors import RESOURCES, readable, says_disk_is_full
 from assay.observation import (
     BackupReport,
+    ErrorReport,
     NativeClientsReport,
     Observation,
     OtherReport,
@@ -34,6 +36,10 @@ LOSSES = frozenset({"lost connection", "connection refused"})
 """Classes of errors of a server that cannot be reached."""
 CONFLICTS = frozenset({"serialization", "deadlock"})
 """Classes of errors of concurrent transactions."""
+_CONFLICT = "serialization or deadlock"
+MOST_CONFLICTS = 0.10
+"""Share of the transactions that may end by conflicts where these are counted, as in pgbench: with
+more of them the throughput is not that of the script."""
 
 
 def why_failed(
@@ -75,8 +81,25 @@ def why_failed(
     outcomes = observation.outcomes
     is_counted = all(error.class_ in counted for error in observation.errors)
     if outcomes.lost and not is_counted:
-        return f"{_lost(outcomes)}{first}"
+        classes = by_class(observation.errors)
+        return f"{_lost(outcomes)}{f' ({classes})' if ', ' in classes else ''}{first}"
+    classes_found = {error.class_ for error in observation.errors}
+    conflicts = classes_found <= CONFLICTS and outcomes.lost > MOST_CONFLICTS * outcomes.scheduled
+    if outcomes.lost and conflicts:
+        share = units.percent(outcomes.lost / outcomes.scheduled)
+        return f"{_lost(outcomes)}, {share} of all{first}"
     return None
+
+
+def by_class(errors: Sequence[ErrorReport]) -> str:
+    """``419 serialization or deadlock, 185 data``: the errors after which a transaction was not
+    tried again, the most frequent first; empty: there are none."""
+    both = {error.class_ for error in errors} >= CONFLICTS
+    ended: Counter[str] = Counter()
+    for error in errors:
+        is_one_of_two = both and error.class_ in CONFLICTS
+        ended[_CONFLICT if is_one_of_two else error.class_] += error.count - error.retried
+    return ", ".join(f"{count} {name}" for name, count in ended.most_common() if count > 0)
 
 
 def _why_native_clients_failed(report: NativeClientsReport) -> str | None:

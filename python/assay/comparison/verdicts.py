@@ -17,6 +17,9 @@ from assay.judge.samples import NOT_REACHED, UNREACHED
 from assay.text import units
 
 NO_DIFFERENCE = "no difference seen"
+LEAST_REPETITIONS = 3
+"""Of fewer, an interval of 98 % is so wide (31.8 standard errors) that a difference is hardly ever
+seen: that none was seen says nothing."""
 NOT_DECIDED = "not decided"
 """A colon and the reason follow."""
 
@@ -60,7 +63,9 @@ def _with_verdict(
     adjusted_p, count = adjusted
     if adjusted_p > SIGNIFICANCE:
         differs_alone = (one.estimate.p_value or 0.0) <= SIGNIFICANCE
-        verdict = _not_decided(one, count) if differs_alone else NO_DIFFERENCE
+        verdict = NO_DIFFERENCE
+        if differs_alone or one.repetitions < LEAST_REPETITIONS:
+            verdict = _not_decided(one, count if differs_alone else 1)
         return replace(one, adjusted_p=adjusted_p, direction=Direction.NONE, verdict=verdict)
     is_better = (one.estimate.log_ratio > 0) == one.metric.is_more_better
     return replace(
@@ -73,7 +78,8 @@ def _with_verdict(
 
 def _not_decided(one: Compared, count: int) -> str:
     repetitions = units.counted(one.repetitions, "repetition")
-    return f"{NOT_DECIDED}: {repetitions} are too few for {count} comparisons"
+    of_many = f" for {count} comparisons" if count > 1 else ""
+    return f"{NOT_DECIDED}: {repetitions} are too few{of_many}"
 
 
 def _without_ratio(one: Compared) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.check.verdict import CONFLICTS, LOSSES
+from assay.check.verdict import CONFLICTS, LOSSES, by_class
 from assay.judge import kinds, warnings
 from assay.judge.evidence import Evidence
 from assay.judge.spread import Spread
@@ -80,7 +80,8 @@ def of_run(run: Evidence) -> Verdict:
     reconnects = run.driving.reconnect_timeout_s is not None
     reasons = []
     if driven is not None and driven.outcomes.lost and not (reconnects and driven.outages):
-        words = _lost(driven.outcomes)
+        words, classes = _lost(driven.outcomes), by_class(driven.errors)
+        words += f": {classes}" if ", " in classes else ""
         why = _why_counted(driven, reconnects)
         if why is None:
             return Verdict.because("invalid", words)

@@ -40,7 +40,7 @@ from assay.record.records import (
     ExperimentRecord,
     RunRecord,
     RunSummary,
-    StepRecord,
+    step_of_numbers,
 )
 from assay.record.rows_of_runs import RUNS
 from assay.record.run_ends import ENDED, EXIT_STATUS
@@ -144,7 +144,7 @@ def _record(
     run_id = row["id"]
     site = json.loads(kept.sites[run_id][0][0]) if run_id in kept.sites else None
     steps = kept.steps.get(run_id, ())
-    measured = _measured(steps)
+    measured = step_of_numbers(steps)
     observation = measured.observation if measured else None
     dataset = next((one.dataset for one in reversed(steps) if one.dataset is not None), None)
     ended_unix_ns = row["ended_unix_ns"]
@@ -355,15 +355,6 @@ def settle_dead_runs(connection: sqlite3.Connection) -> None:
                 "WHERE run_id = ? AND ended_unix_ns IS NULL",
                 (PROCESS_ENDED, row["id"]),
             )
-
-
-def _measured(steps: Sequence[StepRecord]) -> StepRecord | None:
-    """The step that holds the run's numbers: the last with an observation, else with a drive."""
-    candidates = [
-        *(step for step in reversed(steps) if step.observation is not None),
-        *(step for step in reversed(steps) if step.drive is not None),
-    ]
-    return candidates[0] if candidates else None
 
 
 def _summary(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -147,6 +147,10 @@ class RunSummary:
         return f"{state} ({sentence(self.reason)})" if self.reason else state
 
 
+IS_RESULT = "is_result"
+"""In a drive document: its step was declared to be the result of the test."""
+
+
 @dataclass(frozen=True)
 class StepRecord:
     """The record of one step of a run. A document is None where the step has none."""
@@ -180,6 +184,17 @@ class StepRecord:
         return self.observation if isinstance(self.observation, Observation) else None
 
 
+def step_of_numbers(steps: Sequence[StepRecord]) -> StepRecord | None:
+    """The step that holds the run's numbers: the one that was declared to be the result, where it
+    has an observation; else the last with an observation, else with a drive."""
+    candidates = [
+        *(step for step in steps if step.driven is not None and (step.drive or {}).get(IS_RESULT)),
+        *(step for step in reversed(steps) if step.observation is not None),
+        *(step for step in reversed(steps) if step.drive is not None),
+    ]
+    return candidates[0] if candidates else None
+
+
 @dataclass(frozen=True)
 class RunFacts:
     """What judging and reporting read of a run's documents, typed."""
@@ -193,8 +208,8 @@ class RunFacts:
 class RunRecord(RunSummary):
     """The record of one run. A document is None where the run ended before there was one.
 
-    The drive, scripts, observation and samples of the run are those of its last step with an
-    observation.
+    The drive, scripts, observation and samples of the run are those of one step
+    (`step_of_numbers`).
     """
 
     site: Document | None

@@ -160,7 +160,8 @@ def _series(
 def _results(
     experiment: ExperimentRecord, test: str, found: Sequence[CellRuns], has_published: bool
 ) -> Section:
-    declared = declaration.of_record(experiment.workload, test)
+    runs = (run for cell in found for run in cell.runs)
+    declared = declaration.of_test(experiment.workload, test, runs)
     beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, found, beside)
     along = by_level.figures(test, declared, found)

@@ -47,7 +47,12 @@ def has_rules(state: RunState) -> bool:
 
 
 def ask_rules(state: RunState) -> None:
-    """Keeps the result of each consistency check, also in the observation's ``rules``."""
+    """Keeps the result of each consistency check, also in the observation's ``rules``. Where other
+    scripts were run than the test's, its checks say nothing: they know what its own leave."""
+    if (why := _why_not_applicable(state)) is not None:
+        chosen_checks = chosen(state.workload.checks.values(), state.test.checks)
+        state.checked([not_run(check.name, check.title, why) for check in chosen_checks])
+        return
     rules = broken_rules(state, state.planned.cell.parameters)
     if any(check["found"] is None for check in rules) and (lost := _why_lost(state)) is not None:
         state.lost_in_checks = lost
@@ -64,6 +69,13 @@ def ask_rules(state: RunState) -> None:
             check["ok"] = None
     state.checked([*rules, *not_expressible(state)])
     state.add(rules={check["id"]: check["found"] for check in rules})
+
+
+def _why_not_applicable(state: RunState) -> str | None:
+    cell = state.planned.cell
+    if cell.scripts:
+        return "other scripts were run than the test's"
+    return "other statements were run than the test's" if cell.feed else None
 
 
 def _why_lost(state: RunState) -> str | None:

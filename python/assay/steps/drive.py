@@ -24,6 +24,7 @@ from assay.judge.durability import as_it_held
 from assay.observation import Observation
 from assay.plan.drives import PlannedDrive, drive
 from assay.provision.deployment import Deployment
+from assay.record.records import IS_RESULT
 from assay.row_sources.request import DataRequest
 from assay.steps import cache, native_clients
 from assay.steps.context import RunState
@@ -57,7 +58,8 @@ class DriveStep(Drive):
         for part in documents_of(state.test, planned, document):
             cached = cache.prepare(state, partial(_run_once, state, planned, part))
             if not measured:
-                state.context.store.driving(document)
+                as_result = {IS_RESULT: True} if self.is_result else {}
+                state.context.store.driving({**document, **as_result})
             observation, samples = observe(state, self, planned, part)
             measured.append(Part(replace(observation, cache_state=cached), samples))
             if observation.ended_by != "stop":

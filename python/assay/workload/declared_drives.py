@@ -28,6 +28,7 @@ def read_drive(section: Section, names: Names, kind: type[Kind]) -> Kind:
         mix=scripts.mix,
         clients=_clients(section, names) if "clients" in section else None,
         is_one_client=section.boolean("one_client", False),
+        is_result=section.boolean("result", False),
         driving_changes=driving.read(section, names.parameters),
         groups=groups,
         **common(section, names),

@@ -79,6 +79,8 @@ def _test(name: str, section: Section, known: Known) -> Test:
         not_expressible=_not_expressible(section.section("not_expressible")),
     )
     section.done()
+    if sum(step.is_result for step in test.drives) > 1:
+        raise section.error("two steps are the result of the test: expected one", "steps")
     test = _with_the_only_drive(section, test)
     test = _with_groups(section, test, known.parameters)
     _refuse_contradictions(section, test)

@@ -125,6 +125,9 @@ class Drive(Step):
     """Their number, or the parameter that holds it; None: that of the run."""
     is_one_client: bool = False
     """One client does the work of all: it runs the transactions of all of them."""
+    is_result: bool = False
+    """Its numbers are those of the run, whatever other steps measure; without such a step those of
+    the last one are."""
     driving_changes: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `Driving` that differ from the test."""
     groups: tuple[Group, ...] = ()

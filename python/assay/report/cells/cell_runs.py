@@ -102,7 +102,9 @@ class CellRuns:
                 if run.state == state:
                     return absent(state, note=f"run {run.id}: {run.state_shown}")
         states = {run.state for run in self.runs}
-        return absent("not run" if states == {"planned"} else "under way")
+        if states == {"planned"}:
+            return absent("not run")
+        return absent("not measured" if states <= {"done", "planned"} else "under way")
 
     def each(self) -> Iterator[CellRuns]:
         """A `CellRuns` for each run, whose repetition is a factor."""

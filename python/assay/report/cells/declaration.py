@@ -32,14 +32,18 @@ A test without a section here is shown cell by cell (`assay.report.sections.resu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from assay.files.toml_file import Section
+from assay.observation import Observation
+from assay.record import RunRecord
 from assay.report.cells import aggregates, field_path
 from assay.text.units import TIME_UNITS
+
+_SHOWN_UNITS = ("ns", "bytes", "ratio")
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,29 @@ def of_record(workload: Mapping[str, Any], test: str) -> Declaration | None:
     if declared is None:
         return None
     return read(Section(Path("workload.toml"), "", ("report", test), declared), test)
+
+
+def of_test(
+    workload: Mapping[str, Any], test: str, runs: Iterable[RunRecord]
+) -> Declaration | None:
+    """As the workload declares it; of a test without clients that is not declared, what its reports
+    say: every time, size and ratio."""
+    declared = of_record(workload, test)
+    reports = [run.observation for run in runs if run.observation is not None]
+    if declared is not None or not reports or isinstance(reports[0], Observation):
+        return declared
+    fields = tuple(
+        Field(name, _title(name))
+        for name in reports[0].__struct_fields__
+        if any(isinstance(getattr(one, name), int | float) for one in reports)
+        and field_path.unit(name) in _SHOWN_UNITS
+    )
+    return Declaration(title="What was measured", fields=fields) if fields else None
+
+
+def _title(name: str) -> str:
+    """``backup_ns``: backup."""
+    return name.rpartition("_")[0].replace("_", " ")
 
 
 def _value(section: Section) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from assay.observation import GroupReport, Resolution
 from assay.observation.outcomes import OUTCOMES
+from assay.record import RunRecord
+from assay.record.records import StepRecord, step_of_numbers
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.values import (
@@ -26,6 +28,7 @@ from assay.text import units
 from assay.text.reasons import sentence
 
 _PERCENTILES = ("p50", "p99")
+_RESULT = "the result: its numbers are those of the run"
 
 
 def section(test: str, found: Sequence[CellRuns]) -> Section | None:
@@ -86,17 +89,22 @@ def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:
     runs = [run for cell in found for run in cell.runs if len(run.steps) > 1]
     if not runs:
         return None
+    several = any(sum(step.driven is not None for step in run.steps) > 1 for run in runs)
+    times = [step.driven.all_ok.latency for run in runs for step in run.steps if step.driven]
+    unit = percentiles.unit_of(times)
     return Table(
         name=f"{test}_steps",
         title="Each step",
         label_columns=3,
-        is_detail=all(step.state == "done" for run in runs for step in run.steps),
+        is_detail=not several and all(step.state == "done" for run in runs for step in run.steps),
         columns=(
             Column("run", is_number=True),
             Column("step", is_number=True),
             Column("do"),
             Column("name"),
             Column("took", is_number=True, unit="s"),
+            *([Column("TPS", is_number=True)] if several else []),
+            *(Column(name, is_number=True, unit=unit) for name in _PERCENTILES if several),
             Column("state"),
         ),
         rows=tuple(
@@ -107,13 +115,34 @@ def _steps_table(test: str, found: Sequence[CellRuns]) -> Table | None:
                     text(step.do),
                     text(step.name),
                     _took(step.begun_unix_ns, step.ended_unix_ns),
-                    Cell(step.state, note=sentence(step.reason)),
+                    *(_of_step(step, unit) if several else ()),
+                    Cell(step.state, note=_of_state(run, step)),
                 )
             )
             for run in runs
             for step in run.steps
         ),
     )
+
+
+def _of_step(step: StepRecord, unit: str) -> Sequence[Cell]:
+    """What its clients measured."""
+    driven = step.driven
+    if driven is None:
+        return [absent("") for _ in ("TPS", *_PERCENTILES)]
+    rate = driven.throughput_per_s
+    times, resolution = driven.all_ok.latency, driven.resolution
+    return [
+        absent("-") if rate is None else Cell(units.digits(rate), Number(rate, "per_s")),
+        *(percentiles.one(times, name, unit, resolution) for name in _PERCENTILES),
+    ]
+
+
+def _of_state(run: RunRecord, step: StepRecord) -> str:
+    """Why it ended so; of several steps that measure, which one has the numbers of the run."""
+    driven = [one for one in run.steps if one.driven is not None]
+    is_result = len(driven) > 1 and step is step_of_numbers(run.steps)
+    return sentence(step.reason) or (_RESULT if is_result else "")
 
 
 def _took(begun_unix_ns: int | None, ended_unix_ns: int | None) -> Cell:

@@ -98,7 +98,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
     verdict = Verdict.because("refused", refused[0]) if refused else cell.judged.verdict
     if {run.state for run in cell.runs} <= {"interrupted", "planned"} and verdict.word:
         verdict = Verdict("interrupted", verdict.reasons)
-    declared = declaration.of_record(experiment.workload, cell.runs[0].test)
+    declared = declaration.of_test(experiment.workload, cell.runs[0].test, cell.runs)
     has_fields = bool(declared and declared.fields)
     elapsed = aggregates.number(cell, aggregates.ELAPSED)
     return CellSummary(
@@ -160,7 +160,7 @@ def repetitions(found: Sequence[CellSummary]) -> str:
 def _numbers(
     experiment: ExperimentRecord, cell: CellRuns, measured: Sequence[DrivenRun]
 ) -> tuple[tuple[str, str], ...]:
-    declared = declaration.of_record(experiment.workload, cell.runs[0].test)
+    declared = declaration.of_test(experiment.workload, cell.runs[0].test, cell.runs)
     if declared and declared.fields:
         return _fields(declared.fields, cell)
     if not measured:
