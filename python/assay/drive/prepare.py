@@ -39,14 +39,11 @@ class Compiled:
     def check(self, runs: Iterable[PlannedRun]) -> tuple[str, ...]:
         """Warnings about probable mistakes in the scripts of all runs, each with its location.
 
-        Raises `ScriptError` for the first script that does not compile, `ArgumentError` for an
-        isolation level that a system does not have."""
+        Raises `ScriptError` for the first script that does not compile."""
         found: list[str] = []
         for run in runs:
             dialect = registry.system(run.cell.system.name).dialect
             for drive in drives(self.workload, run):
-                if isolation := drive.run.cell.driving.isolation:
-                    dialect.session_isolation(isolation)
                 found += self.warnings(drive)
             for step in self.workload.test(run.cell.test).steps:
                 if step.scripts_run_once:

@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
+from assay.experiment.values import FACTOR_NAMES
 from assay.files import toml_file
 from assay.files.toml_file import Section
 from assay.registry import WORKLOAD_FILE
@@ -31,10 +32,12 @@ def check_declarations(workload: Workload) -> None:
     top = toml_file.read(workload.folder / WORKLOAD_FILE)
     for test, section in report_sections(top, workload.tests).items():
         declaration.read(section, test)
-    joined = {
-        name: series.read(section, name)
-        for name, section in series_sections(top, workload.tests).items()
-    }
+        parameters = [one.name for one in workload.parameters_of(workload.test(test))]
+        _refuse_unknown_factors(section, parameters)
+    joined = {}
+    for name, section in series_sections(top, workload.tests).items():
+        joined[name] = series.read(section, name)
+        _refuse_unknown_factors(section, workload.parameters)
     if (file := workload.folder / PUBLISHED_FILE).is_file():
         top = toml_file.read(file)
         for name in published_names(top):
@@ -46,6 +49,25 @@ def check_declarations(workload: Workload) -> None:
         for one in top.sections(CLAIMS) if CLAIMS in top else ():
             for term in claims.read(one).terms:
                 workload.test(term.test)
+
+
+def _refuse_unknown_factors(section: Section, parameters: Collection[str]) -> None:
+    """What labels blocks, rows and columns is a factor of the test's cells."""
+    known = [*FACTOR_NAMES, *parameters]
+    for key in ("blocks", "rows", "columns"):
+        if key in section and section.is_text(key) and section.text(key) not in known:
+            word = section.text(key)
+            raise section.error(
+                f"{key} = {word!r}: no such factor", key, hint=did_you_mean(word, known)
+            )
+    for column in section.sections("columns") if not section.is_text("columns") else ():
+        for word in column.texts("independent_of", ()):
+            if word not in parameters:
+                raise column.error(
+                    f"independent_of: no parameter is called {word!r}",
+                    "independent_of",
+                    hint=did_you_mean(word, parameters),
+                )
 
 
 def _refuse_other_columns(section: Section, found: Published, measured: Series) -> None:

@@ -15,6 +15,7 @@ from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, SystemChoice, machines, storage_words
 from assay.plan import PlannedRun
+from assay.plan.drives import drives
 from assay.provision import client_memory
 from assay.steps import cache, native_clients
 from assay.storages.known_file_system import known_file_system
@@ -35,7 +36,7 @@ def why_not_as_asked(compiled: Compiled, run: PlannedRun) -> str | None:
         storage_words.check_pair(choice, storage)
     except ArgumentError as error:
         return _as_reason(choice, error)
-    if refused := why_not_on_machine(run):
+    if refused := why_not_on_machine(run) or _why_not_isolated(compiled.workload, run):
         return refused
     steps = compiled.workload.test(run.cell.test).steps
     refusals = (step.why_refused(run) for step in steps)
@@ -56,6 +57,18 @@ def why_not_on_machine(run: PlannedRun) -> str | None:
             client_memory.refuse_too_little(choice, storage.name, file_system, run.cell.clients)
     except ArgumentError as error:
         return _as_reason(choice, error)
+    return None
+
+
+def _why_not_isolated(workload: Workload, run: PlannedRun) -> str | None:
+    """Why its sessions cannot have the isolation level of a drive; None: they can."""
+    dialect = registry.system(run.cell.system.name).dialect
+    for drive in drives(workload, run):
+        if level := drive.run.cell.driving.isolation:
+            try:
+                dialect.session_isolation(level)
+            except ArgumentError as error:
+                return _as_reason(run.cell.system, error)
     return None
 
 

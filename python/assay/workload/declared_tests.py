@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from assay.capabilities import CAPABILITIES
+from assay.errors import ArgumentError
 from assay.experiment.values import AS_IS, CACHES, PROTOCOLS, STOPS, Driving
 from assay.files.toml_file import Section
 from assay.text import quantities
@@ -344,4 +345,8 @@ def _levels(section: Section, parameters: Mapping[str, Parameter]) -> dict[str, 
         for value in levels[name]:
             if not parameters[name].fits(value):
                 raise section.error(f"{name}: {value!r} is not {parameters[name].type}", name)
+            try:
+                parameters[name].check(value)
+            except ArgumentError as error:
+                raise section.error(error.message, name, hint=error.hint) from error
     return levels
