@@ -9,8 +9,8 @@ import pytest
 from assay import lab
 from assay.errors import ExperimentError
 from assay.experiment.words import Words, experiment
-from assay.record import Store
 from assay.progress import Silent
+from assay.record import Store
 from assay.report import check_declarations
 from assay.workload import reader
 

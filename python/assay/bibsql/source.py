@@ -39,6 +39,7 @@ that already exist are kept. The last line of standard output is the folder.""",
 class BibSource(RowSource):
     name = "bib"
     reads_input = True
+    reads_parameters = ("replicas", "variant", "data_seed", "changed", "vanished", "updates")
     downloads = (_BEEBE,)
 
     def declared(self, data: Section, schema: Schema) -> Declared:

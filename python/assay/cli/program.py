@@ -20,6 +20,7 @@ COMMANDS = {
     "report": "Print the report of a recorded experiment.",
     "compare": "Compare A and B: which is faster, by how much, and how certain that is.",
     "trend": "Show how the numbers of a cell changed from experiment to experiment.",
+    "check": "Check a workload without running it: every mistake, with file, line and fix.",
     "explain": "Print the instructions and statements of each client, without running them.",
     "limits": "Show what tables a system can hold and search.",
     "list": "List systems, workloads, experiments, storages, runs or copies of loaded data.",

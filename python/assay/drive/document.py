@@ -81,9 +81,7 @@ def document_of(
             identifiers=workload.identifiers_for(cell.parameters),
             unknown_statements=dict(dialect.unknown_statements),
             **lexing_of(dialect),
-            begins=_begins(dialect)
-            if any("\\begin" in script.text for script in scripts)
-            else None,
+            begins=begins(dialect) if any("\\begin" in script.text for script in scripts) else None,
         ),
     }
 
@@ -164,7 +162,7 @@ def _of_the_whole(driving: Driving) -> dict[str, Any]:
     )
 
 
-def _begins(dialect: Dialect) -> dict[str, list[str]]:
+def begins(dialect: Dialect) -> dict[str, list[str]]:
     """Isolation level → the statements that begin a transaction."""
     return {level: dialect.begin_at(level) for level in dialect.isolation_levels}
 

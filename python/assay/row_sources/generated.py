@@ -26,6 +26,7 @@ _PLACES = ("file", "line", "column")
 
 class Generated(RowSource):
     name = "generated"
+    reads_parameters = ("data_seed",)
     has_expressions = True
 
     def check(self, workload: Workload, levels: Iterable[Mapping[str, Scalar]]) -> None:

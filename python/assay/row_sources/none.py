@@ -11,6 +11,7 @@ from assay.workload.values import Workload
 class NoSource(RowSource):
     name = "none"
     makes_rows = False
+    reads_parameters = ()
 
     def open(self, workload: Workload, experiment: Experiment, listener: Listener) -> NoRows:
         del workload, experiment, listener

@@ -118,6 +118,9 @@ class RowSource(ABC):
     """Tables say how their rows are made, in the language of scripts."""
     reads_input: bool = False
     """The user may name files to read: ``--input``."""
+    reads_parameters: tuple[str, ...] | None = None
+    """Parameters of a workload that it reads by these names; None: any, so that none is refused as
+    unused."""
     downloads: tuple[Download, ...] = ()
     """Data sets that ``assay get NAME`` brings."""
 

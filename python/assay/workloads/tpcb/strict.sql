@@ -6,7 +6,7 @@
 \set account_branch :bid
 \else
 -- One of the others, each as likely: the last stands in for the teller's own.
-\set account_branch random(1, :scale - 1)
+\set account_branch random(1, greatest(1, :scale - 1))
 \if :account_branch = :bid
 \set account_branch :scale
 \endif

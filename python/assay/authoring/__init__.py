@@ -1,0 +1,1 @@
+"""Takes a workload folder; returns everything that is wrong with it, before any run."""

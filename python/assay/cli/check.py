@@ -1,0 +1,109 @@
+"""``assay check``: everything that can be said of a workload without a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from assay.authoring.preparing import refused_statements, scripts_of
+from assay.authoring.problems import Examined, examined
+from assay.cli import completers
+from assay.cli.outcome import say
+from assay.errors import AssayError, YouError
+from assay.experiment import settings, storage_words
+from assay.experiment.values import SystemChoice
+from assay.install.in_use import in_use
+from assay.provision.leftovers import clear_leftovers
+from assay.provision.running import running_system
+from assay.steps.availability import look_for
+from assay.text.units import counted
+from assay.workload.values import Workload
+
+
+@click.command("check")
+@click.argument("workload", shell_complete=completers.workload)
+@click.option(
+    "--on",
+    "systems",
+    metavar="SYSTEM",
+    shell_complete=completers.in_a_list(completers.system),
+    multiple=True,
+    help="Try the tables and statements there, too: NAME, NAME[setting=value,…] or a URL; several "
+    "separated by commas.",
+)
+def command(workload: str, systems: tuple[str, ...]) -> int:
+    """Check a workload without running it.
+
+    Reads the whole folder and compiles every script, check and override. Names all
+    mistakes, each with file, line and fix; without one, lists tables, tests,
+    scripts, checks and parameters. With --on, also starts each system, creates the
+    tables there, empty, and has every statement prepared; none is executed. Exit
+    status 2 means that something is wrong.
+
+    \b
+    Example:
+      assay check shop
+      assay check shop --on sqlite,postgresql
+    """
+    choices = settings.system_choices(systems) if systems else ()
+    available = look_for(choices)
+    available.refuse_missing()
+    with examined(workload) as found:
+        if found.workload is not None and not found.problems and choices:
+            for cleared in clear_leftovers():
+                say(f"warning: {cleared.sentence()}")
+            with in_use(available.places):
+                for choice in choices:
+                    _try(found, found.workload, choice, workload)
+        if found.problems:
+            for problem in found.problems:
+                click.echo(_shown(problem))
+            more = "" if found.is_whole else "; there may be more once these are corrected"
+            say(f"{workload}: {counted(len(found.problems), 'mistake')}{more}")
+            return YouError.exit_code
+        if found.workload is not None:
+            for line in _summary(found.workload):
+                click.echo(line)
+    say(f"{workload}: no mistake found")
+    return 0
+
+
+def _try(found: Examined, workload: Workload, choice: SystemChoice, folder: str) -> None:
+    """Adds what the system refuses."""
+    say(f"prepare the statements on {choice.label}")
+    (place,) = storage_words.storage_choices(("here",))
+    with running_system(choice, place, connections=None) as running:
+        refused = list(refused_statements(workload, running))
+        for error in refused:
+            error.message = error.message.replace(str(workload.folder), folder)
+        found.problems += refused
+        scripts = scripts_of(workload, running)
+        if "prepared statements" in running.system.capabilities:
+            say(f"{choice.label}: prepared the statements of {counted(len(scripts), 'file')}")
+        else:
+            say(f"{choice.label} cannot prepare statements: only its tables were created")
+
+
+def _shown(problem: AssayError) -> str:
+    return f"{problem.message}\n  fix: {problem.hint}" if problem.hint else problem.message
+
+
+def _summary(workload: Workload) -> Iterator[str]:
+    """A line for each kind of thing that the workload declares."""
+    lines = {
+        "tables": [one.name for one in workload.schema.declared],
+        "tests": [f"{name} ({_does(workload, name)})" for name in workload.tests],
+        "scripts": list(workload.scripts),
+        "checks": list(workload.checks),
+        "parameters": [f"{name} = {one.default}" for name, one in workload.parameters.items()],
+    }
+    for name, words in lines.items():
+        yield f"{name:<10}  {', '.join(words) or 'none'}"
+
+
+def _does(workload: Workload, name: str) -> str:
+    test = workload.test(name)
+    if test.mix:
+        return ", ".join(f"{script} {weight}" for script, weight in test.mix.items())
+    return ", ".join(test.scripts) or ", ".join(step.do for step in test.steps)

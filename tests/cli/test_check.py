@@ -1,0 +1,120 @@
+"""``assay check`` names every mistake of a workload at once, each with its place, and tries its
+statements on a system."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from assay import registry
+from commands import Assay
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "writing-a-workload.md"
+FILE = re.compile(r"```(?:toml|sql)\n(?:#|--) (shop/\S+)\n(.*?)```", re.DOTALL)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    """The folder of the guide."""
+    for name, text in FILE.findall(GUIDE.read_text(encoding="utf-8")):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return tmp_path / "shop"
+
+
+def changed(file: Path, before: str, after: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after, 1), encoding="utf-8")
+
+
+def line_of(file: Path, text: str) -> int:
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_right_workload_is_summed_up(assay: Assay) -> None:
+    done = assay("check", "shop")
+    assert done.status == 0, done.err
+    assert "customers, orders, shelf_{instance}" in done.out
+    assert "no mistake found" in done.err
+
+
+@pytest.mark.parametrize("name", registry.workloads())
+def test_built_in_workloads_are_right(assay: Assay, name: str) -> None:
+    done = assay("check", name)
+    assert done.status == 0, done.out
+
+
+def test_ten_mistakes_are_named_at_once(assay: Assay, shop: Path) -> None:
+    file = shop / "workload.toml"
+    changed(file, 'indexes = ["joined desc, name"]', 'indexes = ["joined desc, nmae"]')
+    changed(file, "foreign_keys = [", "foreing_keys = [")
+    changed(file, 'email = "concat(', 'email = "concta(')
+    changed(
+        file,
+        "[[tables]]",
+        '[parameters.unheard]\ntype = "int"\ndefault = 1\nhelp = "x"\n\n[[tables]]',
+    )
+    more = """
+checks = ["checks/oders.sql"]
+
+[tests.mixed]
+title = "Mixed"
+help = "Two"
+clients = [2]
+transactions = "scael"
+mix = { byu = 1 }
+
+[tests.buy.defaults]
+scale = [0]
+
+[report.buy]
+rows = "sytem"
+"""
+    file.write_text(file.read_text(encoding="utf-8") + more, encoding="utf-8")
+    override = shop / "overrides" / "postgres" / "buy.sql"
+    override.parent.mkdir(parents=True)
+    override.write_text("-- why\nselect 1;\n")
+    changed(shop / "buy.sql", "\\set at random(0, 99)", "\\set at random(0, :shelfs)")
+    done = assay("check", "shop")
+    assert done.status == 2
+    mistakes = {
+        "unknown column 'nmae'": f"shop/workload.toml:{line_of(file, 'nmae')}",
+        "unknown key 'foreing_keys'": f"shop/workload.toml:{line_of(file, 'foreing_keys')}",
+        "concta": f"shop/workload.toml:{line_of(file, 'concta')}",
+        "nothing uses the parameter unheard": f"shop/workload.toml:{line_of(file, 'unheard')}",
+        "no check is called 'checks/oders.sql'": f"shop/workload.toml:{line_of(file, 'oders')}",
+        "scael": f"shop/workload.toml:{line_of(file, 'scael')}",
+        "no script is called 'byu'": f"shop/workload.toml:{line_of(file, 'byu')}",
+        "scale: expected": f"shop/workload.toml:{line_of(file, 'scale = [0]')}",
+        "'sytem'": f"shop/workload.toml:{line_of(file, 'sytem')}",
+        "'postgres'": "shop/overrides/postgres/buy.sql",
+        "shelfs": "shop/buy.sql:3",
+    }
+    lines = done.out.splitlines()
+    for words, place in mistakes.items():
+        assert any(place in line and words in line for line in lines), (words, done.out)
+    said = [line for line in lines if line.startswith("shop/")]
+    assert len(said) == len(mistakes), done.out
+    assert sum(line.startswith("  fix: ") for line in lines) >= len(mistakes) - 2
+
+
+def test_statements_are_prepared_on_a_system(assay: Assay, shop: Path) -> None:
+    changed(shop / "buy.sql", "select credit from", "select credti from")
+    changed(shop / "checks" / "orders.sql", "left join customers", "left join custmers")
+    done = assay("check", "shop", "--on", "sqlite")
+    assert done.status == 2, done.err
+    assert re.search(r"^shop/buy\.sql:6:1: sqlite refuses the statement: .*credti", done.out, re.M)
+    assert re.search(r"^shop/checks/orders\.sql:1:1: sqlite .*custmers", done.out, re.M)
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_system_that_cannot_prepare_is_named(assay: Assay) -> None:
+    done = assay("check", "shop", "--on", "dbapi:sqlite3[database=:memory:]")
+    assert "cannot prepare statements: only its tables were created" in done.err, done.err
+    assert done.status == 0
