@@ -140,6 +140,15 @@ def test_where_most_never_ran_no_face_has_a_percentile(overloaded: ExperimentRec
     assert 'quantile="0.99"} +Inf' in metrics and "_sum" not in metrics
 
 
+def test_beside_other_cells_it_has_no_bar(tmp_path: Path) -> None:
+    planned = invented.plan([invented.POSTGRESQL], clients=(2, 4), driving=(OPEN,))
+    made = invented.experiment(tmp_path / "c", planned, 6.0, workload={"report": {}})
+    reached, not_reached = made.runs
+    runs = (_timed(reached, {}, 24_000), _timed(not_reached, UNREACHED, 9403))
+    made = replace(made, runs=runs)
+    assert "not reached" in dict(texts(made))["first look"].replace("\u00a0", " ")
+
+
 def test_a_gate_on_latency_is_met_by_what_never_ran(
     overloaded: ExperimentRecord, tmp_path: Path
 ) -> None:

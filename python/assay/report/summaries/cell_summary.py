@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from assay.comparison import metrics
 from assay.experiment import Scalar
 from assay.judge import Verdict
+from assay.judge.samples import UNREACHED
 from assay.judge.spread import spread
 from assay.observation import Latency, Resolution
 from assay.record import ExperimentRecord, RunRecord
@@ -135,7 +136,8 @@ def _bar(cell: CellRuns) -> tuple[str, float] | None:
         return None
     metric = metrics.primary(runs)
     known = [value for run in runs if (value := metric.value(run)) is not None]
-    return (title, statistics.median(known)) if known else None
+    middle = statistics.median(known) if known else UNREACHED
+    return None if middle == UNREACHED else (title, middle)
 
 
 def signs(found: Sequence[CellSummary]) -> tuple[str, str]:
