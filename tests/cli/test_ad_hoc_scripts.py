@@ -116,7 +116,8 @@ def test_an_offered_rate_that_is_not_reached_is_a_warning(
     # At most a hundred of the 400 are begun in a second, the last of them 0.75 s late.
     assert times["count"] <= 101
     assert times["schedule_lag_max_ns"] > 600_000_000
-    assert times["service_time_p50_ns"] < 100_000_000 < times["latency_p50_ns"]
+    assert times["service_time_p50_ns"] < 100_000_000
+    assert times["latency_p50_ns"] is None, "three of four that were due never ran"
 
 
 def test_what_cannot_begin_within_the_limit_is_skipped_and_counted(

@@ -203,7 +203,7 @@ do = "drive"
 @pytest.mark.parametrize(
     ("test", "step", "says"),
     [
-        ("", 'do = "ddl"\nscript = "idnex.sql"', "script = 'idnex.sql'"),
+        ("", 'do = "ddl"\nscript = "idnex.sql"', "no script is called 'idnex.sql'"),
         ("", 'do = "wait"\nduration_s = -1', "from 0 to"),
         ("", 'do = "compare"\nexpected = "a"\nfound = "b"', "no earlier step 'dump' has that name"),
         ("", 'do = "drive"', "two steps 'drive' are called 'drive'"),

@@ -95,7 +95,7 @@ def test_a_procedure_is_a_list_of_steps(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "line", "complaint"),
     [
-        ('dump = "dump.sql"', 'dump = "dupm.sql"', 26, "invalid value"),
+        ('dump = "dump.sql"', 'dump = "dupm.sql"', 26, "no script is called"),
         ('stagger = "stagger_s"', 'stagger = "size"', 28, "not a float"),
         ("at_once = 3", "at_once = 0", 30, "from 1 to"),
         ('size = "least(', 'sise = "least(', 33, "unknown parameter 'sise'"),

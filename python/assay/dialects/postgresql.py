@@ -14,7 +14,9 @@ _PREFIX_CHARACTERS = 200
 """A B-tree entry holds at most a third of a page (2704 bytes); 200 characters of UTF-8 always fit
 three times over."""
 
-_SET_CONFIG = re.compile(r"\s*select\s+(pg_catalog\.)?set_config\s*\([^()]*\)\s*", re.IGNORECASE)
+_SETS_A_SETTING = re.compile(
+    r"\s*select\s+(pg_catalog\.)?set_config\s*\([^()]*\)\s*", re.IGNORECASE
+)
 
 # pg_get_keywords() of version 15 with catcode R or T, and system_user, which came with 16: none of
 # them can name a column.
@@ -115,7 +117,7 @@ class PostgresqlDialect(StandardSql):
         ]
 
     def sets_session(self, statement: str) -> bool:
-        return super().sets_session(statement) or _SET_CONFIG.fullmatch(statement) is not None
+        return super().sets_session(statement) or _SETS_A_SETTING.fullmatch(statement) is not None
 
     def lock_table(self, table: str) -> list[str]:
         """A statement that has waited for another transaction deletes what was there when the
