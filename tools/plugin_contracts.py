@@ -167,6 +167,8 @@ def _text_behind(nodes: list[ast.stmt]) -> str:
 
 
 def _row(member: str, text: str | None) -> str:
+    if not text:
+        raise SystemExit(f"a member of a contract of plugins without a line about it: {member}")
     shown = member.replace("|", "\\|")
     return f"| `{shown}` | {_flowing(text)} |"
 

@@ -19,10 +19,13 @@ class OptionSpec:
     (``engine``)."""
 
     name: str
+    """As it stands in brackets: ``SYSTEM[NAME=VALUE]``."""
     default: str
+    """Its value where it is not given."""
     levels: tuple[str, ...]
     """Allowed values; empty: any."""
     help: str
+    """One sentence, for lists and references."""
     quantity: Quantity | None = None
     """The range of a numeric option; None: not numeric."""
     refuse: Callable[[str], None] | None = None

@@ -87,6 +87,7 @@ class Dialect(Protocol):
     documents. Rooms ask for a statement by what it does and write none themselves."""
 
     name: str
+    """As overrides of workloads name it."""
     literal_style: str
     """How a text literal is quoted: ``doubled`` (quotes doubled) or ``backslash`` (quotes and
     backslashes escaped by a backslash)."""
@@ -192,9 +193,13 @@ class Dialect(Protocol):
         an empty word. Raises `ArgumentError` for one that is not in `isolation_levels`."""
         ...
 
-    def commit(self) -> list[str]: ...
+    def commit(self) -> list[str]:
+        """Statements that end the transaction with its changes."""
+        ...
 
-    def rollback(self) -> list[str]: ...
+    def rollback(self) -> list[str]:
+        """Statements that end the transaction without its changes."""
+        ...
 
     def session_isolation(self, level: str) -> list[str]:
         """Statements after which each transaction of the session has this isolation level.

@@ -22,18 +22,24 @@ class Address:
     `for_record`)."""
 
     driver: str
+    """Of the engine, by name."""
     unix: str | None = None
     """Path of a Unix socket."""
     host: str | None = None
+    """Name or IP address; None: a socket or a file."""
     port: int | None = None
+    """Of TCP; None: a socket or a file."""
     host_address: str | None = None
     """Where ``host`` is, an IP address: it is not looked up, and certificates are still for
     ``host``."""
     file: str | None = None
     """A database file, for systems that live in this process."""
     user: str = ""
+    """Who logs in; empty: there are no users."""
     password: str | None = field(default=None, repr=False)
+    """None: none is sent."""
     database: str = ""
+    """The one of the session; empty: the server has one only."""
     tls: str = "off"
     """``off``, ``prefer``, ``require`` (not verified), ``verify-ca`` (signed by an authority) or
     ``verify`` (and for this host). ``allow``: off, or else required, which the first session finds
@@ -43,9 +49,11 @@ class Address:
     cert_file: str | None = None
     """PEM files of the client's own certificate and its key."""
     key_file: str | None = None
+    """PEM file of the key of ``cert_file``."""
     session_statements: tuple[str, ...] = ()
     """Statements that each new session runs first."""
     connect_timeout_s: float = 30.0
+    """How long a session may take to open, in seconds."""
     answer_timeout_s: float | None = None
     """How long a session outside the measurement waits for one answer; None: without limit."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -100,14 +108,23 @@ class StorageFacts:
     """The storage of the data directory, as found."""
 
     name: str
+    """As the experiment calls it."""
     kind: str
+    """Name in the registry."""
     directory: str
+    """Where the data directory is made."""
     file_system: str = ""
+    """Its type (``ext4``); empty: not known."""
     device: str = ""
+    """Path of the block device; empty: none, or not known."""
     mount_options: str = ""
+    """As the kernel lists them."""
     size_bytes: int = 0
+    """Of the file system; 0: not known."""
     free_bytes: int = 0
+    """Before the system started; 0: not known."""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    """What the kind of storage knows of it besides, for the record."""
     is_own_device: bool = False
     """Whether nothing else uses the block device, so that its counters are the system's."""
     label_notes: tuple[str, ...] = ()
@@ -124,7 +141,9 @@ class Node:
     """One server of a deployment, or the file of one that is embedded."""
 
     name: str
+    """Unique in the deployment."""
     storage: StorageFacts
+    """Of its data directory."""
     pid: int | None = None
     """Its first process; None: in this process, or not started by Assay (a URL)."""
     directory: Path | None = None
@@ -167,9 +186,11 @@ class Deployment:
     """Client c uses endpoint c mod n. They differ in where they are (socket, host, port, file) and
     in nothing else."""
     version: str
+    """As the system says it."""
     options: Mapping[str, str]
     """The system's own options as used (``engine``), defaults filled in."""
     settings_asked: Mapping[str, str]
+    """Settings of the server that the experiment asked for."""
     settings: Mapping[str, str]
     """*Effective* settings, read back from the server."""
     settings_confirmed: tuple[str, ...] = ()

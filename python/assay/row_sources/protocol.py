@@ -35,7 +35,9 @@ class RunSystem(Protocol):
     statements answer."""
 
     @property
-    def dialect(self) -> Dialect: ...
+    def dialect(self) -> Dialect:
+        """Of the system."""
+        ...
 
     def load(self, request: DataRequest) -> Deployment:
         """The system, filled with these rows."""
@@ -49,7 +51,9 @@ class Asked:
     """The run that needs data."""
 
     parameters: Mapping[str, Scalar]
+    """Of the run."""
     system: RunSystem
+    """The one that is loaded."""
     is_empty: bool = False
     """The tables are made and hold no rows."""
 

@@ -28,10 +28,12 @@ class DataRequest:
     """Which data a run needs."""
 
     source: MakesRows
+    """Makes the rows, when the load asks for them."""
     origin: str
     """``real``, ``synthetic``, ``files`` or ``generated``: where the data come from, said in every
     report."""
     description: str
+    """What the data are, in a few words, for reports."""
     fingerprint: str
     """Digest of the content of the input, before replication."""
     items: int
@@ -47,9 +49,11 @@ class DataRequest:
     problems: tuple[Mapping[str, Any], ...] = ()
     """What the reader found wrong and skipped or warned of; each with file, line, column."""
     skipped_items: int = 0
+    """Of the input, that could not be read."""
     replicas: int = 1
     """How many times the input is taken."""
     variant: str = "full"
+    """Which form of the input is taken; most sources have one only."""
     rows_expected: Mapping[str, int] | None = None
     """Table → its number of rows, where that is known before any row is made."""
     checksums: Callable[[], Mapping[str, str]] | None = None

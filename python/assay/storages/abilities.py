@@ -96,12 +96,15 @@ class Fault:
     """Requests that meet all conditions fail with an I/O error."""
 
     kind: Literal["read", "write", "flush"]
+    """Of the requests that fail."""
     first_byte: int = 0
+    """Where the damaged part of the device begins."""
     length_bytes: int | None = None
     """None: to the end of the device."""
     nth: int | None = None
     """Only the n-th such request, from 1."""
     probability: float = 1.0
+    """That such a request fails, from 0 to 1."""
 
 
 @runtime_checkable
@@ -131,10 +134,15 @@ class Account:
     """What a storage did since it was created."""
 
     reads: int
+    """Number of requests, as in the next two."""
     writes: int
+    """Those that carry data."""
     flushes: int
+    """Those after which what was written is kept."""
     read_bytes: int
+    """Of all reads together."""
     written_bytes: int
+    """Of all writes together."""
     file: Path | None = None
     """Every request with its times; None: only the sums are kept."""
 

@@ -16,6 +16,7 @@ class PreparedStorage:
     """A storage that was created; it exists until the end of the block that yielded it."""
 
     facts: StorageFacts
+    """What was made, as found."""
     handle: Any = field(default=None, repr=False)
     """What the kind needs to find it again, for its abilities (see `assay.storages.abilities`);
     only the kind itself reads it."""

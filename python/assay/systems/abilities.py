@@ -42,6 +42,7 @@ class CompletesUrls(Protocol):
     current folder."""
 
     url_variables: tuple[EnvVar, ...]
+    """The environment variables that they read."""
 
     def complete_url(self, text: str) -> Resolved:
         """The URL completed with the values that its clients would use, without adding a password,
