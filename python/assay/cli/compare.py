@@ -39,7 +39,8 @@ _MOST_REASONS = 3
     "--metric",
     metavar="NAME",
     shell_complete=completers.metric,
-    help="Metric on which verdicts are based. [default: the primary one of each test]",
+    help="Metric on which verdicts are based; 'latency_p99_ns[insert]': of a transaction type. "
+    "[default: the primary one of each test]",
 )
 @click.option(
     "--fail-if",
@@ -47,7 +48,8 @@ _MOST_REASONS = 3
     metavar="CONDITION",
     multiple=True,
     help="End with exit status 1 where a cell meets it: 'throughput_per_s < 0.95x' (a ratio to A, "
-    "with its whole interval) or 'latency_p99_ns > 5000000' (a value of B). May be repeated.",
+    "with its whole interval) or 'latency_p99_ns[insert] > 5000000' (a value of B, here of one "
+    "transaction type). May be repeated.",
 )
 @click.option(
     "--despite",

@@ -28,14 +28,17 @@ from assay.judge.samples import NOT_REACHED, UNREACHED
 from assay.text import units
 
 _CONDITION = re.compile(
-    r"\s*(?P<metric>[A-Za-z]\w*)\s*(?P<sign><=|>=|<|>)\s*"
+    r"\s*(?P<metric>[A-Za-z]\w*(?:\[[^\[\]]+\])?)\s*(?P<sign><=|>=|<|>)\s*"
     r"(?P<limit>\d{1,30}(?:\.\d{0,30})?(?:[eE][+-]?\d{1,2})?)\s*(?P<x>x?)\s*"
 )
 _SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 _NEAR_ONE = 5
 _FAR = 10
 """Times the limit."""
-_EXAMPLES = "'throughput_per_s < 0.95x' (a ratio to A) or 'latency_p99_ns > 5000000' (a value of B)"
+_EXAMPLES = (
+    "'throughput_per_s < 0.95x' (a ratio to A), 'latency_p99_ns > 5000000' (a value of B) or "
+    "'latency_p99_ns[insert] > 1.2x' (of a transaction type)"
+)
 
 
 class Answer(Enum):
@@ -142,7 +145,8 @@ def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> Condition
     if cell.not_comparable:
         return answer(Answer.UNKNOWN, cell.not_comparable)
     if one is None:
-        return answer(Answer.UNKNOWN, f"neither side has {condition.metric.name}")
+        lacking = f"neither side has {condition.metric.name}{_types(condition.metric, cell)}"
+        return answer(Answer.UNKNOWN, lacking)
     if one.is_zero:
         return answer(Answer.NOT_MET, f"{condition.metric.name} is 0 on both sides")
     if foreign:
@@ -151,7 +155,15 @@ def _judged(condition: Condition, cell: ComparedCell, foreign: str) -> Condition
 
 
 def _of_metric(metric: Metric, cell: ComparedCell) -> Compared | None:
-    return next((one for one in cell.metrics if one.metric is metric), None)
+    return next((one for one in cell.metrics if one.metric.name == metric.name), None)
+
+
+def _types(metric: Metric, cell: ComparedCell) -> str:
+    """Those that there are, where the metric is of another."""
+    known = dict.fromkeys(one.metric.transaction for one in cell.metrics if one.metric.transaction)
+    if not metric.transaction or metric.transaction in known:
+        return ""
+    return f" (transaction types: {', '.join(known) or 'only one'})"
 
 
 def _of_value(condition: Condition, cell: ComparedCell) -> ConditionResult:
@@ -163,7 +175,7 @@ def _of_value(condition: Condition, cell: ComparedCell) -> ConditionResult:
     if value is None:
         is_count = condition.metric.unit == "count"
         lacking = f"{name} of B was not counted" if is_count else f"B has no {name}"
-        reason = cell.b_does_not_count or lacking
+        reason = cell.b_does_not_count or lacking + _types(condition.metric, cell)
         return answer(Answer.UNKNOWN, reason)
     shown = f"{name} of B is {_number(value, condition.metric)}"
     value = None if value == UNREACHED else value

@@ -1,18 +1,23 @@
 """Takes runs; gives their metrics by name: the columns of tidy output that two sides are compared
 by, with their unit and which direction is better.
+
+A metric of what clients did is of all transactions, or with a transaction type in brackets of those
+of one type: ``latency_p99_ns[insert]``. Both are read by the same function, from the `Work` of all
+or of the type.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from assay.errors import ArgumentError
 from assay.judge import samples
 from assay.judge.samples import BY_NAME, RELATIVE_RESOLUTION
-from assay.observation import BackupReport, Observation, SpaceReuseReport
+from assay.observation import BackupReport, Latency, Observation, Outcomes, SpaceReuseReport
 from assay.record import RunRecord
 from assay.text.nearest import did_you_mean
 
@@ -30,10 +35,23 @@ _WAIT = Words("shorter", "longer")
 _COUNT = Words("fewer", "more")
 
 
+class Work(NamedTuple):
+    """What clients did in a measurement: in all transactions, or in those of one type."""
+
+    elapsed_ns: int
+    outcomes: Outcomes | None
+    """None: not kept, by an early Assay."""
+    latency: Latency | None
+    """None: none ended ok."""
+
+
+Read = Callable[[Work], float | None]
+
+
 @dataclass(frozen=True)
 class Metric:
     name: str
-    """That of the column of tidy output."""
+    """That of the column of tidy output; with ``[TYPE]`` that of a transaction type."""
     unit: str
     """``ns``, ``bytes``, ``per_s`` or ``count``."""
     meaning: str
@@ -46,14 +64,34 @@ class Metric:
     use); None: each has its own."""
     relative_resolution: float = 0.0
     """Relative width of a bucket of the histogram: values closer than this are equal."""
+    of_work: Read | None = None
+    """By which it is read of one transaction type as well; None: it is of a whole run."""
+    transaction: str = ""
+    """The type of its transactions; empty: it is of all."""
+
+    def of_type(self, transaction: str) -> Metric:
+        """The same of one transaction type. Raises `ArgumentError` where it is of a whole run."""
+        if self.of_work is None:
+            raise ArgumentError(
+                f"{self.name} is of a whole run, not of a transaction type",
+                hint="of a type: " + ", ".join(one for one in METRICS if METRICS[one].of_work),
+            )
+        return replace(
+            self,
+            name=f"{self.name}[{transaction}]",
+            value=_driven(_of_type(self.of_work, transaction)),
+            transaction=transaction,
+        )
 
     @property
     def label(self) -> str:
-        """In a sentence: ``throughput``, ``p99 latency``, ``elapsed time``, ``size on disk``."""
+        """In a sentence: ``throughput``, ``p99 latency of insert``, ``elapsed time``, ``size on
+        disk``."""
+        of = f" of {self.transaction}" if self.transaction else ""
         if self.name.startswith("latency_"):
-            return self.meaning
-        noun = self.name.removesuffix(f"_{self.unit}").replace("_", " ")
-        return f"{noun} time" if self.unit == "ns" else noun
+            return f"{self.meaning}{of}"
+        noun = self.name.partition("[")[0].removesuffix(f"_{self.unit}").replace("_", " ")
+        return (f"{noun} time" if self.unit == "ns" else noun) + of
 
     @property
     def is_speed(self) -> bool:
@@ -80,14 +118,44 @@ def _driven(read: Callable[[Observation], float | None]) -> Callable[[RunRecord]
     return lambda run: None if run.driven is None else read(run.driven)
 
 
-def _latency(name: str) -> Callable[[RunRecord], float | None]:
+def _of_all(read: Read) -> Callable[[Observation], float | None]:
+    return lambda found: read(Work(found.elapsed_ns, found.outcomes, found.all_ok.latency))
+
+
+def _of_type(read: Read, transaction: str) -> Callable[[Observation], float | None]:
+    """None where the run has no such type."""
+
+    def value(found: Observation) -> float | None:
+        outcomes = next(
+            (one for one in found.outcomes_by_transaction if one.name == transaction), None
+        )
+        ok = (one for one in found.transactions if (one.name, one.outcome) == (transaction, "ok"))
+        latency = next((one.latency for one in ok), None)
+        if outcomes is None and latency is None:
+            return None
+        return read(Work(found.elapsed_ns, outcomes, latency))
+
+    return value
+
+
+def _throughput(work: Work) -> float | None:
+    ok = work.outcomes.ok if work.outcomes else work.latency.count if work.latency else 0
+    return ok / (work.elapsed_ns / 1e9) if work.elapsed_ns else None
+
+
+def _latency(name: str) -> Read:
     """None where there are too few transactions for the percentile; infinite where it is not
     reached."""
-    return _driven(lambda found: samples.time_ns(found.all_ok.latency, name))
+    return lambda work: samples.time_ns(work.latency, name) if work.latency else None
 
 
-def _outcome(name: str) -> Callable[[RunRecord], float | None]:
-    return _driven(lambda found: float(getattr(found.outcomes, name)))
+def _outcome(name: str) -> Read:
+    return lambda work: float(getattr(work.outcomes, name)) if work.outcomes else None
+
+
+def _of_clients(name: str, unit: str, meaning: str, read: Read, **more: Any) -> Metric:
+    """Of what clients did."""
+    return Metric(name, unit, meaning, _driven(_of_all(read)), of_work=read, **more)
 
 
 def _elapsed_ns(run: RunRecord) -> float | None:
@@ -138,11 +206,11 @@ def _memory_bytes(run: RunRecord) -> float | None:
     return cost.resident_peak_bytes or None if cost else None
 
 
-THROUGHPUT = Metric(
+THROUGHPUT = _of_clients(
     "throughput_per_s",
     "per_s",
     "transactions that ended ok per second",
-    _driven(lambda found: found.throughput_per_s),
+    _throughput,
     is_more_better=True,
 )
 ELAPSED = Metric("elapsed_ns", "ns", "of the measurement, where no duration was given", _elapsed_ns)
@@ -156,7 +224,7 @@ REINSERTED = Metric(
 
 
 def _percentile(name: str) -> Metric:
-    return Metric(
+    return _of_clients(
         f"latency_{name}_ns",
         "ns",
         f"{name.replace('_', '.')} latency",
@@ -167,7 +235,7 @@ def _percentile(name: str) -> Metric:
 
 _PERCENTILES = {name: _percentile(name) for name in BY_NAME}
 P99 = _PERCENTILES["p99"]
-MEAN = Metric("latency_mean_ns", "ns", "mean latency", _latency("mean"))
+MEAN = _of_clients("latency_mean_ns", "ns", "mean latency", _latency("mean"))
 
 METRICS: Mapping[str, Metric] = {
     one.name: one
@@ -176,7 +244,7 @@ METRICS: Mapping[str, Metric] = {
         ELAPSED,
         MEAN,
         *_PERCENTILES.values(),
-        Metric("latency_max_ns", "ns", "greatest latency", _latency("max")),
+        _of_clients("latency_max_ns", "ns", "greatest latency", _latency("max")),
         Metric(
             "server_cpu_per_transaction_ns", "ns", "CPU time of the server", _cpu_ns,
             Words("less", "more"),
@@ -209,7 +277,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("backup_restore_ns", "ns", "of restoring it", _backup(lambda one: one.restore_ns)),
         Metric("checks_wrong", "count", "answers that are not right", _checks_wrong, _COUNT),
         *(
-            Metric(name, "count", meaning, _outcome(name), _COUNT)
+            _of_clients(name, "count", meaning, _outcome(name), words=_COUNT)
             for name, meaning in (
                 ("failed", "transactions that ended with an error"),
                 ("unknown", "transactions that may have committed, or not"),
@@ -222,13 +290,25 @@ METRICS: Mapping[str, Metric] = {
 }  # fmt: skip
 
 
+_NAME = re.compile(r"(?P<metric>[^\[\]]*)(?:\[(?P<transaction>[^\[\]]+)\])?")
+
+
 def metric(name: str) -> Metric:
-    """Raises `ArgumentError` where there is none of that name."""
-    if name not in METRICS:
-        raise ArgumentError(
-            f"there is no metric {name!r} to compare", hint=did_you_mean(name, METRICS)
-        )
-    return METRICS[name]
+    """``latency_p99_ns``, or ``latency_p99_ns[insert]`` of a transaction type. Raises
+    `ArgumentError` where there is none of that name."""
+    found = _NAME.fullmatch(name)
+    base = METRICS.get(found["metric"]) if found else None
+    if found is None or base is None:
+        nearest = did_you_mean(found["metric"] if found else name, METRICS)
+        raise ArgumentError(f"there is no metric {name!r} to compare", hint=nearest)
+    return base.of_type(found["transaction"]) if found["transaction"] else base
+
+
+def of_types(runs: Iterable[RunRecord]) -> list[Metric]:
+    """Of each transaction type, where the runs have several."""
+    types = dict.fromkeys(one.name for run in runs if run.driven for one in run.driven.transactions)
+    by_type = [one for one in METRICS.values() if one.of_work]
+    return [one.of_type(name) for name in types for one in by_type] if len(types) > 1 else []
 
 
 def primary(runs: list[RunRecord]) -> Metric:

@@ -58,7 +58,7 @@ def compare(
     shared = [identity for identity in of_a if identity in of_b]
     named = factors.names([of_a[identity].first for identity in shared], factor)
     cells = [
-        compared_cell(name, of_a[identity], of_b[identity], asked, METRICS.values())
+        compared_cell(name, of_a[identity], of_b[identity], asked, METRICS.values(), of_types=True)
         for name, identity in zip(named, shared, strict=True)
     ]
     machines = differences.of_machines(a, b)
@@ -76,13 +76,21 @@ def compare(
 
 
 def compared_cell(
-    name: str, a: SideCell, b: SideCell, asked: Asked, beside: Iterable[Metric] = ()
+    name: str,
+    a: SideCell,
+    b: SideCell,
+    asked: Asked,
+    beside: Iterable[Metric] = (),
+    *,
+    of_types: bool = False,
 ) -> ComparedCell:
-    """Without verdicts on its metrics. ``beside``: those to compare, with the primary one."""
+    """Without verdicts on its metrics. ``beside``: those to compare, with the primary one;
+    ``of_types``: of each transaction type as well."""
     both = [*a.measured, *b.measured]
+    beside = [*beside, *(metrics.of_types(both) if of_types else ())]
     chosen = asked.metric or metrics.primary(both)
     matched = pairs.interleaved(a.placed_measured, b.placed_measured)
-    others = [one for one in beside if one is not chosen]
+    others = [one for one in beside if one.name != chosen.name]
     first, *rest = (
         compared(one, a.measured, b.measured, matched, is_primary=one is chosen)
         for one in (chosen, *others)

@@ -157,6 +157,19 @@ class ComparedCell:
         return self.metrics[0]
 
     @property
+    def types_that_differ(self) -> tuple[Compared, ...]:
+        """The metrics of transaction types with another direction than the whole has: a type that
+        is slower while the whole is not."""
+        seen = (Direction.BETTER, Direction.WORSE)
+        return tuple(
+            one
+            for one in self.metrics[1:]
+            if one.metric.transaction
+            and one.direction in seen
+            and one.direction is not self.primary.direction
+        )
+
+    @property
     def is_compared(self) -> bool:
         """Whether its primary metric has a ratio, or is 0 on both sides."""
         return not self.not_comparable and (

@@ -2,7 +2,8 @@
 
 The false differences are limited to 2 %: over the primary metrics of all cells together (Holm's
 method, which bounds the probability of a single one), and among the other metrics that are called
-different (Benjamini and Hochberg's). What differs alone, and not among so many, is not decided.
+different (Benjamini and Hochberg's), those of transaction types by themselves. What differs alone,
+and not among so many, is not decided.
 """
 
 from __future__ import annotations
@@ -28,8 +29,11 @@ def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
     """With p-values adjusted for their number, and verdicts."""
     main = [cell.primary for cell in cells if _is_decided(cell, cell.primary)]
     rest = [one for cell in cells for one in cell.metrics[1:] if _is_decided(cell, one)]
+    whole = [one for one in rest if not one.metric.transaction]
+    of_types = [one for one in rest if one.metric.transaction]
     adjusted: dict[int, tuple[float, int]] = {}
-    for family, adjust in ((main, holm), (rest, benjamini_hochberg)):
+    families = ((main, holm), (whole, benjamini_hochberg), (of_types, benjamini_hochberg))
+    for family, adjust in families:
         known = [one for one in family if one.estimate and one.estimate.p_value is not None]
         values = adjust([one.estimate.p_value or 0.0 for one in known if one.estimate])
         adjusted |= {id(one): (value, len(known)) for one, value in zip(known, values, strict=True)}

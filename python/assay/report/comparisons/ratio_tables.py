@@ -37,8 +37,12 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             for cell in cells
             for one in cell.metrics
             if one.is_primary or one.a or one.b  # what never happened fills no rows
+            if one.is_primary or not one.metric.transaction
         ],
     )
+    of_types = [(cell, one) for cell in cells for one in cell.types_that_differ]
+    if of_types:
+        yield _types(comparison, of_types)
 
 
 def _in_order(comparison: Comparison) -> list[ComparedCell]:
@@ -122,6 +126,20 @@ def _metrics(comparison: Comparison, shown: Shown) -> Table:
     )
     title = f"all metrics, ratios of B to A with {units.share(CONFIDENCE)} intervals"
     return footnotes.numbered(Table("metrics", title, columns, tuple(rows), is_detail=True))
+
+
+def _types(comparison: Comparison, shown: Shown) -> Table:
+    """What the numbers of a whole mix hide. CSV and JSON have all transaction types."""
+    rows = [
+        Row(
+            (text(one.metric.name), *_numbers(one), _verdict(comparison, cell, one)),
+            {"": cell.name} if len(comparison.cells) > 1 else {},
+        )
+        for cell, one in shown
+    ]
+    columns = (Column("metric"), *_number_columns(), Column("verdict"))
+    title = "transaction types that differ, though the whole does not in this direction"
+    return footnotes.numbered(Table("types", title, columns, tuple(rows)))
 
 
 def _number_columns() -> list[Column]:

@@ -101,6 +101,14 @@ _LATENCY = _Metric(
 _RUN = _Metric(
     "assay_run", "info", "", "What it was measured on: the system's version, and the cell."
 )
+_TYPE_THROUGHPUT = _Metric(
+    "assay_transaction_throughput_per_second", "gauge", "",
+    "Transactions of one type that ended ok.",
+)  # fmt: skip
+_TYPE_LATENCY = _Metric(
+    "assay_transaction_latency_seconds", "summary", "seconds",
+    "Latency of the transactions of one type, as assay_latency_seconds.",
+)  # fmt: skip
 _VERDICT = _Metric("assay_verdict", "stateset", "", "Verdict on the run.")
 
 
@@ -120,6 +128,14 @@ def render(report: Report, stream: TextIO, *, detail: bool | None = None) -> Non
     _write(stream, _RUN, labelled, _of_identity)
     _write(stream, _TRANSACTIONS, labelled, _of_outcomes)
     _write(stream, _LATENCY, labelled, _of_latency)
+    of_runs = {row["run"]: labels for labels, row in labelled}
+    of_types = [
+        ({**of_runs[row["run"]], "group": row["group"], "transaction": row["transaction"]}, row)
+        for row in report.tidy["tables"]["transactions"]
+        if row["outcome"] == "ok"
+    ]
+    _write(stream, _TYPE_THROUGHPUT, of_types, lambda row: [("", {}, row["throughput_per_s"])])
+    _write(stream, _TYPE_LATENCY, of_types, lambda row: _of_latency({**row, "ok": row["count"]}))
     _write(stream, _VERDICT, labelled, _of_verdict)
     stream.write("# EOF\n")
 

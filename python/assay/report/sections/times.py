@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from assay.comparison import metrics
 from assay.judge.samples import SHARES
 from assay.observation import AllOk, Latency, Observation, Resolution, TransactionReport
-from assay.report.cells import cell_runs, percentiles, unequal_repetitions
+from assay.report.cells import aggregates, cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
+from assay.report.cells.pivot import Aggregate
 from assay.report.figures import percentile_curves
-from assay.report.values import Cell, Column, Row, Section, Table, run_number, text
+from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, run_number, text
+from assay.text import units
 
 TIMES = {
     "latency": "latency",
@@ -24,6 +27,7 @@ TIMES = {
 """Name in the report → key of the observation."""
 _FEW_TYPES = 6
 """Up to so many transaction types are in one table; otherwise each cell has its own, as details."""
+_OF_TYPES = ("p50", "p99")
 _CLOSED = "Closed loop: latency is measured from the actual start"
 _OPEN = (
     "Open loop: latency is measured from the intended start, service time from the actual start; "
@@ -43,8 +47,10 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     measured = cell_runs.middle_runs(found)
     if not measured:
         return None
-    names = {one.name for _, run in measured for one in run.driven.transactions}
+    names = dict.fromkeys(one.name for _, run in measured for one in run.driven.transactions)
     tables: list[Table] = []
+    if len(names) > 1 and any(len(cell_runs.measured_runs(cell)) > 1 for cell in found):
+        tables.append(_over_repetitions(test, found, list(names)))
     if len(names) > 1 and any(run.driven.passes for _, run in measured):
         tables.append(_passes_table(test, found, measured))
     if len(names) <= _FEW_TYPES:
@@ -52,6 +58,73 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     else:
         tables += [_types_table(test, cell, run) for cell, run in measured]
     return Section("Latency", (), tuple(tables), percentile_curves.figures(test, found))
+
+
+def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]) -> Table:
+    """Each transaction type of each cell, with the range of its repetitions."""
+    cells = [cell for cell in found if cell_runs.measured_runs(cell)]
+    factors = cell_runs.varying(cells, "system", "clients")
+    unit = percentiles.unit_of(
+        one.latency
+        for cell in cells
+        for run in cell_runs.measured_runs(cell)
+        for one in run.driven.transactions
+    )
+
+    def time(made: Number) -> str:
+        def written(value: float) -> str:
+            return units.time(value, unit, resolution_ns=made.resolution or 0)
+
+        is_one = made.low is None or made.high is None or made.low == made.high
+        around = "" if is_one else f" ({written(made.low or 0)}-{written(made.high or 0)})"
+        return written(made.value) + around
+
+    def of_type(name: str, share: str) -> Aggregate:
+        def shown(run: DrivenRun) -> Cell:
+            latency = next(
+                (
+                    one.latency
+                    for one in run.driven.transactions
+                    if (one.name, one.outcome) == (name, "ok")
+                ),
+                None,
+            )
+            if latency is None:
+                return absent("none")
+            return percentiles.one(latency, share, unit, run.driven.resolution)
+
+        return aggregates.each(shown, time)
+
+    def throughput(name: str) -> Aggregate:
+        metric = metrics.THROUGHPUT.of_type(name)
+        key = aggregates.Key(metric.value, metric.unit, name=metric.name)
+        return aggregates.median(key, with_range=True)
+
+    return Table(
+        name=f"{test}_types",
+        title="Each transaction type, over the repetitions",
+        label_columns=len(factors) + 1,
+        columns=(
+            *cell_runs.label_columns(cells, factors),
+            Column("transaction"),
+            Column("TPS", is_number=True),
+            *(Column(share, is_number=True, unit=unit) for share in _OF_TYPES),
+        ),
+        rows=tuple(
+            Row(
+                (
+                    *cell_runs.label_cells(cell, factors),
+                    text(name),
+                    throughput(name)(cell),
+                    *(of_type(name, share)(cell) for share in _OF_TYPES),
+                )
+            )
+            for cell in cells
+            for name in names
+        ),
+        notes=("median of the repetitions, least and greatest",),
+        is_detail=len(names) > _FEW_TYPES,
+    )
 
 
 def _ok_types(observation: Observation) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from assay.comparison import metrics
 from assay.experiment import Scalar
 from assay.judge import Verdict
-from assay.judge.samples import UNREACHED
+from assay.judge.samples import UNREACHED, known_ns
 from assay.judge.spread import spread
 from assay.observation import Latency, Resolution
 from assay.record import ExperimentRecord, RunRecord
@@ -40,6 +40,11 @@ ABSENT = "-"
 """In a column for which nothing was measured."""
 TOGETHER = "\u00a0"
 """A blank at which no line is broken."""
+_UNLIKE = 2
+"""Times the median of one transaction type that of another is, where they are unlike."""
+BY_TYPE = "by type"
+"""In the column of the median of unlike types."""
+_MOST_TYPES = 3
 _PERCENTILES = ("p50", "p95", "p99", "p99.9")
 _FEWER = (_PERCENTILES, ("p50", "p99", "p99.9"), ("p50", "p99"), ("p99",), ())
 """Percentiles of a group, whose line must have room for the maximum."""
@@ -188,7 +193,7 @@ def _numbers(
             throughput += " (uncertain: the machine was busy while it was probed)"
     return (
         ("throughput", throughput),
-        ("latency", _latency(latencies(measured))),
+        ("latency", _latency_of(measured)),
     )
 
 
@@ -238,6 +243,37 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
 
 def latencies(measured: Iterable[DrivenRun]) -> Times:
     return [(run.driven.all_ok.latency, run.driven.resolution) for run in measured]
+
+
+def unlike_types(measured: Sequence[DrivenRun]) -> dict[str, Times]:
+    """The times of each transaction type, where the median of one is more than `_UNLIKE` times that
+    of another: then that of all is the median of the most frequent one, and says nothing of the
+    others. Else empty."""
+    found: dict[str, list[tuple[Latency, Resolution]]] = {}
+    for run in measured:
+        for one in run.driven.transactions:
+            if one.outcome == "ok":
+                found.setdefault(one.name, []).append((one.latency, run.driven.resolution))
+    medians = [
+        statistics.median(known)
+        for times in found.values()
+        if (known := [value for one, _ in times if (value := known_ns(one, "p50")) is not None])
+    ]
+    is_unlike = len(medians) > 1 and max(medians) > _UNLIKE * min(medians)
+    return {name: times for name, times in found.items() if is_unlike}
+
+
+def _latency_of(measured: Sequence[DrivenRun]) -> str:
+    """Of a mix of unlike types the median of each in place of one of all."""
+    types = unlike_types(measured)
+    if not types:
+        return _latency(latencies(measured))
+    by_p50 = sorted(types, key=lambda name: -types[name][0][0].due)
+    shown = [f"{name} {shown_percentile(types[name], 'p50')}" for name in by_p50[:_MOST_TYPES]]
+    if left := len(by_p50) - len(shown):
+        shown.append(f"{left} more types")
+    rest = _latency(latencies(measured), _PERCENTILES[1:])
+    return f"p50 of {', '.join(one.replace(' ', TOGETHER) for one in shown)}  {rest}"
 
 
 def _latency(found: Times, names: Sequence[str] = _PERCENTILES) -> str:
@@ -315,8 +351,10 @@ def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
     if cold.is_timed(cell):
         tps = ""
     times = latencies(measured)
-    of_two = (shown_percentile(times, name) if times else ABSENT for name in ("p50", "p99"))
-    return (tps, *of_two, counted(cell, "failed"))
+    p50, p99 = (shown_percentile(times, name) if times else ABSENT for name in ("p50", "p99"))
+    if unlike_types(measured):
+        p50 = BY_TYPE
+    return (tps, p50, p99, counted(cell, "failed"))
 
 
 def counted(cell: CellRuns, outcome: str) -> str:

@@ -175,7 +175,10 @@ def _throughput(cell: CellRuns, tps: Number | None) -> Cell:
 
 def _percentile(cell: CellRuns, name: str) -> Cell:
     """In the unit in which it is best read, as on a terminal."""
-    times = cell_summary.latencies(cell_runs.measured_runs(cell))
+    measured = cell_runs.measured_runs(cell)
+    if name == "p50" and cell_summary.unlike_types(measured):
+        return absent(cell_summary.BY_TYPE)
+    times = cell_summary.latencies(measured)
     made = aggregates.each(percentile(name, "ms"), lambda _: "")(cell)
     return (
         made if made.is_absent else replace(made, shown=cell_summary.shown_percentile(times, name))

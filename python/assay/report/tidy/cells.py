@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from assay.comparison.metrics import METRICS, Metric
 from assay.judge import CellVerdict
+from assay.judge.samples import UNREACHED
 from assay.judge.spread import Spread, median_of_all
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import DrivenRun
@@ -65,6 +68,53 @@ def _of_latency(column: TidyColumn) -> TidyColumn:
     if column.kind == "string":
         of_what = "the first repetition of which some are"
     return replace(column, meaning=f"{column.meaning}; {of_what}", value=value)
+
+
+class TypeRow(NamedTuple):
+    """A transaction type of a cell."""
+
+    cell: str
+    name: str
+    runs: Sequence[RunRecord]
+
+
+def types_of(cell: CellRow) -> list[TypeRow]:
+    runs = [driven.run for driven in cell.driven]
+    names = dict.fromkeys(one.name for driven in cell.driven for one in driven.driven.transactions)
+    return [TypeRow(cell.first.cell_fingerprint, name, runs) for name in names]
+
+
+def _type_columns(metric: Metric) -> list[TidyColumn]:
+    """Over the repetitions; null where one of them has no number."""
+
+    def of(which: Callable[[Sequence[float]], float]) -> Callable[[TypeRow], Value]:
+        def value(row: TypeRow) -> Value:
+            read = metric.of_type(row.name).value
+            found = [read(run) for run in row.runs]
+            known = [one for one in found if one is not None and one != UNREACHED]
+            return which(known) if known and len(known) == len(found) else None
+
+        return value
+
+    stem = metric.name.removesuffix(f"_{metric.unit}")
+    unit = metric.name.removeprefix(stem)
+    return [
+        TidyColumn(f"{stem}{at}{unit}", "number", f"{metric.meaning}; {what}", of(which))
+        for at, what, which in (
+            ("", "median of the repetitions", statistics.median),
+            ("_min", "least", min),
+            ("_max", "greatest", max),
+        )
+        if not (at and metric.unit == "count")
+    ]
+
+
+TRANSACTION_TYPES = [
+    never_null("cell", "string", "fingerprint", lambda row: row.cell),
+    never_null("transaction", "string", "type", lambda row: row.name),
+    never_null("measured", "integer", "repetitions", lambda row: len(row.runs)),
+    *(column for one in METRICS.values() if one.of_work for column in _type_columns(one)),
+]
 
 
 def _number(value: Value) -> int | float | None:

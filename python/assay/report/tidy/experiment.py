@@ -71,6 +71,11 @@ def tables(experiment: ExperimentRecord) -> Tables:
             "runs": lambda: [_with_factors(tidy_runs.RUNS, run, run) for run in runs],
             "groups": parts(tidy_parts.GROUPS, _groups),
             "transactions": parts(tidy_parts.TRANSACTIONS, _transactions),
+            "transaction_types": lambda: [
+                row(tidy_cells.TRANSACTION_TYPES, one)
+                for cell in _cells(experiment)
+                for one in tidy_cells.types_of(cell)
+            ],
             "statements": parts(tidy_parts.STATEMENTS, _all_of("per_statement")),
             "intervals": parts(tidy_parts.INTERVALS, _all_of("intervals")),
             "errors": parts(tidy_parts.ERRORS, _all_of("errors")),
@@ -113,9 +118,11 @@ def _transactions(run: RunRecord) -> Iterator[TransactionRow]:
     if run.driven is None:
         return
     if len(run.driven.groups) < 2:
-        yield from (TransactionRow("", one) for one in run.driven.transactions)
+        elapsed_ns = run.driven.elapsed_ns
+        yield from (TransactionRow("", one, elapsed_ns) for one in run.driven.transactions)
     for group in run.driven.groups if len(run.driven.groups) > 1 else ():
-        yield from (TransactionRow(group.name, one) for one in group.transactions)
+        for one in group.transactions:
+            yield TransactionRow(group.name, one, group.elapsed_ns)
 
 
 def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:

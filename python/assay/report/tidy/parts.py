@@ -21,6 +21,12 @@ class Part(NamedTuple):
 class TransactionRow(NamedTuple):
     group: str
     transaction: TransactionReport
+    elapsed_ns: int
+    """Of the group."""
+
+    @property
+    def per_s(self) -> float | None:
+        return self.transaction.count / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
 
 
 _COUNT = TidyColumn("count", "integer", "samples", path("count"))
@@ -64,6 +70,12 @@ TRANSACTIONS = _of_part(
                 _text("transaction", "type", "name"),
                 _text("outcome", "ok, aborted, failed, unknown"),
                 _COUNT,
+            ],
+        ),
+        TidyColumn("throughput_per_s", "number", "of these per second", path("per_s")),
+        *of(
+            path("transaction"),
+            [
                 *LATENCY,
                 *SERVICE_TIME,
                 *SCHEDULE_LAG,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from assay.report.tidy.cells import CELLS
+from assay.report.tidy.cells import CELLS, TRANSACTION_TYPES
 from assay.report.tidy.claims import CLAIMS, SCALED
 from assay.report.tidy.columns import TidyColumn
 from assay.report.tidy.continuations import CONTINUATIONS
@@ -29,6 +29,10 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "runs": ("One row per run.", [*FACTORS, *RUNS]),
     "groups": ("One row per run and group of clients.", GROUPS),
     "transactions": ("One row per run, group, transaction type and outcome.", TRANSACTIONS),
+    "transaction_types": (
+        "One row per cell and transaction type, over the repetitions.",
+        TRANSACTION_TYPES,
+    ),
     "statements": ("One row per statement, of runs that timed them.", STATEMENTS),
     "intervals": ("One row per run, second and group.", INTERVALS),
     "errors": ("One row per run and kind of error.", ERRORS),
