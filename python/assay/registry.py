@@ -225,6 +225,17 @@ def storage(name: str) -> Storage:
     return found
 
 
+def unknown_storage(word: str) -> ArgumentError:
+    """The error for a name that is no storage's; its hint begins with the one that is also called
+    so, or with the nearest name."""
+    error = unknown("storage", word, storages())
+    for name in storages():
+        with suppress(PluginFailed):
+            if word.lower() in getattr(storage(name), "also_called", ()):
+                error.hint = f"did you mean {name!r}? known: {', '.join(storages())}"
+    return error
+
+
 def row_sources() -> tuple[str, ...]:
     """Names of the sources of rows."""
     return tuple(sorted(_entries("assay.row_sources")))

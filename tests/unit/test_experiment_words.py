@@ -123,6 +123,8 @@ def test_client_counts_are_numbers() -> None:
         ({"offered_rate_per_s": "5,5.0"}, "--offered-rate: 5 is given twice", "once"),
         ({"storage": ("here,here",)}, "--storage: here is given twice", "once"),
         ({"storage": ("her",)}, "unknown storage 'her'", "did you mean 'here'?"),
+        ({"storage": ("ram",)}, "unknown storage 'ram'", "did you mean 'tmpfs'?"),
+        ({"storage": ("memory",)}, "unknown storage 'memory'", "did you mean 'tmpfs'?"),
         ({"storage": ("tmpfs[size=1G",)}, "tmpfs[size=1G: the bracket is not closed", "1G]"),
         ({"storage": ("tmpfs[siz=1G]",)}, "tmpfs has no option 'siz'", "did you mean 'size'?"),
         ({"storage": ("here[size=1G]",)}, "here has no option 'size'", "no options"),

@@ -190,7 +190,7 @@ def _quoted(text: str) -> str:
 def check_storage_kind(kind: str) -> None:
     """Raises `ArgumentError` for a kind of storage that is not in the registry."""
     if kind not in registry.storages():
-        raise registry.unknown("storage", kind, registry.storages())
+        raise registry.unknown_storage(kind)
 
 
 def check_choices(systems: Iterable[SystemChoice], storages: Iterable[StorageChoice]) -> None:

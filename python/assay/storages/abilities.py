@@ -14,6 +14,7 @@ from typing import Literal, Protocol, runtime_checkable
 from assay.experiment.values import StorageChoice
 from assay.provision.group_limits import GroupLimit
 from assay.storages.protocol import PreparedStorage
+from assay.systems.abilities import AlsoCalled
 
 
 @runtime_checkable
@@ -239,6 +240,7 @@ class FileSystemKnown(Protocol):
 
 
 ABILITIES: tuple[type, ...] = (
+    AlsoCalled,
     OwnDevice,
     ErasesDevice,
     RawDevice,

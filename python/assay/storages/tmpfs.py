@@ -58,6 +58,7 @@ def _refuse_no_size(word: str) -> None:
 
 class Tmpfs:
     name = "tmpfs"
+    also_called = ("memory", "ram", "ramdisk", "ramfs", "shm")
     option_specs: tuple[OptionSpec, ...] = (
         OptionSpec(
             name="size",
