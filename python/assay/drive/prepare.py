@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from assay import _engine, registry
 from assay.dialects.protocol import Dialect, RecognisesReads
@@ -192,12 +192,19 @@ def statements_of(
     """(transaction type, text with its values as ``:name``) of the statements that the scripts of a
     step send."""
     scripts = scripts_of(workload, drive, dialect)
-    document = document_of(workload, drive, dialect, scripts)
-    document["stop"] = document["stop"] or {"transactions": 1}
+    document = _with_an_end(document_of(workload, drive, dialect, scripts), drive)
     try:
         return _engine.statements(json.dumps(document))
     except _engine.EngineError as error:
         raise as_ours(error) from error
+
+
+def _with_an_end(document: dict[str, Any], drive: PlannedDrive) -> dict[str, Any]:
+    """A document that the engine can compile: that of a step which other clients end has none.
+    Groups end by themselves, or all by the duration."""
+    if not drive.groups:
+        document["stop"] = document["stop"] or {"transactions": 1}
+    return document
 
 
 def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Found]) -> Found | None:
@@ -206,9 +213,7 @@ def _compiled(workload: Workload, drive: PlannedDrive, ask: Callable[[str], Foun
     scripts = scripts_of(workload, drive, dialect)
     if not scripts:
         return None
-    document = document_of(workload, drive, dialect, scripts)
-    if not drive.groups:
-        document["stop"] = document["stop"] or {"transactions": 1}
+    document = _with_an_end(document_of(workload, drive, dialect, scripts), drive)
     try:
         return ask(json.dumps(document))
     except _engine.EngineError as error:
