@@ -33,10 +33,10 @@ from assay.workload.values import Workload
     "separated by commas.",
 )
 def command(workload: str, systems: tuple[str, ...]) -> int:
-    """Check a workload without running it.
+    """Check a workload without running it: every mistake, with file, line and fix.
 
     Reads the whole folder and compiles every script, check and override. Names all
-    mistakes, each with file, line and fix; without one, lists tables, tests,
+    mistakes at once; without one, lists tables, tests,
     scripts, checks and parameters. With --on, also starts each system, creates the
     tables there, empty, and has every statement prepared; none is executed. Exit
     status 2 means that something is wrong.

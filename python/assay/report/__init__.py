@@ -31,13 +31,18 @@ def check_declarations(workload: Workload) -> None:
         return
     top = toml_file.read(workload.folder / WORKLOAD_FILE)
     for test, section in report_sections(top, workload.tests).items():
-        declaration.read(section, test)
+        declared = declaration.read(section, test)
         parameters = [one.name for one in workload.parameters_of(workload.test(test))]
-        _refuse_unknown_factors(section, parameters)
+        factors = {
+            "blocks": declared.blocks,
+            "rows": declared.rows,
+            "columns": declared.columns,
+        }
+        _refuse_unknown_factors(section, factors, parameters)
     joined = {}
     for name, section in series_sections(top, workload.tests).items():
         joined[name] = series.read(section, name)
-        _refuse_unknown_factors(section, workload.parameters)
+        _refuse_unknown_factors(section, {"rows": joined[name].rows}, workload.parameters)
     if (file := workload.folder / PUBLISHED_FILE).is_file():
         top = toml_file.read(file)
         for name in published_names(top):
@@ -51,12 +56,14 @@ def check_declarations(workload: Workload) -> None:
                 workload.test(term.test)
 
 
-def _refuse_unknown_factors(section: Section, parameters: Collection[str]) -> None:
-    """What labels blocks, rows and columns is a factor of the test's cells."""
+def _refuse_unknown_factors(
+    section: Section, factors: Mapping[str, str], parameters: Collection[str]
+) -> None:
+    """What labels blocks, rows and columns is a factor of the test's cells. ``factors``: of each
+    key, the word that it has; empty: none."""
     known = [*FACTOR_NAMES, *parameters]
-    for key in ("blocks", "rows", "columns"):
-        if key in section and section.is_text(key) and section.text(key) not in known:
-            word = section.text(key)
+    for key, word in factors.items():
+        if word and word not in known:
             raise section.error(
                 f"{key} = {word!r}: no such factor", key, hint=did_you_mean(word, known)
             )
