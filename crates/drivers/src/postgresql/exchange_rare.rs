@@ -130,7 +130,8 @@ impl Exchange {
                 && status == b"I"
             {
                 let Description { text, count, .. } = std::mem::take(&mut kept.description);
-                kept.statements[id as usize] = Some(Statement::unknown(id, text, count)?);
+                let name = kept.names.of(id);
+                kept.statements[id as usize] = Some(Statement::unknown(name, text, count)?);
                 answer.error = None;
             }
             return Ok(Progress::Ready);
@@ -138,8 +139,13 @@ impl Exchange {
         match self.sent {
             Sent::Prepare { id } => {
                 let described = std::mem::take(&mut kept.description);
-                let statement =
-                    Statement::new(id, described.text, described.types, described.columns)?;
+                let Description {
+                    text,
+                    types,
+                    columns,
+                    ..
+                } = described;
+                let statement = Statement::new(kept.names.of(id), text, types, columns)?;
                 kept.statements[id as usize] = Some(statement);
             }
             Sent::Pipeline { owed: 0 } => {}

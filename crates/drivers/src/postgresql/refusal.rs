@@ -3,6 +3,13 @@
 use super::message::Fields;
 use crate::{ErrorClass, SystemError};
 
+/// The SQLSTATE of a prepared statement that does not exist.
+const UNKNOWN_STATEMENT: &[u8] = b"26000";
+/// A session keeps what it has prepared, so another one has answered.
+const BEHIND_A_POOLER: &[u8] =
+    b"a pooler that gives each transaction another session of the server does not \
+    keep prepared statements: --protocol simple, or set its max_prepared_statements";
+
 /// An error that the server reported.
 pub(super) struct Refusal {
     pub error: SystemError,
@@ -42,7 +49,10 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
         }
     };
     add("; ", detail);
-    add("; hint: ", hint);
+    add(
+        "; hint: ",
+        hint.or_else(|| (code == UNKNOWN_STATEMENT).then_some(BEHIND_A_POOLER)),
+    );
     add("; at character ", position);
     // Only the context of a load adds information: it names the row.
     add(

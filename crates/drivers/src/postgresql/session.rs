@@ -96,7 +96,7 @@ impl PostgresqlWire {
         let Some(Some(statement)) = self.kept.statements.get_mut(id as usize) else {
             return Err(refused("the statement is not prepared in this session"));
         };
-        statement.declare(id, parameters, out)?;
+        statement.declare(parameters, out)?;
         if let Err(error) = write(statement, parameters, out) {
             out.truncate(start);
             statement.undeclare();
@@ -113,7 +113,7 @@ impl PostgresqlWire {
         out: &mut Vec<u8>,
     ) -> Result<Sent, SystemError> {
         let (text, count) = statement::spelled(pieces);
-        let name = statement::name(id);
+        let name = self.kept.names.of(id);
         let index = id as usize;
         let statements = &mut self.kept.statements;
         if statements.len() <= index {

@@ -31,6 +31,7 @@ impl Description {
 /// State of a session that a common exchange does not need.
 #[derive(Default)]
 pub(super) struct SessionState {
+    pub names: super::statement::Names,
     /// By statement id; `None` where Prepare failed or was never requested.
     pub statements: Vec<Option<Statement>>,
     pub description: Description,

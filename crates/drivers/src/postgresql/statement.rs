@@ -29,6 +29,8 @@ const TAIL_IN_BIND_BYTES: usize = 2;
 pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
 
 pub(super) struct Statement {
+    /// The server's.
+    name: Box<str>,
     head: Box<[u8]>,
     /// Offset of the first format code in `head`.
     formats_at: usize,
@@ -51,25 +53,48 @@ pub(super) fn spelled(pieces: &[Piece]) -> (String, usize) {
     (text, Piece::count_values(pieces))
 }
 
-/// The server's name of statement `id`.
-pub(super) fn name(id: u32) -> String {
-    format!("s{id}")
+/// The names that the server has for the statements of one session: no other session of this or another run
+/// has the same, so that behind a pooler, which gives one session of the server to many of its clients, none
+/// executes the statement of another.
+pub(super) struct Names {
+    session: u64,
+}
+
+impl Names {
+    pub fn of_new_session() -> Self {
+        // Where the system has no random numbers, names are as those of another session without them, and a
+        // server that has one already refuses it.
+        Self {
+            session: getrandom::u64().unwrap_or_default(),
+        }
+    }
+
+    /// The server's name of statement `id`.
+    pub fn of(&self, id: u32) -> Box<str> {
+        format!("assay_{:016x}_{id}", self.session).into()
+    }
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self::of_new_session()
+    }
 }
 
 impl Statement {
     /// # Errors
     /// Where the statement has more parameters than Bind can count.
     pub fn new(
-        id: u32,
+        name: Box<str>,
         text: Box<str>,
         types: Box<[ParameterType]>,
         columns: Vec<Column>,
     ) -> Result<Self, SystemError> {
-        Self::shaped(id, text, types, Box::default(), TAIL, columns)
+        Self::shaped(name, text, types, Box::default(), TAIL, columns)
     }
 
     fn shaped(
-        id: u32,
+        name: Box<str>,
         text: Box<str>,
         types: Box<[ParameterType]>,
         declared: Box<[bool]>,
@@ -78,13 +103,13 @@ impl Statement {
     ) -> Result<Self, SystemError> {
         let count = u16::try_from(types.len()).map_err(|_| {
             let message = format!(
-                "statement {id} has {} parameters, at most 65535 are possible",
+                "the statement has {} parameters, at most 65535 are possible",
                 types.len()
             );
             SystemError::new(ErrorClass::Data, "", message)
         })?;
         let mut head = b"B\0\0\0\0\0".to_vec();
-        head.extend_from_slice(name(id).as_bytes());
+        head.extend_from_slice(name.as_bytes());
         head.push(0);
         head.extend_from_slice(&count.to_be_bytes());
         let formats_at = head.len();
@@ -93,6 +118,7 @@ impl Statement {
         }
         head.extend_from_slice(&count.to_be_bytes());
         let mut statement = Self {
+            name,
             head: head.into(),
             formats_at,
             whole: None,
@@ -110,9 +136,16 @@ impl Statement {
     ///
     /// # Errors
     /// As [`Statement::new`].
-    pub fn unknown(id: u32, text: Box<str>, count: usize) -> Result<Self, SystemError> {
+    pub fn unknown(name: Box<str>, text: Box<str>, count: usize) -> Result<Self, SystemError> {
         let types = vec![ParameterType::Unknown; count].into();
-        Self::shaped(id, text, types, Box::default(), DESCRIBING_TAIL, Vec::new())
+        Self::shaped(
+            name,
+            text,
+            types,
+            Box::default(),
+            DESCRIBING_TAIL,
+            Vec::new(),
+        )
     }
 
     /// Appends what prepares the statement again: a value that does not fit its parameter's type gets the
@@ -120,12 +153,7 @@ impl Statement {
     ///
     /// # Errors
     /// Where the text is too long. Nothing was appended or changed.
-    pub fn declare(
-        &mut self,
-        id: u32,
-        parameters: &[Value],
-        out: &mut Vec<u8>,
-    ) -> Result<(), SystemError> {
+    pub fn declare(&mut self, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), SystemError> {
         let (mut types, mut declared) = (self.types.clone(), self.declared.to_vec());
         declared.resize(types.len(), false);
         let mut written = Vec::new();
@@ -139,14 +167,21 @@ impl Statement {
         let oids = types.iter().map(|of| of.oid());
         cold(out, |buffer| {
             // Closing a name that does not exist is no error.
-            frontend::close(b'S', &name(id), buffer)?;
-            frontend::parse(&name(id), &self.text, oids, buffer)
+            frontend::close(b'S', &self.name, buffer)?;
+            frontend::parse(&self.name, &self.text, oids, buffer)
         })?;
+        let name = std::mem::take(&mut self.name);
         let text = std::mem::take(&mut self.text);
         let columns = std::mem::take(&mut self.columns);
         let declared = declared.into();
-        *self = Self::shaped(id, text, types, declared, self.tail, columns)?;
+        *self = Self::shaped(name, text, types, declared, self.tail, columns)?;
         Ok(())
+    }
+
+    /// Appends what makes the server forget the statement.
+    pub fn close(&self, out: &mut Vec<u8>) {
+        // A name is short enough for a message, and holds no zero byte.
+        let _ = cold(out, |buffer| frontend::close(b'S', &self.name, buffer));
     }
 
     /// The server did not accept the types of the last [`Statement::declare`]: the next execution declares

@@ -210,6 +210,10 @@ impl Wire for PostgresqlWire {
     }
 
     fn goodbye(&mut self, out: &mut Vec<u8>) {
+        // Behind a pooler the server's session goes on, with the statements that it has.
+        for statement in self.kept.statements.iter().flatten() {
+            statement.close(out);
+        }
         out.extend_from_slice(b"X\0\0\0\x04");
     }
 

@@ -25,6 +25,21 @@ pub const ALL: &[(&str, &str)] = &[
     ("types", include_str!("conversations/types.txt")),
 ];
 
+/// The names of statements are those of a session, so their 16 digits are written as zeros.
+fn without_the_session(mut sent: Vec<u8>) -> Vec<u8> {
+    let places = sent.windows(PREFIX.len());
+    let starts = places.enumerate().filter(|(_, part)| *part == PREFIX);
+    for start in starts
+        .map(|(start, _)| start + PREFIX.len())
+        .collect::<Vec<_>>()
+    {
+        sent[start..start + 16].fill(b'0');
+    }
+    sent
+}
+
+const PREFIX: &[u8] = b"assay_";
+
 /// Replays a conversation with the server's bytes cut into pieces of `piece` bytes.
 fn replay(name: &str, text: &str, piece: usize, keep: Keep) {
     let conversation = Conversation::read(text);
@@ -65,7 +80,7 @@ fn replay(name: &str, text: &str, piece: usize, keep: Keep) {
             );
         }
         assert_eq!(
-            out.escape_ascii().to_string(),
+            without_the_session(out).escape_ascii().to_string(),
             step.sent.escape_ascii().to_string(),
             "{name}: {}",
             step.request

@@ -2,7 +2,7 @@ use super::*;
 
 fn two_parameters() -> Statement {
     let types = [ParameterType::Int4, ParameterType::Text];
-    Statement::new(12, "".into(), types.into(), Vec::new()).expect("two parameters fit")
+    Statement::new("s12".into(), "".into(), types.into(), Vec::new()).expect("two parameters fit")
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn patching_and_writing_an_execution_give_the_same_bytes() {
         Type::Float8,
         Type::Bool,
     ];
-    let statement =
-        Statement::new(3, "".into(), types.into(), Vec::new()).expect("six parameters fit");
+    let statement = Statement::new("s3".into(), "".into(), types.into(), Vec::new())
+        .expect("six parameters fit");
     let whole = statement
         .whole
         .as_ref()
@@ -109,7 +109,7 @@ fn a_wrong_number_of_parameters_sends_nothing() {
 #[test]
 fn types_are_declared_again_only_if_a_value_has_another_type() {
     let mut statement =
-        Statement::unknown(1, "SELECT -$1, $2".into(), 2).expect("two parameters fit");
+        Statement::unknown("s1".into(), "SELECT -$1, $2".into(), 2).expect("two parameters fit");
     let (none, small, large) = (Value::Null, Value::Int(7), Value::Int(1 << 40));
     let (half, word) = (Value::Double(0.5), Value::Text("w".into()));
     let steps = [
@@ -128,9 +128,7 @@ fn types_are_declared_again_only_if_a_value_has_another_type() {
         assert_eq!(fits, expected.is_none(), "{values:?}");
         if let Some([one, other]) = expected {
             assert!(out.is_empty());
-            statement
-                .declare(1, &values, &mut out)
-                .expect("it is short");
+            statement.declare(&values, &mut out).expect("it is short");
             let oids: [[u8; 4]; 2] = [i32::to_be_bytes(one), i32::to_be_bytes(other)];
             assert!(out.ends_with(&oids.concat()), "{}", out.escape_ascii());
             assert_eq!(statement.execute(&values, &mut out), Ok(true));
@@ -142,4 +140,12 @@ fn types_are_declared_again_only_if_a_value_has_another_type() {
         statement.execute(&[word, small], &mut Vec::new()),
         Ok(false)
     );
+}
+
+#[test]
+fn no_two_sessions_have_the_same_name_for_a_statement() {
+    let (one, other) = (Names::of_new_session(), Names::of_new_session());
+    assert_eq!(one.of(3), one.of(3));
+    assert_ne!(one.of(3), one.of(4));
+    assert_ne!(one.of(3), other.of(3));
 }
