@@ -86,16 +86,18 @@ def test_every_test_that_comes_with_assay_compiles_with_its_own_protocol() -> No
         assert Compiled(workload).check(plan(found, workload).runs) == ()
 
 
-def test_conflicts_of_an_ad_hoc_script_are_counted_and_do_not_fail_the_run() -> None:
-    def observation(**classes: int) -> Observation:
+def test_few_conflicts_of_an_ad_hoc_script_are_counted_and_do_not_fail_the_run() -> None:
+    def observation(ok: int = 97, **classes: int) -> Observation:
         errors = [{"class": one, "count": n} for one, n in classes.items()]
         return observations.observation(
-            outcomes=observations.outcomes(failed=sum(classes.values())),
+            outcomes=observations.outcomes(ok=ok, failed=sum(classes.values())),
             errors=[observations.error(**one) for one in errors],
         )
 
     conflicts = observation(serialization=2, deadlock=1)
     assert why_failed(conflicts, [], None, counted=CONFLICTS) is None
     assert "3 transactions" in str(why_failed(conflicts, [], None))
+    many = observation(ok=7, serialization=2, deadlock=1)
+    assert "30 % of all" in str(why_failed(many, [], None, counted=CONFLICTS))
     mixed = observation(serialization=2, syntax=1)
     assert "syntax: m" in str(why_failed(mixed, [], None, counted=CONFLICTS))
