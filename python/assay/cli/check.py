@@ -36,10 +36,10 @@ def command(workload: str, systems: tuple[str, ...]) -> int:
     """Check a workload without running it: every mistake, with file, line and fix.
 
     Reads the whole folder and compiles every script, check and override. Names all
-    mistakes at once; without one, lists tables, tests,
-    scripts, checks and parameters. With --on, also starts each system, creates the
-    tables there, empty, and has every statement prepared; none is executed. Exit
-    status 2 means that something is wrong.
+    mistakes at once; without one, lists tables, tests, scripts, checks and
+    parameters. With --on, also starts each system, creates empty tables there and
+    has every statement prepared; none is executed. Exit status 2 means that
+    something is wrong.
 
     \b
     Example:

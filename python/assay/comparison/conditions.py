@@ -178,8 +178,9 @@ def _of_value(condition: Condition, cell: ComparedCell) -> ConditionResult:
         reason = cell.b_does_not_count or lacking + _types(condition.metric, cell)
         return answer(Answer.UNKNOWN, reason)
     shown = f"{name} of B is {_number(value, condition.metric)}"
+    is_met = condition.is_met_by(value)
     value = None if value == UNREACHED else value
-    if condition.is_met_by(UNREACHED if value is None else value):
+    if is_met:
         return answer(Answer.MET, shown, value)
     if cell.b_does_not_count:
         reason = f"{shown}, but {cell.b_does_not_count}"

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from assay.comparison import found_data
+from assay.comparison import existing_data
 from assay.comparison.values import Difference, Side
 from assay.durability.values import NOT_MEASURED
 from assay.experiment.profiles import PROFILE
@@ -127,7 +127,7 @@ def _of_runs(
     if between not in cell_names.parameters(a_runs[0].parameters):
         found += _run_by_run("data", "input of the data", a_runs, b_runs, _input)
         found += _run_by_run("data", "rows", a_runs, b_runs, _rows)
-        found += found_data.differences(a_runs, b_runs)
+        found += existing_data.differences(a_runs, b_runs)
     if between != "clients" and between not in cell_names.parameters(a_runs[0].parameters):
         found += [
             Difference("answers", f"answers to {one.statement}", one.a, one.b)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from assay.judge import Evidence, found, kinds, machine_load
+from assay.judge import Evidence, cell_changes, kinds, machine_load
 from assay.record import RunRecord
 
 SEQUENTIAL = 'measured one after the other, not interleaved (order = "interleaved")'
@@ -40,7 +40,7 @@ def why_changed(runs: Iterable[RunRecord]) -> str:
     for run in runs:
         if run.evidence.is_measured:
             of_cells.setdefault(run.cell_fingerprint, []).append(run.evidence)
-    changed = filter(None, map(found.changes, of_cells.values()))
+    changed = filter(None, map(cell_changes.changes, of_cells.values()))
     return next((f"repetitions differ: {what}" for what in changed), "")
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.named_tables import NamedTables, tables_named
+from assay.dialects.named_tables import NamedInText
 from assay.dialects.protocol import Column, Table
 
 # reserved_keywords.txt of Cassandra 5.0, and DEFAULT, which later versions reserve.
@@ -44,10 +44,11 @@ _TYPE_WORDS = {
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-class CqlDialect(MinimalDialect):
+class CqlDialect(NamedInText, MinimalDialect):
     """Numbers have no declared precision and texts no declared length. There is no NOT NULL, no
     default, no foreign key, and nothing is unique but the primary key."""
 
+    own_tables = ("system.", "system_")
     name = "cql"
     language = "cql"
 
@@ -115,20 +116,6 @@ class CqlDialect(MinimalDialect):
 
     def count(self, table: str) -> str:
         return f"SELECT count(*) FROM {self.identifier(table)}"
-
-    def tables_named(self, statement: str) -> NamedTables:
-        return tables_named(statement, ("system.", "system_"))
-
-    def rows_of(self, table: str) -> str:
-        return f"SELECT count(*) FROM {table}"
-
-    def whole_rows(self, table: str) -> str:
-        return f"SELECT * FROM {table}"
-
-    def limit_statements(self, longest_s: float) -> list[str]:
-        """Nothing: the server has a limit of its own for reads."""
-        del longest_s
-        return []
 
     def read_all(self, table: str, columns: Sequence[str]) -> str:
         names = ", ".join(map(self.identifier, columns))

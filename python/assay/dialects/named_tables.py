@@ -175,3 +175,24 @@ def _made_by_with(tokens: list[str], at: int) -> set[str]:
             if depth == 0:
                 break
     return {tokens[before]} if before >= 0 and _is_name(tokens[before]) else set()
+
+
+class NamedInText:
+    """`assay.dialects.protocol.NamesTables` for SQL and languages that are like it. Limits of a
+    statement's time are a server's own."""
+
+    own_tables: tuple[str, ...] = ("information_schema.",)
+    """How the names of the system's own tables begin, in lower case."""
+
+    def tables_named(self, statement: str) -> NamedTables:
+        return tables_named(statement, self.own_tables)
+
+    def rows_of(self, table: str) -> str:
+        return f"SELECT count(*) FROM {table}"
+
+    def whole_rows(self, table: str) -> str:
+        return f"SELECT * FROM {table}"
+
+    def limit_statements(self, longest_s: float) -> list[str]:
+        del longest_s
+        return []

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.minimal import MinimalDialect
-from assay.dialects.named_tables import NamedTables, tables_named
+from assay.dialects.named_tables import NamedInText
 from assay.dialects.protocol import ISOLATION_LEVELS, Column, ForeignKey, Index, Table
 
 _QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
@@ -17,7 +17,7 @@ _OF_SERVER = re.compile(r"\b(global|persist|persist_only|password|default\s+role
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-class StandardSql(MinimalDialect):
+class StandardSql(NamedInText, MinimalDialect):
     """What dialects of SQL share. One that derives from it adds its name and the bulk load, and
     says anew only what it spells otherwise."""
 
@@ -34,8 +34,6 @@ class StandardSql(MinimalDialect):
     begins_implicitly: bool = False
     """There is no statement that begins a transaction: the first statement after its end does."""
 
-    own_tables: tuple[str, ...] = ("information_schema.",)
-    """How the names of the system's own tables begin, in lower case."""
     quote = '"'
     reserved_words: frozenset[str] = frozenset()
     """Words, in lower case, that cannot stand unquoted as the name of a table or of a column."""
@@ -159,19 +157,6 @@ class StandardSql(MinimalDialect):
 
     def count(self, table: str) -> str:
         return f"SELECT count(*) FROM {self.identifier(table)}"
-
-    def tables_named(self, statement: str) -> NamedTables:
-        return tables_named(statement, self.own_tables)
-
-    def rows_of(self, table: str) -> str:
-        return f"SELECT count(*) FROM {table}"
-
-    def whole_rows(self, table: str) -> str:
-        return f"SELECT * FROM {table}"
-
-    def limit_statements(self, longest_s: float) -> list[str]:
-        del longest_s
-        return []
 
     def read_all(self, table: str, columns: Sequence[str]) -> str:
         return f"SELECT {self.names(columns)} FROM {self.identifier(table)}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.judge import found, kinds, samples, verdict
+from assay.judge import cell_changes, kinds, samples, verdict
 from assay.judge.evidence import Evidence
 from assay.judge.precision import number_of
 from assay.judge.seconds import deviation
@@ -40,7 +40,7 @@ def of_cell(runs: Sequence[tuple[Evidence, Verdict]]) -> CellVerdict:
         judged = verdict.worst([own for _, own in runs]) if _has_failed(runs) else NONE
         return CellVerdict(judged, (), len(runs), len(measured))
     verdicts = [own for _, own in measured]
-    if found.changes([run for run, _ in measured]):
+    if cell_changes.changes([run for run, _ in measured]):
         verdicts.append(Verdict.because("indicative", _name(kinds.Kind.CELL_CHANGED)))
     judged = verdict.of_number(verdicts, len(measured), len(runs), over)
     warnings = tuple(_warnings(len(runs), over, [run for run, _ in measured]))
@@ -53,7 +53,7 @@ def _warnings(asked: int, over: Spread, measured: Sequence[Evidence]) -> Iterato
     if over.relative > kinds.NOISE_LIMIT:
         detail = f"{units.share(over.relative)} over {over.n} repetitions"
         yield RunWarning(kinds.Kind.NOISY_REPETITIONS.id, detail)
-    if changes := found.changes(measured):
+    if changes := cell_changes.changes(measured):
         yield RunWarning(kinds.Kind.CELL_CHANGED.id, changes)
     yield from _outlying(measured)
     if detail := samples.few([run.driven for run in measured if run.driven]):

@@ -22,6 +22,7 @@ HIGHEST = "D3"
 LEAST_COMMITS = COMMITS
 """A run of fewer says less than those by which the class was measured."""
 _ALLOWED = 2
+"""Times the commits that so many flushes can end."""
 MEMORY = "memory, where all is lost with the power"
 
 
@@ -51,8 +52,8 @@ def as_it_held(found: Durability, commits: int, clients: int, flushes: int) -> D
     waits for one answer at a time, so that at the instant at which a flush ends at most as many
     commits wait for it as there are clients: ``commits <= clients * flushes``, however the server
     and the kernel gather commits (group commit, one flush of the device for several writers). The
-    bound is halved: of the transactions that are counted some may have had nothing to make durable,
-    because no row was there to be changed, or because the script took them back.
+    bound allows twice as many: some of those that are counted may have had nothing to make durable,
+    because no row matched, or because the script rolled back.
     """
     is_too_few = _ALLOWED * clients * flushes < commits
     if found.durability_class != HIGHEST or commits < LEAST_COMMITS or not is_too_few:

@@ -10,7 +10,7 @@ import msgspec
 from assay.check.answers import Check
 from assay.experiment import Driving
 from assay.load.dataset_facts import DatasetFacts
-from assay.load.found_data import FoundData
+from assay.load.existing_data import ExistingData
 from assay.observation import Observation, Observed
 from assay.provision.deployment_facts import DeploymentFacts
 
@@ -49,7 +49,7 @@ class Evidence:
     machine: MachineFacts
     deployment: DeploymentFacts | None = None
     dataset: DatasetFacts | None = None
-    found_data: FoundData | None = None
+    existing_data: ExistingData | None = None
     """Of a server or file by URL that Assay did not fill; None: it did, or an earlier Assay did not
     look."""
     observation: Observed | None = None

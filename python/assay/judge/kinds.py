@@ -187,7 +187,8 @@ class Kind(Enum):
     CELL_CHANGED = WarningText(
         "repetitions of a cell did not find the same version, settings or rows: their numbers are "
         "not of one thing, so that nothing is ranked by them",
-        "repeat all of it on a system that nobody changes meanwhile: a new experiment (--new)",
+        "measure all repetitions again in a new experiment (--new), and change nothing on the "
+        "system until it has ended",
         limits=True,
         forbids_deciding=True,
     )

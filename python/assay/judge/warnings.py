@@ -8,7 +8,16 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from assay.judge import cache, durability, found, headroom, kinds, seconds, service, standstills
+from assay.judge import (
+    cache,
+    cell_changes,
+    durability,
+    headroom,
+    kinds,
+    seconds,
+    service,
+    standstills,
+)
 from assay.judge.evidence import Evidence
 from assay.judge.kinds import Kind
 from assay.judge.machine_load import (
@@ -45,9 +54,9 @@ def of_run(run: Evidence) -> list[RunWarning]:
 def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     deployment, driven = run.deployment, run.driven
     yield from _of_dataset(run)
-    if run.found_data is not None and (unknown := run.found_data.unknown):
+    if run.existing_data is not None and (unknown := run.existing_data.unknown):
         yield Kind.DATA_UNKNOWN, f"{run.system_label}: {unknown}"
-    if changed := found.changed_while_reading(run):
+    if changed := cell_changes.changed_while_reading(run):
         yield Kind.DATA_CHANGED, f"{run.named_run}: {changed}"
     for words in durability.lowered(deployment) if deployment and run.may_commit else ():
         yield Kind.DURABILITY_LOWERED, f"{run.system_label}: {words}"

@@ -124,7 +124,7 @@ class Pool:
             self._durability[place, settings] = measure(made.deployment, made.system, settings)
 
     def _settings_of(self, planned: PlannedRun, deployment: Deployment) -> SessionSettings:
-        """None where no durability can be measured: scripts are not looked through for nothing."""
+        """`NO_SETTINGS` where no durability can be measured: the scripts are not searched then."""
         has_device = deployment.storage.is_own_device
         return self._session_settings(planned) if has_device else NO_SETTINGS
 

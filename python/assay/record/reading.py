@@ -23,7 +23,7 @@ from assay.probe import Probe
 from assay.record import (
     calibrations,
     column_types,
-    found_tables,
+    existing_tables,
     probes,
     rows_of_runs,
     run_names,
@@ -129,7 +129,7 @@ class _Kept:
         self.sites = read("document", "sites", "run_id")
         self.steps = run_steps.of_runs(connection, runs)
         self.warnings = read("name, detail", "warnings", "position")
-        self.found_data = found_tables.of_runs(connection, runs)
+        self.existing_data = existing_tables.of_runs(connection, runs)
         self.stages = read("state, begun_unix_ns", "stages", "rowid")
 
 
@@ -167,7 +167,7 @@ def _record(
         machine=machine,
         build=build,
         cell=_cell(row),
-        found_data=kept.found_data.get(run_id),
+        existing_data=kept.existing_data.get(run_id),
         facts=typed.run_facts(site, dataset, machine, f"run {run_id}"),
     )
     return found if _has_verdict(found) else _judged(found)

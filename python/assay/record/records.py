@@ -14,7 +14,7 @@ from assay.experiment import Driving, ServerMachine, StoragePrice
 from assay.judge import Ceiling, CellVerdict, Evidence, RunWarning, Verdict
 from assay.judge.evidence import MachineFacts
 from assay.load.dataset_facts import DatasetFacts
-from assay.load.found_data import FoundData
+from assay.load.existing_data import ExistingData
 from assay.observation import Observation, Observed
 from assay.probe import Probe
 from assay.provision.deployment_facts import DeploymentFacts
@@ -241,7 +241,7 @@ class RunRecord(RunSummary):
     cell: Document = field(default_factory=dict)
     """All that its fingerprint is of (`assay.plan.fingerprint`)."""
     facts: RunFacts = field(default_factory=RunFacts, repr=False)
-    found_data: FoundData | None = None
+    existing_data: ExistingData | None = None
     """What the tables that it named held, of a server or file by URL that Assay did not fill; None:
     it did, or an earlier Assay did not look."""
     storage_price: StoragePrice | None = None
@@ -277,7 +277,7 @@ class RunRecord(RunSummary):
             machine=self.facts.machine,
             deployment=self.deployment,
             dataset=self.data,
-            found_data=self.found_data,
+            existing_data=self.existing_data,
             observation=self.observation,
             checks=self.checks,
             ceiling=None if nearest is None else Ceiling(nearest.clients, nearest.statements_per_s),

@@ -4,10 +4,10 @@ The arguments of a call are on disk when it returns. That costs a flush, so `lab
 stages, never while clients are running. The calls are in the order of the stages::
 
     begin_experiment, or continue_experiment               every planned run is kept
-        begin_run → probed → provisioned → found_data
+        begin_run → probed → provisioned → existing_data
             begin_step → loaded → driving → observed → sampled, accounted, checked → end_step
             begin_step → …
-        found_data → end_run
+        existing_data → end_run
     end_experiment
 
 A run may end after any of them. A step may leave out any of its calls; a run without `begin_step`
@@ -29,7 +29,7 @@ from assay.drive.sampler import TimedSample
 from assay.errors import AssayError, Bug
 from assay.experiment import Experiment
 from assay.judge import Evidence
-from assay.load.found_data import FoundTable
+from assay.load.existing_data import ExistingTable
 from assay.observation import Observation, Observed
 from assay.observation.merging import merge
 from assay.plan import Plan, PlannedRun
@@ -40,7 +40,7 @@ from assay.record import (
     cells,
     continuing,
     disputes,
-    found_tables,
+    existing_tables,
     planned,
     probes,
     reading,
@@ -245,11 +245,11 @@ class Store(Questions):
 
         self._write().change(change)
 
-    def found_data(self, tables: Sequence[FoundTable], *, is_after: bool) -> None:
+    def existing_data(self, tables: Sequence[ExistingTable], *, is_after: bool) -> None:
         """Writes what the tables of a server hold that Assay did not fill."""
         run_id = self._run()
         self._write().change(
-            lambda connection: found_tables.keep(connection, run_id, tables, is_after=is_after)
+            lambda connection: existing_tables.keep(connection, run_id, tables, is_after=is_after)
         )
 
     def loaded(self, dataset: Mapping[str, Any]) -> None:

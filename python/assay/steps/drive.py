@@ -174,14 +174,15 @@ def _withdraw_contradicted(
 ) -> None:
     """Takes the durability class of the deployment back where the device flushed too seldom for
     it. Flushes are those of all samples, with warm-up and drain: what is interpolated to the
-    measurement may be too few, and would accuse a run that is short."""
-    flushes = [one.device.flushes for one in samples if one.device is not None]
-    first, last = next(iter(flushes), None), next(reversed(flushes), None)
+    measurement may be too few in a short run."""
+    flushes = [
+        one.device.flushes for one in samples if one.device and one.device.flushes is not None
+    ]
     pooled = state.up()
     measured = pooled.deployment.durability
-    if measured is None or first is None or last is None:
+    if measured is None or not flushes:
         return
-    held = as_it_held(measured, commits, clients, last - first)
+    held = as_it_held(measured, commits, clients, flushes[-1] - flushes[0])
     if held != measured:
         pooled.note_durability(held)
         state.context.store.deployment_changed(pooled.deployment)

@@ -139,13 +139,12 @@ impl Exchange {
         match self.sent {
             Sent::Prepare { id } => {
                 let described = std::mem::take(&mut kept.description);
-                let Description {
-                    text,
-                    types,
-                    columns,
-                    ..
-                } = described;
-                let statement = Statement::new(kept.names.of(id), text, types, columns)?;
+                let statement = Statement::new(
+                    kept.names.of(id),
+                    described.text,
+                    described.types,
+                    described.columns,
+                )?;
                 kept.statements[id as usize] = Some(statement);
             }
             Sent::Pipeline { owed: 0 } => {}

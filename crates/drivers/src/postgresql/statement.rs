@@ -10,6 +10,8 @@
 //! execution whose values show this ([`Statement::declare`]), and keeps these types until other values
 //! need others.
 
+use std::hash::{BuildHasher as _, RandomState};
+
 use assay_values::{Piece, Value};
 use postgres_protocol::message::frontend;
 
@@ -61,11 +63,10 @@ pub(super) struct Names {
 }
 
 impl Names {
+    /// With a random number, as the standard library's hash tables have one each.
     pub fn of_new_session() -> Self {
-        // Where the system has no random numbers, names are as those of another session without them, and a
-        // server that has one already refuses it.
         Self {
-            session: getrandom::u64().unwrap_or_default(),
+            session: RandomState::new().hash_one(()),
         }
     }
 

@@ -30,7 +30,7 @@ _GRACE_S = 2.0
 """How much later than `LONGEST_S` a server may answer that it has ended a statement."""
 
 
-class FoundTable(NamedTuple):
+class ExistingTable(NamedTuple):
     """A table as it was found."""
 
     name: str
@@ -46,11 +46,11 @@ class FoundTable(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FoundData:
+class ExistingData:
     """What the tables of a run held. Each is empty where the run did not get so far."""
 
-    before: tuple[FoundTable, ...] = ()
-    after: tuple[FoundTable, ...] = ()
+    before: tuple[ExistingTable, ...] = ()
+    after: tuple[ExistingTable, ...] = ()
 
     @property
     def unknown(self) -> str:
@@ -65,7 +65,7 @@ class FoundData:
 
 def look(
     deployment: Deployment, dialect: Dialect, statements: Iterable[str]
-) -> tuple[FoundTable, ...]:
+) -> tuple[ExistingTable, ...]:
     """What the tables that the statements name hold now, in the order of their names."""
     if not isinstance(dialect, NamesTables):
         return (_unknown("", f"statements of {dialect.name} do not say which tables they read"),)
@@ -95,7 +95,9 @@ def _tables(named: Sequence[NamedTables]) -> dict[str, bool]:
     }
 
 
-def _looked_at(opened: Session, dialect: NamesTables, tables: dict[str, bool]) -> list[FoundTable]:
+def _looked_at(
+    opened: Session, dialect: NamesTables, tables: dict[str, bool]
+) -> list[ExistingTable]:
     for statement in dialect.limit_statements(LONGEST_S):
         with suppress(_engine.EngineError):
             opened.execute(statement)
@@ -110,13 +112,13 @@ def _looked_at(opened: Session, dialect: NamesTables, tables: dict[str, bool]) -
             digest = ""
             if rows <= MOST_DIGESTED and not is_only_added_to and time.monotonic() < ends_s:
                 digest = _digest(opened, dialect.whole_rows(name))
-            found.append(FoundTable(name, rows, digest, is_only_added_to, ""))
+            found.append(ExistingTable(name, rows, digest, is_only_added_to, ""))
         except (_engine.EngineError, ValueError, IndexError) as error:
             if isinstance(error, _engine.EngineError) and error.error_class == LOST:
                 raise
             message = error.message if isinstance(error, _engine.EngineError) else str(error)
             why = "" if is_only_added_to else _line(message)
-            found.append(FoundTable(name, None, "", is_only_added_to, why))
+            found.append(ExistingTable(name, None, "", is_only_added_to, why))
     return found
 
 
@@ -130,8 +132,8 @@ def _digest(opened: Session, statement: str) -> str:
         return ""
 
 
-def _unknown(name: str, why: str) -> FoundTable:
-    return FoundTable(name, None, "", False, why)
+def _unknown(name: str, why: str) -> ExistingTable:
+    return ExistingTable(name, None, "", False, why)
 
 
 def _line(message: str) -> str:

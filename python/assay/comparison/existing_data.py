@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.comparison.values import NOT_KNOWN, Difference
-from assay.judge import found
-from assay.load.found_data import FoundTable
+from assay.judge import cell_changes
+from assay.load.existing_data import ExistingTable
 from assay.record import RunRecord
 
 _DIGITS = 12
@@ -18,19 +18,19 @@ def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Diff
     """What is not known on either side is a difference. Of two systems the numbers of rows are
     compared alone, as they spell values otherwise; so are those of runs that write, which change
     values themselves. Tables to which rows are only added are not compared."""
-    if not any(run.found_data for run in (*a, *b)):
+    if not any(run.existing_data for run in (*a, *b)):
         return
     unknown = _unknown(a), _unknown(b)
     if any(unknown):
         yield Difference("data", "data of the tables", *(why or "known" for why in unknown))
         return
-    is_written = any(found.writes(run.evidence) for run in (*a, *b))
+    is_written = any(cell_changes.writes(run.evidence) for run in (*a, *b))
     is_one_system = len({run.system for run in (*a, *b)}) == 1
     for name in dict.fromkeys(name for run in (*a, *b) for name in _tables(run)):
         left, right = ([_tables(run).get(name) for run in side] for side in (a, b))
         rows = [one.rows or 0 for one in (*left, *right) if one is not None]
         is_of_all = len(rows) == len(a) + len(b)
-        is_same = is_of_all and (found.is_same_number(rows) if is_written else len(set(rows)) == 1)
+        is_same = is_of_all and cell_changes.is_same_number(rows, is_written=is_written)
         if not is_same:
             yield Difference("data", f"rows of {name}", _rows(left), _rows(right))
         elif is_one_system and not is_written and len(_digests([*left, *right])) > 1:
@@ -40,27 +40,27 @@ def differences(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> Iterator[Diff
 def _unknown(runs: Sequence[RunRecord]) -> str:
     """What is not known of the data of these runs, of the first of which something is not."""
     for run in runs:
-        if run.found_data is None:
+        if run.existing_data is None:
             return f"{NOT_KNOWN} (no rows in the record of run {run.id})"
-        if why := run.found_data.unknown:
+        if why := run.existing_data.unknown:
             return f"{NOT_KNOWN} ({why})"
     return ""
 
 
-def _tables(run: RunRecord) -> dict[str, FoundTable]:
+def _tables(run: RunRecord) -> dict[str, ExistingTable]:
     """By name, as they were before the run."""
-    before = run.found_data.before if run.found_data else ()
+    before = run.existing_data.before if run.existing_data else ()
     return {one.name: one for one in before if not one.is_only_added_to}
 
 
-def _rows(tables: Sequence[FoundTable | None]) -> str:
+def _rows(tables: Sequence[ExistingTable | None]) -> str:
     """Each number once, as they were found."""
     return " and ".join(dict.fromkeys(str(one.rows) if one else "none" for one in tables))
 
 
-def _digests(tables: Sequence[FoundTable | None]) -> set[str]:
+def _digests(tables: Sequence[ExistingTable | None]) -> set[str]:
     return {one.digest for one in tables if one is not None and one.digest}
 
 
-def _values(tables: Sequence[FoundTable | None]) -> str:
+def _values(tables: Sequence[ExistingTable | None]) -> str:
     return " and ".join(sorted(one[:_DIGITS] for one in _digests(tables)))

@@ -1,6 +1,6 @@
 -- Step 21: data that Assay did not load are counted before and after each run.
 
-CREATE TABLE found_tables (
+CREATE TABLE existing_tables (
   -- What the tables held that a run named on a server or file by URL.
   run_id           INTEGER NOT NULL REFERENCES runs (id),
   is_after         INTEGER NOT NULL,         -- 0: before the run, 1: after it

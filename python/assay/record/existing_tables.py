@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 
-from assay.load.found_data import FoundData, FoundTable
+from assay.load.existing_data import ExistingData, ExistingTable
 from assay.record import rows_of_runs
 from assay.record.document import storable
 from assay.record.file import insert
@@ -13,7 +13,7 @@ from assay.record.rows_of_runs import RUNS
 
 
 def keep(
-    connection: sqlite3.Connection, run_id: int, tables: Iterable[FoundTable], *, is_after: bool
+    connection: sqlite3.Connection, run_id: int, tables: Iterable[ExistingTable], *, is_after: bool
 ) -> None:
     for position, table in enumerate(tables):
         values = {
@@ -22,7 +22,7 @@ def keep(
         }
         insert(
             connection,
-            "found_tables",
+            "existing_tables",
             run_id=run_id,
             is_after=int(is_after),
             position=position,
@@ -30,17 +30,17 @@ def keep(
         )
 
 
-def of_runs(connection: sqlite3.Connection, runs: Sequence[int]) -> dict[int, FoundData]:
+def of_runs(connection: sqlite3.Connection, runs: Sequence[int]) -> dict[int, ExistingData]:
     """By run; those that were looked at."""
     question = (
-        "SELECT run_id, is_after, name, rows, digest, is_only_added_to, unknown FROM found_tables "
-        f"WHERE run_id IN {RUNS} ORDER BY run_id, is_after, position"
+        "SELECT run_id, is_after, name, rows, digest, is_only_added_to, unknown "
+        f"FROM existing_tables WHERE run_id IN {RUNS} ORDER BY run_id, is_after, position"
     )
-    found: dict[int, FoundData] = {}
+    found: dict[int, ExistingData] = {}
     for run_id, rows in rows_of_runs.by_run(connection, runs, question).items():
-        tables: dict[int, list[FoundTable]] = {0: [], 1: []}
+        tables: dict[int, list[ExistingTable]] = {0: [], 1: []}
         for is_after, name, count, digest, is_only_added_to, unknown in rows:
-            table = FoundTable(name, count, digest, bool(is_only_added_to), unknown)
+            table = ExistingTable(name, count, digest, bool(is_only_added_to), unknown)
             tables[is_after].append(table)
-        found[run_id] = FoundData(tuple(tables[0]), tuple(tables[1]))
+        found[run_id] = ExistingData(tuple(tables[0]), tuple(tables[1]))
     return found

@@ -4,7 +4,7 @@ name hold, before and after."""
 from __future__ import annotations
 
 from assay.drive.prepare import statements_of
-from assay.load.found_data import look
+from assay.load.existing_data import look
 from assay.plan.drives import drives
 from assay.steps import conclusion
 from assay.steps.context import RunState
@@ -32,7 +32,7 @@ def _keep(state: RunState, *, is_after: bool) -> None:
     pooled, context = state.up(), state.context
     context.progress.stage(f"count the rows {'after' if is_after else 'before'} the run")
     tables = look(pooled.deployment, pooled.system.dialect, _statements(state))
-    context.store.found_data(tables, is_after=is_after)
+    context.store.existing_data(tables, is_after=is_after)
 
 
 def _statements(state: RunState) -> tuple[str, ...]:

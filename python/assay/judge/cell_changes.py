@@ -1,4 +1,4 @@
-"""Takes the runs of a cell; returns in what they differ that was *found* and not asked for: the
+"""Takes the runs of a cell; returns in what they differ that nobody asked to differ: the
 version of the system, its settings in effect, the rows of a server that Assay did not fill.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from assay.judge.evidence import Evidence
-from assay.load.found_data import FoundTable
+from assay.load.existing_data import ExistingTable
 from assay.provision import ledger
 from assay.text import units
 
@@ -31,14 +31,14 @@ def changes(runs: Sequence[Evidence]) -> str:
 def changed_while_reading(run: Evidence) -> str:
     """The tables that did not hold the same after the run as before, though it committed
     nothing; empty: there are none, or it may have changed them itself."""
-    if run.found_data is None or writes(run):
+    if run.existing_data is None or writes(run):
         return ""
-    after = {one.name: one for one in run.found_data.after}
+    after = {one.name: one for one in run.existing_data.after}
     return ", ".join(
         f"{before.name} had {_shown(before)} before and {_shown(later)} after"
         if before.rows != later.rows
         else f"{before.name} has other values"
-        for before in run.found_data.before
+        for before in run.existing_data.before
         if (later := after.get(before.name)) is not None
         and not (before.unknown or later.unknown)
         and held(before) != held(later)
@@ -50,13 +50,14 @@ def writes(run: Evidence) -> bool:
     return run.driven is None or run.driven.commits != 0
 
 
-def held(table: FoundTable) -> tuple[int | None, str]:
+def held(table: ExistingTable) -> tuple[int | None, str]:
     return table.rows, table.digest
 
 
-def is_same_number(rows: Sequence[int]) -> bool:
-    """Of runs that write."""
-    return not rows or max(rows) - min(rows) <= SAME_ROWS * max(rows)
+def is_same_number(rows: Sequence[int], *, is_written: bool) -> bool:
+    """Whether tables with so many rows may hold the same data; ``is_written``: the runs write."""
+    allowed = SAME_ROWS if is_written else 0
+    return not rows or max(rows) - min(rows) <= allowed * max(rows)
 
 
 def _changes(runs: Sequence[Evidence]) -> Iterator[str]:
@@ -91,15 +92,15 @@ def _changed_tables(runs: Sequence[Evidence]) -> Iterator[str]:
     tables = [
         (run.run, table)
         for run in runs
-        if run.found_data
-        for table in run.found_data.before
+        if run.existing_data
+        for table in run.existing_data.before
         if not table.is_only_added_to and not table.unknown
     ]
     by_writers = any(map(writes, runs))
     for name in dict.fromkeys(table.name for _, table in tables):
         here = [(number, table) for number, table in tables if table.name == name]
         rows = [table.rows or 0 for _, table in here]
-        if not (is_same_number(rows) if by_writers else len(set(rows)) == 1):
+        if not is_same_number(rows, is_written=by_writers):
             yield f"rows of {name} {_in_runs([(number, str(one.rows)) for number, one in here])}"
         elif not by_writers and len({table.digest for _, table in here if table.digest}) > 1:
             digests = [(number, one.digest[:_DIGITS]) for number, one in here]
@@ -121,7 +122,7 @@ def _in_runs(values: Values) -> str:
 
 
 def _runs(numbers: Sequence[int]) -> str:
-    """``run 3``, ``runs 1-2 and 5``: neighbours are drawn together."""
+    """``run 3``, ``runs 1-2 and 5``: runs in a row are a range."""
     spans: list[list[int]] = []
     for number in sorted(numbers):
         if spans and number == spans[-1][-1] + 1:
@@ -132,5 +133,5 @@ def _runs(numbers: Sequence[int]) -> str:
     return f"{'run' if len(numbers) == 1 else 'runs'} {' and '.join(words)}"
 
 
-def _shown(table: FoundTable) -> str:
+def _shown(table: ExistingTable) -> str:
     return units.counted(table.rows or 0, "row")

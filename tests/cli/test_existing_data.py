@@ -78,7 +78,7 @@ def test_data_that_others_changed_leave_no_verdict(
     trend = _assay(folder, "trend", "--records", "r.sqlite").stdout
     assert "other work" in trend, trend
     with closing(sqlite3.connect(folder / "r.sqlite")) as record:
-        counted = record.execute("SELECT is_after, rows FROM found_tables WHERE run_id = 1")
+        counted = record.execute("SELECT is_after, rows FROM existing_tables WHERE run_id = 1")
         assert counted.fetchall() == [(0, 10), (1, 10)]
 
 
