@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sqlite3
 import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,23 +12,12 @@ from typing import Any
 import pytest
 
 from assay import registry
+from commands import run_in
 from tests.support import servers
 
-BIN = Path(sys.executable).parent
 SYSTEM = registry.system("postgresql")
 CELL = "sqlite at d.sqlite, 1 client"
 COMMON = ("--transactions", "40", "--repetitions", "2", "--records", "r.sqlite")
-
-
-def _assay(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [BIN / "assay", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def _warnings(ended: subprocess.CompletedProcess[str]) -> dict[str, str]:
@@ -67,15 +55,15 @@ def test_data_that_others_changed_leave_no_verdict(
     folder: Path, change: str, difference: str
 ) -> None:
     on = ("--on", "sqlite:///d.sqlite")
-    _assay(folder, "run", "read.sql", *COMMON, *on)
+    run_in(folder, "run", "read.sql", *COMMON, *on)
     _execute(folder / "d.sqlite", change)
-    _assay(folder, "run", "read.sql", *COMMON, *on)
-    judged = _assay(
+    run_in(folder, "run", "read.sql", *COMMON, *on)
+    judged = run_in(
         folder, "compare", "1", "2", "--records", "r.sqlite", "--fail-if", "throughput_per_s<9x"
     )
     assert judged.returncode == 2, judged.stdout
     assert f"cannot be judged: throughput_per_s<9x: {CELL}: {difference}" in judged.stderr
-    trend = _assay(folder, "trend", "--records", "r.sqlite").stdout
+    trend = run_in(folder, "trend", "--records", "r.sqlite").stdout
     assert "other work" in trend, trend
     with closing(sqlite3.connect(folder / "r.sqlite")) as record:
         counted = record.execute("SELECT is_after, rows FROM existing_tables WHERE run_id = 1")
@@ -88,12 +76,12 @@ def test_a_run_that_adds_rows_to_a_log_is_compared_and_one_that_reads_what_it_ad
     (folder / "log.sql").write_text("INSERT INTO log VALUES (1);\nSELECT x FROM goods LIMIT 1;\n")
     (folder / "grow.sql").write_text("INSERT INTO goods VALUES (1);\nSELECT count(*) FROM goods;\n")
     on = ("--on", "sqlite:///d.sqlite", "--format", "json")
-    logged = _assay(folder, "run", "log.sql", *COMMON, *on)
+    logged = run_in(folder, "run", "log.sql", *COMMON, *on)
     assert "cell-changed" not in _warnings(logged), logged.stderr
-    _assay(folder, "run", "log.sql", *COMMON, *on)
-    compared = _assay(folder, "compare", "1", "2", "--records", "r.sqlite").stdout
+    run_in(folder, "run", "log.sql", *COMMON, *on)
+    compared = run_in(folder, "compare", "1", "2", "--records", "r.sqlite").stdout
     assert "rows of" not in compared, compared
-    grown = _warnings(_assay(folder, "run", "grow.sql", *COMMON, *on))
+    grown = _warnings(run_in(folder, "run", "grow.sql", *COMMON, *on))
     assert "rows of goods 10 in run" in grown["cell-changed"]
 
 
@@ -102,11 +90,11 @@ def test_files_of_one_name_in_two_folders_are_two_cells(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         _execute(tmp_path / name / "d.sqlite", "CREATE TABLE goods (x INTEGER)")
         (tmp_path / name / "read.sql").write_text("SELECT count(*) FROM goods;\n")
-        _assay(
+        run_in(
             tmp_path / name, "run", "read.sql", "--transactions", "40", "--on",
             "sqlite:///d.sqlite", "--records", "../r.sqlite",
         )  # fmt: skip
-    compared = _assay(tmp_path, "compare", "1", "2", "--records", "r.sqlite")
+    compared = run_in(tmp_path, "compare", "1", "2", "--records", "r.sqlite")
     assert compared.returncode == 2
     assert "no cell in common" in compared.stdout + compared.stderr
 
@@ -136,14 +124,14 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
         ):
             servers.ask(server, statement)
         url = servers.url_of(SYSTEM, server)
-        changed = _assay(tmp_path, "run", "set.sql", *COMMON, "--on", url, "--format", "json")
+        changed = run_in(tmp_path, "run", "set.sql", *COMMON, "--on", url, "--format", "json")
         assert "work_mem 4MB in run 1, 8MB in run 2" in _warnings(changed)["cell-changed"]
         low = url.replace(url.partition("//")[2].partition("@")[0], "low:low")
         for number in (2, 3):
-            run = _assay(tmp_path, "run", "may.sql", *COMMON, "--on", low, "--format", "json")
+            run = run_in(tmp_path, "run", "may.sql", *COMMON, "--on", low, "--format", "json")
             unknown = _warnings(run)["data-unknown"]
             assert "goods: permission denied for table goods" in unknown, number
-        judged = _assay(
+        judged = run_in(
             tmp_path,
             "compare",
             "2",
@@ -153,7 +141,7 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
             "--fail-if",
             "throughput_per_s<9x",
         )
-        added = _assay(tmp_path, "run", "add.sql", *COMMON, "--on", low, "--format", "json")
+        added = run_in(tmp_path, "run", "add.sql", *COMMON, "--on", low, "--format", "json")
         assert "data-unknown" not in _warnings(added)
     assert judged.returncode == 2, judged.stdout
     assert "not known (goods: permission denied" in judged.stderr

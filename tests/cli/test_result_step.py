@@ -7,41 +7,19 @@ from pathlib import Path
 import pytest
 
 from commands import Assay
+from step_workloads import folder_of
 
-WORKLOAD = """\
-title = "A drive, and a timed clean-up"
-source = "none"
-default_test = "both"
-default_system = "sqlite"
-
-[data]
-source = "generated"
-
-[[tables]]
-name = "t"
-rows = "10"
-primary_key = ["id"]
-
-[tables.columns]
-id = "int not null"
-
-[tables.values]
-id = ":row"
-
-[tests.both]
-title = "Reads, then a clean-up"
-help = "Two steps that measure"
-
-[[tests.both.steps]]
+STEPS = """\
+[[tests.t.steps]]
 do = "load"
 
-[[tests.both.steps]]
+[[tests.t.steps]]
 do = "drive"
 name = "reads"
 scripts = ["read.sql"]
 passes = 7
 {result}
-[[tests.both.steps]]
+[[tests.t.steps]]
 do = "drive"
 name = "clean-up"
 scripts = ["vacuum.sql"]
@@ -50,13 +28,10 @@ passes = 1
 RESULT = "result = true\n"
 
 
-def workload(folder: Path, result: str = "", again: str = "") -> str:
-    made = folder / "mine"
-    made.mkdir()
-    (made / "workload.toml").write_text(WORKLOAD.format(result=result, again=again))
-    (made / "read.sql").write_text("SELECT count(*) FROM t;\n")
-    (made / "vacuum.sql").write_text("VACUUM;\n")
-    return "mine"
+def workload(folder: Path, result: str = "", again: str = "") -> Path:
+    """A drive, and a timed clean-up."""
+    steps = STEPS.format(result=result, again=again)
+    return folder_of(folder / "mine", steps, vacuum="VACUUM;\n")
 
 
 @pytest.mark.parametrize(("result", "transactions"), [(RESULT, 7), ("", 1)])

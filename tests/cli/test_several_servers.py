@@ -5,26 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from assay import registry
+from commands import run_in
 from tests.support import servers
 
-BIN = Path(sys.executable).parent
 SYSTEM = registry.system("postgresql")
-
-
-def _assay(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [BIN / "assay", *words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
 
 
 def test_two_servers_of_one_host_and_a_dead_one(tmp_path: Path) -> None:
@@ -42,7 +29,7 @@ def test_two_servers_of_one_host_and_a_dead_one(tmp_path: Path) -> None:
         dead = f"postgresql://u@{first.address.host}:1/d"
         common = ("s.sql", "--transactions", "20", "--records", "r.sqlite")
         on = f"{urls[0]},{urls[1]},{dead}"
-        ended = _assay(
+        ended = run_in(
             tmp_path, "run", *common, "--on", on, "--repetitions", "2", "--format", "json"
         )
         names = [f"postgresql at {first.address.host}:{port}" for port in (*ports, 1)]
@@ -51,10 +38,10 @@ def test_two_servers_of_one_host_and_a_dead_one(tmp_path: Path) -> None:
         assert states == set(zip(names, ("done", "done", "failed"), strict=True)), ended.stderr
         assert "answers-differ" in ended.stdout
         for shown in (
-            _assay(tmp_path, "plan", "s.sql", "--on", on),
-            _assay(tmp_path, "list", "runs", "--records", "r.sqlite"),
-            _assay(tmp_path, "report", "latest", "--records", "r.sqlite"),
-            _assay(
+            run_in(tmp_path, "plan", "s.sql", "--on", on),
+            run_in(tmp_path, "list", "runs", "--records", "r.sqlite"),
+            run_in(tmp_path, "report", "latest", "--records", "r.sqlite"),
+            run_in(
                 tmp_path, "report", "latest", "--records", "r.sqlite", "--format", "openmetrics"
             ),
         ):
@@ -62,12 +49,12 @@ def test_two_servers_of_one_host_and_a_dead_one(tmp_path: Path) -> None:
             assert f":{first.address.password}@" not in shown.stdout
         between = f"system={names[0]},{names[1]}"
         words = ("compare", "latest", "--between", between, "--records", "r.sqlite")
-        compared = json.loads(_assay(tmp_path, *words, "--format", "json").stdout)
+        compared = json.loads(run_in(tmp_path, *words, "--format", "json").stdout)
         verdicts = [ratio["verdict"] for ratio in compared["ratios"]]
         assert verdicts and all(
             one.startswith("not comparable: rows of goods: 10 → 20; answers to") for one in verdicts
         )
-        named = _assay(
+        named = run_in(
             tmp_path, "run", *common, "--on", f"old={urls[0]},new={urls[1]}", "--format", "csv"
         )
         rows = csv.DictReader(io.StringIO(named.stdout))

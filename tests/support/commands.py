@@ -24,6 +24,19 @@ BIN = Path(sys.executable).parent
 
 Assay = Callable[..., "Ended"]
 
+
+def run_in(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """One command in that folder."""
+    return subprocess.run(
+        [BIN / "assay", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
 IN_MEMORY = ("--storage", "tmpfs")
 """For runs of which it is not asked how fast a disk is: nothing waits for its flushes."""
 

@@ -152,10 +152,29 @@ fn read<'a>(form: &Form, text: &'a str, arguments: Range<usize>) -> Result<Comma
     Ok(command)
 }
 
+/// Commands of other tools, by which their scripts are known, and what to write here.
+const ELSEWHERE: &[(&str, &str)] = &[
+    (
+        "setrandom",
+        "\\setrandom NAME FIRST LAST, of pgbench before 9.6, is \\set NAME random(FIRST, LAST)",
+    ),
+    (
+        "timing",
+        "\\timing is a command of psql: leave it out, --per-statement shows the time of each statement",
+    ),
+    (
+        "echo",
+        "\\echo is a command of psql: leave it out, scripts print nothing",
+    ),
+];
+
 fn unknown(at: usize, name: &str) -> Defect {
     if name.is_empty() {
         return Defect::new(at, "expected the name of a meta command after \\")
             .hint("a backslash is allowed only within literals and before a meta command");
+    }
+    if let Some((_, instead)) = ELSEWHERE.iter().find(|(word, _)| *word == name) {
+        return Defect::new(at, format!("expected a meta command, found \\{name}")).hint(*instead);
     }
     let names: Vec<String> = FORMS
         .iter()

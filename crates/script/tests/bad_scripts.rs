@@ -43,6 +43,8 @@ const BAD: &[(&str, &str, &str, &str)] = &[
     ("\\sett x 1", "1:1", "expected a meta command, found \\sett", "did you mean \\set?"),
     ("SELECT 1;\n  \\endfi", "2:3", "found \\endfi", "did you mean \\endif?"),
     ("\\frobnicate", "1:1", "expected a meta command", "the meta commands are \\abort"),
+    ("\\setrandom a 1 2", "1:1", "found \\setrandom", "\\set NAME random(FIRST, LAST)"),
+    ("\\timing on", "1:1", "found \\timing", "--per-statement"),
     ("\\ set x 1", "1:1", "expected the name of a meta command after \\", "within literals"),
     ("\\set", "1:5", "expected the name of a variable, found the end of the line", "\\set name expression"),
     ("\\set x", "1:7", "expected a value, found the end of the line", "\\set name expression"),
