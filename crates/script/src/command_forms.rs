@@ -160,11 +160,11 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ),
     (
         "timing",
-        "\\timing is a command of psql: leave it out, --per-statement shows the time of each statement",
+        "\\timing is a command of an interactive client: leave it out, --per-statement shows the time of each statement",
     ),
     (
         "echo",
-        "\\echo is a command of psql: leave it out, scripts print nothing",
+        "\\echo is a command of an interactive client: leave it out, scripts print nothing",
     ),
 ];
 
