@@ -2,8 +2,8 @@
 
 Percentiles are of all transactions that were due. In an open loop those that were skipped, or of
 which the outcome is unknown, had no answer: their latency is above every limit. Where the rank of a
-percentile is among them it is not reached, and neither are the mean and the greatest time. Every
-face reads times by `time_ns`.
+percentile is among them it is not reached, and neither are the mean and the greatest time. All
+outputs read times by `time_ns`.
 
 A percentile of a sample says something about the process only if the sample reaches beyond it. The
 least count for which order statistics bound the p-quantile from above at the 97.5 % level (the
