@@ -129,8 +129,7 @@ def _of_type(read: Read, transaction: str) -> Callable[[Observation], float | No
         outcomes = next(
             (one for one in found.outcomes_by_transaction if one.name == transaction), None
         )
-        ok = (one for one in found.transactions if (one.name, one.outcome) == (transaction, "ok"))
-        latency = next((one.latency for one in ok), None)
+        latency = found.latency_of(transaction)
         if outcomes is None and latency is None:
             return None
         return read(Work(found.elapsed_ns, outcomes, latency))

@@ -11,7 +11,7 @@ from assay.observation.costs import ClientCost, DataInMemory, DeviceCost, Machin
 from assay.observation.error_reports import ErrorReport
 from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
-from assay.observation.latency import Resolution
+from assay.observation.latency import Latency, Resolution
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
 from assay.observation.results import AnswerReport, AnswerSumReport, ResultReport
 from assay.observation.service import (
@@ -102,6 +102,11 @@ class Observation(EngineObservation, frozen=True):
     def throughput_per_s(self) -> float | None:
         """Transactions that ended ok per second of the measurement; None where no time passed."""
         return self.outcomes.ok / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
+
+    def latency_of(self, transaction: str) -> Latency | None:
+        """Of the transactions of one type that ended ok; None: there are none."""
+        ok = (one for one in self.transactions if one.outcome == "ok")
+        return next((one.latency for one in ok if one.name == transaction), None)
 
     def has(self, field: str) -> bool:
         """Whether the Assay that made it kept that field."""

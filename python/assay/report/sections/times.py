@@ -81,14 +81,7 @@ def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]
 
     def of_type(name: str, share: str) -> Aggregate:
         def shown(run: DrivenRun) -> Cell:
-            latency = next(
-                (
-                    one.latency
-                    for one in run.driven.transactions
-                    if (one.name, one.outcome) == (name, "ok")
-                ),
-                None,
-            )
+            latency = run.driven.latency_of(name)
             if latency is None:
                 return absent("none")
             return percentiles.one(latency, share, unit, run.driven.resolution)
