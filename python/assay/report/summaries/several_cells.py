@@ -1,0 +1,110 @@
+"""Takes the summaries of several cells; returns their table, and what is said of all of them:
+verdicts, errors and checks. Cells for which there is no room are counted."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from assay.report.sections import check_counts
+from assay.report.summaries import cell_summary, cell_table, verdict_lines
+from assay.report.summaries.cell_summary import CellSummary
+from assay.report.summaries.named_line import named_line
+from assay.text import display_width, units
+from assay.text.visible import visible
+
+_MOST_OF_A_VERDICT = 6
+"""Lines, of many cells: reasons and their fixes are read before warnings."""
+_LEAST_CELLS = 2
+
+
+def lines(
+    found: Sequence[CellSummary],
+    width: int,
+    room: int,
+    is_narrow: bool,
+    quoted: Collection[int],
+) -> tuple[list[str], Sequence[CellSummary]]:
+    """The table of the cells and what is said of all of them, in so many lines; and the cells of
+    the table. Where there is no room for all cells, refused ones are left to the verdict, which
+    counts them; those with ``quoted`` runs are kept before the others, then those whose number is
+    not usable."""
+    others = _others(found, width, room)
+    asked = [cell for cell in found if not _is_left_out(cell)] or found
+    fewer = range(min(len(asked), len(found) - 1), min(_LEAST_CELLS, len(asked)) - 1, -1)
+    for number in (len(found), *fewer):
+        is_whole = number == len(found)
+        cells = found if is_whole else _chosen(asked, number, quoted)
+        left_out = 0 if is_whole else len(asked) - number
+        table = [*_cells(cells, width, is_narrow), *_rest(left_out)]
+        if not is_whole or len(table) + len(others) + verdict_lines.LEAST > room:
+            others = _others(found, width, 0)
+        left = room - len(table) - len(others)
+        if left >= (1 if verdict_lines.are_usable(found) else verdict_lines.LEAST):
+            break
+    verdicts = verdict_lines.of_several(found, width, max(1, min(_MOST_OF_A_VERDICT, left)))
+    return [*verdicts, *table, *others], cells
+
+
+def _cells(cells: Sequence[CellSummary], width: int, is_narrow: bool) -> list[str]:
+    """A table of those with transactions; a paragraph for each of a test that has none, with what
+    it measures instead."""
+    if not any(cell.has_measured_alone for cell in cells):
+        return [
+            *cell_table.lines(cells, width, is_narrow),
+            *named_line(*cell_summary.signs(cells), width),
+        ]
+    driven = [cell for cell in cells if cell.has_transactions]
+    shown = _cells(driven, width, is_narrow) if driven else []
+    for cell in cells:
+        if cell.has_transactions:
+            continue
+        named = f"{cell.test}: {cell.name}" if driven else cell.name
+        text = "; ".join(text for _, text in cell.numbers) or cell.verdict.word or "not measured"
+        wrapper = textwrap.TextWrapper(width, subsequent_indent="  ", break_on_hyphens=False)
+        shown += display_width.wrapped(wrapper, f"{visible(named)}: {text}")
+    return shown
+
+
+def _chosen(
+    found: Sequence[CellSummary], number: int, quoted: Collection[int]
+) -> list[CellSummary]:
+    """So many, in their order: first those with ``quoted`` runs, then those without a usable
+    number, then some of each test."""
+    before: Counter[str] = Counter()
+    ranks = []
+    for place, cell in enumerate(found):
+        is_quoted = any(run.id in quoted for run in cell.runs)
+        ranks.append((not is_quoted, verdict_lines.are_usable([cell]), before[cell.test], place))
+        before[cell.test] += 1
+    return [found[place] for place in sorted(place for *_, place in sorted(ranks)[:number])]
+
+
+def _is_left_out(cell: CellSummary) -> bool:
+    """Whether it was refused, or its turn did not come."""
+    return cell.verdict.word == "refused" or not (cell.verdict.word or cell.numbers)
+
+
+def _rest(number: int) -> list[str]:
+    """The cells for which there is no room; the last line has the command that shows them."""
+    return [f"and {units.counted(number, 'more cell')}, in the details"] if number else []
+
+
+def _others(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
+    """Errors and checks of all cells together, each cut to one line where there is little room, and
+    in one line where nothing is wrong."""
+    runs = [run for cell in found for run in cell.runs]
+    errors, checks = cell_summary.errors(runs), check_counts.words(runs)
+    table_and_verdict = len(found) + 2 + verdict_lines.LEAST
+    for most in (2, 1):
+        others = [
+            *named_line("errors", errors, width, most=most),
+            *named_line("checks", checks, width, most=most),
+        ]
+        if table_and_verdict + len(others) <= room:
+            return others
+    if errors == cell_summary.NO_ERRORS and checks and len(others) > 1:
+        joined = named_line("checks", f"{checks}; no transaction failed", width)
+        others = joined if len(joined) == 1 else others
+    return others
