@@ -17,6 +17,7 @@ from assay.small_storages import warn_of_small_storages
 from assay.steps import cache
 from assay.steps.availability import Availability, look_for_systems
 from assay.steps.refusal import why_lacking, why_refused
+from assay.workload.unused_parameters import unused_parameters
 from assay.workload.values import Workload
 
 
@@ -47,6 +48,8 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     option.
     """
     check_declarations(workload)
+    for mistake in unused_parameters(workload):
+        raise mistake
     runs = only.chosen(plan, patterns)
     row_source(workload).check_input(plan.experiment.input_paths)
     check_rows(workload, runs)

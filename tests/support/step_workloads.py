@@ -18,11 +18,6 @@ default_test = "t"
 [data]
 source = "generated"
 
-[parameters.readers]
-type = "int"
-default = 3
-help = "Clients that read"
-
 [[tables]]
 name = "data"
 rows = "10"
@@ -41,6 +36,14 @@ title = "T"
 help = "A test"
 """
 
+READERS = """\
+
+[parameters.readers]
+type = "int"
+default = 3
+help = "Clients that read"
+"""
+
 SCRIPTS = {
     "read.sql": "\\set id random(1, 10)\nSELECT value FROM data WHERE id = :id;\n",
     "write.sql": "\\set id random(1, 10)\nUPDATE data SET value = value + 1 WHERE id = :id;\n",
@@ -50,9 +53,11 @@ SCRIPTS = {
 
 
 def folder_of(folder: Path, test: str, **scripts: str) -> Path:
-    """The workload's folder; ``scripts``: further or other ones, by name."""
+    """The workload's folder; ``scripts``: further or other ones, by name. It has the parameter
+    ``readers`` where the test names it."""
     folder.mkdir(exist_ok=True)
-    (folder / "workload.toml").write_text(HEAD + test, encoding="utf-8")
+    whole = HEAD + test + (READERS if "readers" in test else "")
+    (folder / "workload.toml").write_text(whole, encoding="utf-8")
     for name, text in {**SCRIPTS, **{f"{one}.sql": text for one, text in scripts.items()}}.items():
         (folder / name).write_text(text, encoding="utf-8")
     return folder

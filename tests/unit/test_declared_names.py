@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from assay import lab
+from assay.authoring.problems import examined
 from assay.errors import ExperimentError
 from assay.experiment.words import Words, experiment
+from assay.plan import plan
+from assay.preflight import preflight
 from assay.progress import Silent
 from assay.record import Store
 from assay.report import check_declarations
@@ -43,6 +47,23 @@ def folder_of(folder: Path, more: str) -> str:
     return str(folder)
 
 
+def preflight_of(folder: str) -> list[str]:
+    """What `run` and `plan` refuse."""
+    asked, _ = experiment(Words(folder, on=("sqlite",)))
+    workload = reader.read(folder)
+    try:
+        preflight(workload, plan(asked, workload), ())
+    except ExperimentError as error:
+        return [error.message]
+    return []
+
+
+def problems_of(folder: str) -> list[str]:
+    """What `assay check` names."""
+    with examined(folder) as found:
+        return [problem.message for problem in found.problems]
+
+
 @pytest.mark.parametrize(
     ("more", "line", "said"),
     [
@@ -65,6 +86,17 @@ def test_what_does_not_exist_is_refused_at_its_line(
     whole = f"{caught.value.message}\n{caught.value.hint}"
     assert all(word in whole for word in said), whole
     assert caught.value.line == line
+
+
+@pytest.mark.parametrize("refuse", [preflight_of, problems_of], ids=["run", "check"])
+def test_a_parameter_that_nothing_uses_is_refused(
+    tmp_path: Path, refuse: Callable[[str], list[str]]
+) -> None:
+    folder = folder_of(tmp_path, "")
+    assert refuse(folder) == []
+    (tmp_path / "one.sql").write_text("select 1;\n")
+    (found,) = refuse(folder)
+    assert found.endswith("workload.toml:8: nothing uses the parameter size")
 
 
 def test_a_system_without_the_isolation_level_is_refused_alone(tmp_path: Path) -> None:

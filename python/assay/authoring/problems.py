@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 from assay import _engine, registry
 from assay.authoring.left_out import Reading
-from assay.authoring.unused import unused
 from assay.dialects.protocol import Dialect
 from assay.drive.document import begins
 from assay.drive.query import document_of
@@ -23,6 +22,7 @@ from assay.provision.session import as_ours
 from assay.report import check_declarations
 from assay.workload import reader
 from assay.workload.parameters import Scalar
+from assay.workload.unused_parameters import unused_parameters
 from assay.workload.values import Script, Workload
 
 Read = TypeVar("Read")
@@ -57,7 +57,7 @@ def examined(name_or_path: str) -> Iterator[Examined]:
             if (workload := found.workload) is not None:
                 _without_mistakes(found, reading, lambda: check_declarations(workload))
                 found.problems += _of_scripts(workload)
-                found.problems += unused(workload)
+                found.problems += unused_parameters(workload)
         finally:
             SECTION.reset(token)
         for problem in found.problems:

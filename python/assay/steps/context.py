@@ -14,6 +14,7 @@ from assay.drive.prepare import Compiled
 from assay.drive.query import Answer
 from assay.errors import Bug
 from assay.load.dataset import Dataset
+from assay.load.same_data import SameData
 from assay.observation import Observation, OtherReport
 from assay.plan import PlannedRun
 from assay.pool import Pool, PooledSystem
@@ -39,6 +40,7 @@ class Known:
     """Data sets that were loaded and passed their consistency checks."""
     statements: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Fingerprint of a cell → the statements of its scripts, where its data are not Assay's."""
+    same_data: SameData = field(default_factory=SameData)
     probed: set[str] = field(default_factory=set)
     """Names of the storages that were probed."""
 

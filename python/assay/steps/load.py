@@ -68,6 +68,18 @@ def load(
             raise
         source = f"the source of rows {context.workload.data_source!r}"
         raise InputError(error.message, file=source, hint=error.hint) from error
+    differs = context.known.same_data.difference(
+        {"parameters": parameters, "is_empty": is_empty},
+        pooled.deployment.label,
+        system.dialect.language,
+        dataset,
+    )
+    if differs is not None:
+        raise RunFailed(
+            f"{differs}: they cannot be compared",
+            hint=f"the source of rows {context.workload.data_source!r} must make the same rows for "
+            "every system",
+        )
     if all(dataset is not known for known in context.known.sound):
         rules = broken_rules(state, parameters)
         for check in filter(is_not_run, rules):

@@ -17,10 +17,11 @@ _ONLY_SHOW = ("parameters", "report", "series")
 """Tables of the workload file in which a parameter is declared or shown, and not used."""
 
 
-def unused(workload: Workload) -> Iterator[ExperimentError]:
-    """None where rows come from a source that does not say which parameters it reads."""
+def unused_parameters(workload: Workload) -> Iterator[ExperimentError]:
+    """None where rows come from a source that does not say which parameters it reads, and where
+    script files are run in place of those that would use them."""
     read = row_source(workload.data_source).reads_parameters
-    if read is None:
+    if read is None or workload.is_ad_hoc or workload.given_scripts:
         return
     top = toml_file.read(workload.folder / WORKLOAD_FILE)
     used = {*read}
@@ -30,8 +31,8 @@ def unused(workload: Workload) -> Iterator[ExperimentError]:
     for path, text in workload.texts.items():
         if path not in (WORKLOAD_FILE, EXPECTED_FILE):
             used |= set(_VARIABLE.findall(text))
-    for name in workload.parameters:
-        if name not in used:
+    for name, parameter in workload.parameters.items():
+        if name not in used and not parameter.needs:
             yield top.section("parameters").error(
                 f"nothing uses the parameter {name}",
                 name,

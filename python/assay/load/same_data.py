@@ -1,0 +1,69 @@
+"""Takes the data sets that the runs of an experiment were loaded with; says where two that were
+asked for alike are not the same rows: their systems would be compared on different data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from assay.load.dataset import Dataset
+
+_DIGITS = 12
+"""Of a digest, where two are shown side by side."""
+
+
+class _Loaded(NamedTuple):
+    label: str
+    """Of the system."""
+    language: str
+    """Of its statements: the tables of a workload may depend on it, and with them what a source of
+    rows says of the whole."""
+    dataset: Dataset
+
+
+@dataclass
+class SameData:
+    """What was loaded so far, by what was asked for."""
+
+    _loaded: dict[str, list[_Loaded]] = field(default_factory=dict)
+
+    def difference(
+        self, asked: Mapping[str, object], label: str, language: str, dataset: Dataset
+    ) -> str | None:
+        """How the data set differs from one that was loaded before; None: it is the same rows as
+        far as that is known. ``asked``: the parameters, and whatever else decides the rows."""
+        found = _Loaded(label, language, dataset)
+        earlier = self._loaded.setdefault(json.dumps(dict(asked), sort_keys=True, default=str), [])
+        for one in earlier:
+            if (how := _difference(found, one)) is not None:
+                return how
+        earlier.append(found)
+        return None
+
+
+def _difference(found: _Loaded, before: _Loaded) -> str | None:
+    new, old = found.dataset, before.dataset
+    for table, rows in new.rows.items():
+        if old.rows.get(table, rows) != rows:
+            return _sentence(found, before, f"{table} has {rows} rows", f"{old.rows[table]}")
+    for table, digest in new.checksums.items():
+        if old.checksums.get(table, digest) != digest:
+            shown = f"the rows of {table} have the digest {digest[:_DIGITS]}"
+            return _sentence(found, before, shown, old.checksums[table][:_DIGITS])
+    if found.language == before.language and new.request.key != old.request.key:
+        digest, theirs = new.request.fingerprint, old.request.fingerprint
+        what = "the source of its rows has the digest"
+        if digest == theirs:
+            what, digest, theirs = "the digest of all that decides its rows is", *_keys(new, old)
+        return _sentence(found, before, f"{what} {digest[:_DIGITS]}", theirs[:_DIGITS])
+    return None
+
+
+def _keys(new: Dataset, old: Dataset) -> tuple[str, str]:
+    return new.request.key, old.request.key
+
+
+def _sentence(found: _Loaded, before: _Loaded, what: str, theirs: str) -> str:
+    return f"{found.label} was loaded with other data than {before.label}: {what}, there {theirs}"
