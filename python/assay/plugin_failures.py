@@ -1,5 +1,5 @@
 """Takes what a block of work raises; raises `PluginFailed` instead where a plugin of another
-package raised it, which is no internal error of Assay."""
+package raised it, which is no internal error of Assay, and names the package of a workload."""
 
 from __future__ import annotations
 
@@ -11,10 +11,24 @@ from traceback import walk_tb
 from types import FrameType
 
 from assay import registry
-from assay.errors import AssayError, PluginFailed
+from assay.errors import AssayError, PluginFailed, YouError
 
 _NAMELESS = "<"
 """How the names of lambdas and generator expressions begin."""
+
+
+@contextmanager
+def of_package(folder: Path) -> Iterator[None]:
+    """Within the block a mistake in the workload of this folder names the package that it is of,
+    where it is of one."""
+    try:
+        yield
+    except YouError as error:
+        package = registry.package_of_workload(folder)
+        if package and package not in (error.hint or ""):
+            whose = f"the workload is of the package {package}"
+            error.hint = f"{error.hint}; {whose}" if error.hint else whose
+        raise
 
 
 @contextmanager

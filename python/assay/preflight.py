@@ -11,6 +11,7 @@ from assay.errors import ArgumentError
 from assay.load.prepare import check_rows
 from assay.plan import Plan, PlannedRun, only
 from assay.plan.only import Patterns
+from assay.plugin_failures import of_package
 from assay.report import check_declarations
 from assay.row_sources.protocol import row_source
 from assay.small_storages import warn_of_small_storages
@@ -47,6 +48,11 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     Raises `YouError` for the first mistake in the workload, a script, a row expression or an
     option.
     """
+    with of_package(workload.folder):
+        return _preflight(workload, plan, patterns)
+
+
+def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     check_declarations(workload)
     for mistake in unused_parameters(workload):
         raise mistake

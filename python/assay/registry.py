@@ -1,12 +1,13 @@
 """The registry of systems, storages, row sources, steps, report forms and workloads, by name.
 
-All but workloads are entry points, of Assay and of other packages; reading the names imports
-nothing. A workload is a folder with a ``workload.toml``: those beside this module in `workloads/`,
-or any path.
+They are entry points, of Assay and of other packages; reading the names imports nothing. A workload
+is a folder with a ``workload.toml``: those beside this module in `workloads/`, the Python packages
+that entry points name, or any path.
 """
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -98,6 +99,7 @@ def _violations(entry: EntryPoint, found: Any) -> list[str]:
 
 _GROUPS = (
     "assay.systems", "assay.storages", "assay.row_sources", "assay.steps", "assay.report_forms",
+    "assay.workloads",
 )  # fmt: skip
 
 
@@ -288,9 +290,58 @@ def report_form(name: str) -> Any:
     return _get("assay.report_forms", "format", name)
 
 
+_WORKLOADS = "assay.workloads"
+
+
 def workloads() -> tuple[str, ...]:
-    """Names of the built-in workloads."""
-    return tuple(sorted(file.parent.name for file in WORKLOADS_FOLDER.glob(f"*/{WORKLOAD_FILE}")))
+    """Names of the workloads: the built-in ones, and those of other packages."""
+    return tuple(sorted({*_built_in_workloads(), *_entries(_WORKLOADS)}))
+
+
+def _built_in_workloads() -> list[str]:
+    return [file.parent.name for file in WORKLOADS_FOLDER.glob(f"*/{WORKLOAD_FILE}")]
+
+
+def package_of_workload(folder: Path) -> str:
+    """Name and version of the package that registers the workload in this folder; empty: it is a
+    built-in one, or a folder of the user's."""
+    for name, entry in _entries(_WORKLOADS).items():
+        with suppress(PluginFailed):
+            if name not in _built_in_workloads() and _folder_of(entry) == folder:
+                return package_of(entry)
+    return ""
+
+
+@cache
+def _folder_of(entry: EntryPoint) -> Path:
+    """The folder of a workload of another package, which is a Python package itself."""
+    described = plugin_described(entry).replace("plugin", "workload", 1)
+    try:
+        spec = importlib.util.find_spec(entry.module)
+    except (Exception, SystemExit) as error:
+        raise PluginFailed(
+            f"{described}: {entry.value} cannot be found: {type(error).__name__}: {error}",
+            hint="correct the package, or uninstall it",
+        ) from error
+    places = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+    if not places:
+        raise PluginFailed(
+            f"{described}: expected a Python package, which is the folder of the workload, "
+            f"found {'a module' if spec else 'nothing'} called {entry.value}",
+            hint=f'[project.entry-points."assay.workloads"] {entry.name} = "PACKAGE.{entry.name}"',
+        )
+    folders = [place for place in places if paths.is_file(place / WORKLOAD_FILE)]
+    if not folders:
+        raise PluginFailed(
+            f"{described}: there is no {WORKLOAD_FILE} in {places[0]}",
+            hint="its wheel must hold its text files as well",
+        )
+    if folders[0].name != entry.name:
+        raise PluginFailed(
+            f"{described}: expected a folder of that name, found {folders[0]}",
+            hint="the entry point, the folder and so the workload have one name",
+        )
+    return folders[0]
 
 
 def experiments() -> tuple[str, ...]:
@@ -308,9 +359,12 @@ def experiment_file(word: str) -> Path:
 
 
 def workload_folder(name: str) -> Path:
-    """The folder of a built-in workload, or of the user's own when ``name`` is a path."""
-    if name in workloads():
+    """The folder of a built-in workload, of one of another package, or of the user's own when
+    ``name`` is a path. Raises `PluginFailed` where a package has no such folder."""
+    if name in _built_in_workloads():
         return WORKLOADS_FOLDER / name
+    if name in (of_packages := _entries(_WORKLOADS)):
+        return _folder_of(of_packages[name])
     folder = Path(name)
     if paths.is_file(folder / WORKLOAD_FILE):
         return folder

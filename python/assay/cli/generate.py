@@ -136,7 +136,11 @@ def _generating() -> str:
     """A hint with the workloads that generate rows."""
     from assay.workload import reader
 
-    found = [name for name in registry.workloads() if reader.read(name).data_source == "generated"]
+    found = [
+        one.name
+        for one in reader.usable()
+        if isinstance(one, Workload) and one.data_source == "generated"
+    ]
     return (
         f"expected one of {', '.join(found)}, or the folder of a workload that generates its data"
     )

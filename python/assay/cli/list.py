@@ -16,7 +16,7 @@ from assay.cli.options import format_option, is_typed, records_option
 from assay.cli.outcome import say
 from assay.cli.storage_rows import storage_option_rows, storage_rows
 from assay.cli.system_rows import system_rows
-from assay.errors import ArgumentError
+from assay.errors import ArgumentError, AssayError
 from assay.experiment import AS_IS
 from assay.files.paths import is_folder
 from assay.workload.values import Test, Workload
@@ -63,6 +63,7 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
     """List systems, workloads, experiments, storages, runs or copies of loaded data.
 
     Experiments are the files that come with Assay: `assay run NAME.toml`.
+    Workloads are those that come with it, and those of installed packages.
 
     A system is `found` on this machine, or `installable` by `assay install`, or
     reached `by URL`. Runs are listed by experiment, the newest last, and within an
@@ -107,6 +108,8 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
     if what == "storages" and any(row.get(WHY_NOT) for row in found):
         columns = (*columns, WHY_NOT)
         found = found if form == "json" else [*map(_without_its_fix, found)]
+    if what == "workloads" and any(row["package"] for row in found):
+        columns = (*columns, "package")
     width = WIDTH_OF_DETAIL if detail and what == "storages" else None
     rows.write(found, columns, form, sys.stdout, width=width, optional=OPTIONAL)
     if what == "systems":
@@ -134,11 +137,14 @@ def _without_its_fix(storage: rows.Row) -> rows.Row:
 def _workloads() -> list[rows.Row]:
     from assay.workload import reader
 
-    return [
-        row
-        for workload in map(reader.read, registry.workloads())
-        for row in (*_tests(workload), *_series(workload))
-    ]
+    found: list[rows.Row] = []
+    for one in reader.usable():
+        if isinstance(one, AssayError):
+            say(f"warning: {one.message}")
+            continue
+        package = registry.package_of_workload(one.folder)
+        found += [{**row, "package": package} for row in (*_tests(one), *_series(one))]
+    return found
 
 
 def _experiments() -> list[rows.Row]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from assay import registry
-from assay.errors import ExperimentError
+from assay.errors import AssayError, ExperimentError, PluginFailed, YouError
 from assay.files import text_file, toml_file
 from assay.files.toml_file import Section
+from assay.plugin_failures import of_package
 from assay.text.nearest import did_you_mean
 from assay.workload import (
     answers,
@@ -32,8 +33,22 @@ def read(name_or_path: str) -> Workload:
     Raises `ArgumentError` for an unknown name, `ExperimentError` with file and line otherwise.
     """
     folder = registry.workload_folder(name_or_path)
-    file = folder / registry.WORKLOAD_FILE
-    top = toml_file.read(file)
+    with of_package(folder):
+        return _read(folder)
+
+
+def usable() -> Iterator[Workload | AssayError]:
+    """Every workload that has a name, in alphabetical order; what is wrong with one of another
+    package in its place."""
+    for name in registry.workloads():
+        try:
+            yield read(name)
+        except (PluginFailed, YouError) as error:
+            yield error
+
+
+def _read(folder: Path) -> Workload:
+    top = toml_file.read(folder / registry.WORKLOAD_FILE)
     found = instances.expand(scripts.read(folder), top.section("instances"))
     _refuse_unknown_dialects(folder, found)
     declared = {entry.name: entry for entry in parameters.read(top.section("parameters"))}
