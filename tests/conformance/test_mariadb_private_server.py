@@ -59,6 +59,17 @@ def test_over_tcp_a_password_is_required(storage: StorageFacts) -> None:
                 _engine.Session(json.dumps(stranger))
 
 
+@pytest.mark.parametrize(("word", "found"), [("OFF", "OFF"), ("on", "ON")])
+def test_its_binary_log_can_be_switched_on_and_off(
+    storage: StorageFacts, word: str, found: str
+) -> None:
+    with provisioned(MARIADB, storage, {"log_bin": word}) as deployment:
+        assert deployment.settings["log_bin"] == found
+        assert deployment.data_directory is not None
+        names = {file.name.partition(".")[0] for file in deployment.data_directory.iterdir()}
+        assert not names & {"ON", "on", "OFF"}
+
+
 @pytest.mark.parametrize(
     ("settings", "expected", "hint"),
     [

@@ -59,6 +59,22 @@ def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
         assert sample.processes == 1
 
 
+@pytest.mark.parametrize(("word", "found"), [("OFF", "OFF"), ("0", "OFF"), ("on", "ON")])
+def test_its_binary_log_can_be_switched_off_and_on(
+    storage: StorageFacts, word: str, found: str
+) -> None:
+    asked = {"log-bin": word, "sync_binlog": "0"}
+    MYSQL.refuse_settings(SystemChoice("mysql", settings=asked))
+    with provisioned(MYSQL, storage, asked) as deployment:
+        assert deployment.settings["log_bin"] == found
+        assert ask(deployment, "SELECT @@log_bin") == [("1" if found == "ON" else "0",)]
+        lowered = ("sync_binlog = 0",) if found == "ON" else ()
+        assert deployment.durability_lowered_by == lowered, "without a log nothing waits for it"
+        assert deployment.data_directory is not None
+        logs = [file.stem for file in deployment.data_directory.glob("*.000001")]
+        assert (bool(logs), {*logs} & {word, "ON"}) == (found == "ON", set()), "a word is no name"
+
+
 def test_a_password_is_proved_in_the_clear_by_key_and_over_tls(storage: StorageFacts) -> None:
     """``caching_sha2_password`` sends a password once until the server has forgotten it: encrypted
     by its key where others can listen, as it is over TLS and at the socket."""

@@ -3,6 +3,7 @@ documents and no SQL, and one of three nodes."""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 import doubles
-from assay import lab, registry, systems
+from assay import comparison, lab, registry, systems
 from assay.check.answers import Check
 from assay.errors import ExperimentError, ScriptError, SystemDied
 from assay.experiment.words import Words, experiment
@@ -25,6 +26,10 @@ from assay.progress import Silent
 from assay.provision import ledger, process
 from assay.record import Store
 from assay.record.records import RunRecord
+from assay.report.build import build
+from assay.report.comparisons import comparison as compared_report
+from assay.report.forms import table
+from assay.report.summaries import first_look
 from assay.steps import conclusion
 from assay.steps.consistency import broken_rules
 from assay.steps.context import RunState
@@ -98,6 +103,29 @@ def test_clients_share_the_endpoints_of_three_nodes(tmp_path: Path) -> None:
     assert [node["name"] for node in run.site["nodes"]] == ["node-0", "node-1", "node-2"]
     assert len({one["unix"] for one in run.site["endpoints"]}) == 3
     assert all(timed.sample.processes == 3 for timed in run.samples)
+
+
+def test_nodes_of_one_machine_are_warned_of_where_they_are_compared_with_one_server(
+    tmp_path: Path,
+) -> None:
+    words = Words(str(doubles.WORKLOAD), on=("null", "three-nodes"), clients="3", repetitions=2)
+    asked, _ = experiment(words)
+    lab.run(asked, records=tmp_path / "r.sqlite", progress=Silent())
+    with Store(tmp_path / "r.sqlite", must_exist=True) as store:
+        found = store.latest()
+    name = "nodes-on-one-machine"
+    of_systems = {run.system: [one.name for one in run.warnings] for run in found.runs}
+    assert name in of_systems["three-nodes"] and name not in of_systems["null"]
+    report = build(found)
+    assert [one.details for one in report.warnings if one.name == name] == [
+        ("three-nodes: 3 nodes",)
+    ]
+    assert "nodes on one machine" in " ".join(first_look.lines(found, report, 100, "more"))
+    side = comparison.side("A", "", [found])
+    compared = comparison.compare(side, None, between="system")
+    stream = io.StringIO()
+    table.render(compared_report.build(compared), stream, detail=True)
+    assert "nodes on one machine" in stream.getvalue()
 
 
 def test_a_client_beyond_the_limit_of_its_node_is_refused(tmp_path: Path) -> None:

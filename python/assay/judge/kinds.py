@@ -166,6 +166,14 @@ class Kind(Enum):
         "that is several times as slow, or fewer requests at once",
         limits=True,
     )
+    NODES_ON_ONE_MACHINE = WarningText(
+        "the nodes of a cluster share one machine: its processors, memory and storage are divided "
+        "among them, and what they send each other crosses no network, so that the number is not "
+        "that of a cluster",
+        "compare it only with clusters that were measured in the same way, or measure servers on "
+        "machines of their own by URL",
+        limits=True,
+    )
     SETTINGS_UNKNOWN = WarningText(
         "the server does not report its settings, so they are not in the record",
         "note them yourself; behind a pooler or proxy, connect to the server itself",

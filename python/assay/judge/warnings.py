@@ -63,6 +63,8 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
     held = deployment.durability if deployment else None
     if held is not None and held.is_contradicted:
         yield Kind.CLASS_CONTRADICTED, f"{run.named_run}: {held.reason}"
+    if deployment is not None and (nodes := deployment.nodes_on_this_machine):
+        yield Kind.NODES_ON_ONE_MACHINE, f"{run.system_label}: {nodes} nodes"
     shares = client_shares(run)
     busy = []
     if shares and shares[0] > kinds.CLIENT_SHARE_LIMIT:

@@ -91,6 +91,8 @@ class RecordedStorage(msgspec.Struct, frozen=True):
 
 
 class RecordedNode(msgspec.Struct, frozen=True):
+    pid: int | None = None
+    """Its first process; None: in the client's process, or not started by Assay."""
     seen_program: str = ""
     """The name of the process that listens at its address, of a server that Assay did not start."""
     why_not_seen: str = ""
@@ -147,6 +149,13 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     def reached_at(self) -> tuple[AddressFacts, ...]:
         """Every endpoint; the address of a deployment that was kept before there were several."""
         return self.endpoints or (self.address,)
+
+    @property
+    def nodes_on_this_machine(self) -> int:
+        """How many nodes of one cluster, among which clients are spread, were started on this
+        machine; 0: it is no cluster. A server of several processes has one endpoint."""
+        is_here = all(node.pid is not None for node in self.nodes)
+        return len(self.nodes) if len(self.endpoints) > 1 and is_here else 0
 
 
 def deployment_facts(document: Any, name: str) -> DeploymentFacts:

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from assay.systems.mysql_protocol.names import plain_name
+
 _FACTOR = {letter: 1 << 10 * power for power, letter in enumerate(("", *"kmgtpe"))}
 _TRUTH = {"on": "1", "true": "1", "yes": "1", "off": "0", "false": "0", "no": "0"}
 
@@ -30,18 +32,27 @@ class Described:
     words: tuple[str, ...]
 
 
+def argument(name: str, value: str) -> str:
+    """``--sort_buffer_size=8M``: a setting as the server's program takes it. Where it expects the
+    name of a file, the server would take ON and OFF for one."""
+    plain = plain_name(name)
+    if plain not in _NAME_KEPT_IN or not _is_truth(value):
+        return f"--{plain}={value}"
+    return f"--{plain}" if _truth(value) == "1" else f"--skip-{plain}"
+
+
 def is_in_effect(
     name: str, asked: str, found: Mapping[str, str], described: Mapping[str, Described]
 ) -> bool:
     """``name`` as `names.plain_name` has it, and among ``found``."""
     effective = found[name]
     left, right = asked.strip().lower(), effective.strip().lower()
-    if name in _NAME_KEPT_IN and left not in _TRUTH and left not in ("", "1"):
+    if name in _NAME_KEPT_IN and left and not _is_truth(left):
         return _is_the_same_file(asked.strip(), found.get(_NAME_KEPT_IN[name], ""), found)
     what = described.get(name)
     if what is not None and what.kind in ("set", "flagset") and left != right:
         return _holds_the_same_words(left, right, what)
-    if left == right or _TRUTH.get(left, left) == _TRUTH.get(right, right):
+    if _truth(left) == _truth(right):
         return True
     if what is not None and what.kind == "enum" and left.isdecimal():
         return int(left) < len(what.words) and what.words[int(left)] == right
@@ -51,6 +62,16 @@ def is_in_effect(
     if sorted(left.split(",")) == sorted(right.split(",")):
         return True
     return "/" in asked + effective and _path(asked, found) == _path(effective, found)
+
+
+def _truth(text: str) -> str:
+    """``1`` or ``0`` of a word for them, else the text itself."""
+    word = text.strip().lower()
+    return _TRUTH.get(word, word)
+
+
+def _is_truth(text: str) -> bool:
+    return _truth(text) in _TRUTH.values()
 
 
 def _holds_the_same_words(asked: str, effective: str, what: Described) -> bool:

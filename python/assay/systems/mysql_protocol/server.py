@@ -17,6 +17,7 @@ from assay.errors import ArgumentError, SystemDied, SystemRefused
 from assay.provision import process, programs
 from assay.provision.ports import free_port
 from assay.provision.process import ServerProcess
+from assay.systems.mysql_protocol.meaning import argument
 from assay.systems.mysql_protocol.names import plain_name
 from assay.systems.mysql_protocol.product import Product, Programs
 from assay.systems.protocol import ServerDirectory
@@ -88,7 +89,7 @@ def initialise(
         directory,
         _temporary_folder(directory),
         log,
-        [f"--{plain_name(name)}={value}" for name, value in given.items()],
+        [argument(name, value) for name, value in given.items()],
     )
     try:
         programs.run(command, directory)
@@ -182,7 +183,7 @@ def _arguments(
     temporary = {"tmpdir": str(_temporary_folder(directory))}
     ours = {**CHOSEN_BY_ASSAY, **product.settings_of_assay, **in_a_group, **temporary}
     chosen = {name: value for name, value in ours.items() if name not in asked}
-    given = [f"--{plain_name(name)}={value}" for name, value in {**chosen, **settings}.items()]
+    given = [argument(name, value) for name, value in {**chosen, **settings}.items()]
     listens = ["--skip-networking"] if port is None else [f"--port={port}"]
     return [
         found.server,
@@ -244,7 +245,7 @@ def refuse_settings(product: Product, found: Programs, settings: Mapping[str, st
             "--no-defaults",
             *found.base_arguments,
             *product.server_arguments(),
-            *(f"--{plain_name(name)}={value}" for name, value in settings.items()),
+            *(argument(name, value) for name, value in settings.items()),
             *product.checking_arguments,
         ],
         capture_output=True,
