@@ -12,11 +12,15 @@ import invented_records as invented
 import pytest
 
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import StorageChoice, StoragePrice, prices
+from assay.experiment import Driving, StorageChoice, StoragePrice, prices
 from assay.experiment.words import Words, experiment
+from assay.judge import required_rate
+from assay.judge.required_rate import Kept
 from assay.record import Store
 from assay.report.build import build
+from assay.report.values import Section
 from commands import Assay
+from tests.support import observations
 
 STORAGES = (
     StorageChoice("disk (throttled)", "throttled"),
@@ -110,6 +114,83 @@ def test_speed_ups_are_those_over_the_first_storage_that_was_measured(tmp_path: 
     )
     speed_ups = [row.cells[-5].shown.partition(" ")[0] for row in table.rows]
     assert speed_ups == ["refused", "first", "2.00"]
+
+
+def priced(
+    tmp_path: Path, elapsed_s: dict[str, list[float]], required_per_s: float | None
+) -> tuple[Section, list[dict[str, object]]]:
+    """The section of prices, and the rows of cells. 16 transactions each, in so many seconds."""
+    prices_of = {"disk": 0.05, "ssd": 0.5, "memory": 2.5}
+    planned = invented.plan(
+        [invented.SQLITE], [StorageChoice(name, "here") for name in elapsed_s],
+        repetitions=len(next(iter(elapsed_s.values()))),
+    )  # fmt: skip
+    asked = replace(
+        planned.experiment,
+        prices={name: StoragePrice(prices_of[name], "EUR") for name in elapsed_s},
+        required_rate_per_s=required_per_s,
+    )
+    elapsed = {("sqlite", name, 8): each for name, each in elapsed_s.items()}
+    made = build(
+        invented.experiment(tmp_path / "r.sqlite", replace(planned, experiment=asked), elapsed)
+    )
+    (section,) = (
+        one for one in made.sections if any(table.name.endswith("_prices") for table in one.tables)
+    )
+    return section, made.tidy["tables"]["cells"]
+
+
+def test_without_a_rate_that_is_required_no_storage_is_recommended(tmp_path: Path) -> None:
+    section, cells = priced(tmp_path, {"disk": [20.0], "ssd": [16.0]}, None)
+    assert "none is recommended: `--required-rate`" in " ".join(section.lines)
+    assert "gives more for the money" not in str(section.tables)
+    assert [row["keeps_required_rate"] for row in cells] == [None, None]
+
+
+def test_the_cheapest_storage_that_keeps_the_required_rate_is_recommended(tmp_path: Path) -> None:
+    times = {"disk": [32.0, 32.0], "ssd": [15.0, 16.0], "memory": [12.0, 12.0]}
+    section, cells = priced(tmp_path, times, 1.0)
+    (line,) = section.lines
+    assert line == (
+        "1/s: the cheapest that keeps it is sqlite, ssd, 8 clients: 1.033/s, 0.5 EUR/GB, "
+        "its data 0.0103 EUR"
+    )
+    assert [row.cells[-1].shown for row in section.tables[0].rows] == ["no", "yes", "yes"]
+    assert [row["keeps_required_rate"] for row in cells] == [False, True, True]
+    assert [row["required_rate_per_s"] for row in cells] == [1.0] * 3
+
+
+def test_what_was_not_kept_in_each_repetition_is_not_recommended(tmp_path: Path) -> None:
+    section, cells = priced(tmp_path, {"disk": [15.0, 17.0]}, 1.0)
+    assert section.lines == ("1/s: none is recommended, nothing is known to keep it",)
+    (row,) = section.tables[0].rows
+    assert (row.cells[-1].shown, cells[0]["keeps_required_rate"]) == ("not decided [1]", None)
+    (tmp_path / "r.sqlite").unlink()
+    section, _ = priced(tmp_path, {"disk": [17.0, 17.0]}, 1.0)
+    assert section.lines == ("1/s: none is recommended, none keeps it",)
+
+
+@pytest.mark.parametrize(
+    ("offered_per_s", "elapsed_s", "expected"),
+    [(0.5, 32.0, Kept.OPEN), (1.0, 16.4, Kept.YES), (1.0, 20.0, Kept.NO)],
+)
+def test_an_open_loop_keeps_what_was_offered(
+    offered_per_s: float, elapsed_s: float, expected: Kept
+) -> None:
+    driving = Driving(duration_s=16, arrival="constant", offered_rate_per_s=offered_per_s)
+    observed = observations.observation(
+        elapsed_ns=int(elapsed_s * invented.S), outcomes=observations.outcomes(ok=16)
+    )
+    answer, why = required_rate.kept([(driving, observed)], 1.0, is_invalid=False)
+    assert (answer, bool(why)) == (expected, expected is Kept.OPEN)
+
+
+def test_a_rate_is_required_of_storages_with_a_price_alone() -> None:
+    words = Words("tpcb", on=("null",), required_rate_per_s=500)
+    with pytest.raises(ArgumentError, match="no storage has a price"):
+        experiment(words)
+    asked, _ = experiment(replace(words, price=("here=1EUR/GB",)))
+    assert asked.required_rate_per_s == 500
 
 
 @pytest.mark.slow

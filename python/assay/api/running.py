@@ -37,6 +37,7 @@ def run(
     storage: str | Sequence[str] = (),
     erase: bool = False,
     price: str | Sequence[str] = (),
+    required_rate_per_s: float | None = None,
     set: Mapping[str, Levels] | None = None,  # noqa: A002  (as --set)
     script: Path | Iterable[Path] | None = None,
     memory: Limits | None = None,
@@ -116,6 +117,9 @@ def run(
         storage=asked.names("storage", storage),
         erase=asked.flag("erase", erase),
         price=asked.names("price", price),
+        required_rate_per_s=number(
+            "required_rate_per_s", required_rate_per_s, quantities.OFFERED_RATE_PER_S
+        ),
         set=asked.settings(set),
         script=asked.paths("script", script),
         memory=asked.limits("memory", memory),

@@ -80,6 +80,14 @@ _EXPERIMENT_OPTIONS = (
         "price. A GB has 1,000,000,000 bytes.",
     ),
     click.option(
+        "--required-rate",
+        "required_rate_per_s",
+        type=Number(quantities.OFFERED_RATE_PER_S),
+        metavar="R",
+        help="Transactions per second that are needed: with --price, the report says which storage "
+        "keeps them for the least money.",
+    ),
+    click.option(
         "--only",
         multiple=True,
         metavar="PATTERN,…",

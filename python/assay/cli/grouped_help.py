@@ -8,8 +8,8 @@ import click
 
 HEADINGS: Mapping[str, tuple[str, ...]] = {
     "What to run": (
-        "on", "storage", "erase", "price", "cache", "set", "script", "scale", "input", "encoding",
-        "keep_going", "feed", "only", "quick", "is_new",
+        "on", "storage", "erase", "price", "required_rate_per_s", "cache", "set", "script", "scale",
+        "input", "encoding", "keep_going", "feed", "only", "quick", "is_new",
     ),
     "The server's machine": ("memory", "cpus", "rtt"),
     "Clients and time": (

@@ -64,6 +64,9 @@ def read(file: Path, *, is_quick: bool = False) -> tuple[Experiment, Workload]:
         systems=_systems(top, workload),
         storages=storages,
         prices=of_storages,
+        required_rate_per_s=top.number("required_rate_per_s", quantities.OFFERED_RATE_PER_S)
+        if "required_rate_per_s" in top
+        else None,
         order=top.choice("order", settings.ORDERS, "interleaved"),
         seed=top.whole("seed", quantities.SEED, 1),
         precision=top.number("precision", quantities.PRECISION) if "precision" in top else None,

@@ -18,6 +18,7 @@ class Words:
     erase: bool = False
     """Whether what is on the devices of the storages may be destroyed."""
     price: tuple[str, ...] = ()
+    required_rate_per_s: float | None = None
     set: tuple[str, ...] = ()
     scale: int | None = None
     """``--set scale=N``."""

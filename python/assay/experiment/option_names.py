@@ -36,6 +36,7 @@ class OptionName:
 _WITHOUT_UNIT = {
     "duration_s": "duration", "warm_up_s": "warm_up", "ramp_up_s": "ramp_up", "drain_s": "drain",
     "latency_limit_s": "latency_limit", "offered_rate_per_s": "offered_rate",
+    "required_rate_per_s": "required_rate",
     "probe_s": "probe_seconds", "budget_s": "budget",
 }  # fmt: skip
 _TABLE_DRIVE = (

@@ -91,6 +91,10 @@ def _starts_a_system(experiment: Experiment, _workload: Workload, _test: Test) -
     return any(system.url is None for system in experiment.systems)
 
 
+def _has_prices(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
+    return bool(experiment.prices)
+
+
 def _erases(experiment: Experiment, _workload: Workload, _test: Test) -> bool:
     return bool(erased_devices(experiment.storages))
 
@@ -206,6 +210,10 @@ _SETTINGS = (
     _Setting(
         "storage", "storages", lambda asked: asked.storages != (StorageChoice(),), _starts_a_system,
         "servers that are named by their URL stay on the storage they are on",
+    ),
+    _Setting(
+        "required_rate", "required_rate_per_s", lambda asked: asked.required_rate_per_s is not None,
+        _has_prices, "no storage has a price (--price)",
     ),
     _Setting(
         "erase", "erase", lambda _asked: False, _erases,

@@ -439,6 +439,9 @@ class Experiment:
     what was left out because it cannot be had here."""
     prices: Mapping[str, StoragePrice] = field(default_factory=dict)
     """Those that are known, by the names of the storages."""
+    required_rate_per_s: float | None = None
+    """Transactions per second that a storage must keep to be recommended by its price; None: none
+    is recommended."""
 
     @property
     def is_repeated_as_needed(self) -> bool:

@@ -116,6 +116,7 @@ def _given(words: Words, start: Experiment) -> dict[str, Any]:
         "feed": words.feed,
         "offered_rates_per_s": _read(words.offered_rate_per_s, clients.offered_rates),
         "prices": _prices(words, start),
+        "required_rate_per_s": words.required_rate_per_s,
         "driving": {**start.driving, **_driving(words)},
         "caches": _read(words.cache, lambda listed: settings.caches(listed.split(","))),
         "client_programs": _read(

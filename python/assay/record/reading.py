@@ -212,8 +212,11 @@ def experiment(
     found = list(_records(connection, experiment_id, rows))
     # One run alone has the name that it has among all.
     named = run_names.of_records(found) if only_run is None else found
+    required = asked.get("required_rate_per_s")
     runs = tuple(
-        replace(one, storage_price=prices[one.storage]) if one.storage in prices else one
+        replace(one, storage_price=prices.get(one.storage), required_rate_per_s=required)
+        if prices
+        else one
         for one in named
     )
     kept = {} if only_run else dict(_cells(connection, experiment_id))

@@ -246,6 +246,8 @@ class RunRecord(RunSummary):
     it did, or an earlier Assay did not look."""
     storage_price: StoragePrice | None = None
     """As it was given with the experiment."""
+    required_rate_per_s: float | None = None
+    """Of the experiment; None: not asked for."""
 
     @property
     def driven(self) -> Observation | None:

@@ -1,18 +1,23 @@
 """Takes the cells of a test whose storages have prices; returns what a faster storage costs: its
-speed-up divided by the ratio of the prices, and the price of the size on disk.
+speed-up divided by the ratio of the prices, the price of the size on disk, and which of them keeps
+the rate that is required for the least money.
 
-A storage that is twice as fast at three times the price gives less for the money. The speed-up is
-that of the test's own table where there is one, and else the ratio of throughput.
+A storage that is twice as fast at three times the price gives less for the money, and one that
+gives more may still be too slow: without a rate that is required none is recommended. The speed-up
+is that of the test's own table where there is one, and else the ratio of throughput.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.experiment import StoragePrice
+from assay.experiment import Driving, StoragePrice
+from assay.judge import required_rate
+from assay.judge.required_rate import Kept
 from assay.judge.steadiness import why_not_steady
 from assay.judge.verdict import NONE
+from assay.plan import cell_names
 from assay.report.cells import aggregates, cell_runs, durability
 from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import STORAGE, CellRuns
@@ -37,8 +42,11 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     rows = []
     for cell in priced:
         cells = _cells(firsts.get(cell.without(STORAGE)), cell, key)
+        if required := cell.runs[0].required_rate_per_s:
+            cells = (*cells, _keeps(cell, required))
         labels = cell_runs.label_cells(cell, factors)
         rows.append(Row((*labels, text(cell.factors[STORAGE]), *cells)))
+    required_per_s = priced[0].runs[0].required_rate_per_s
     currency = next(price.currency for cell in priced if (price := _price(cell)))
     unit = f" in {currency}" if currency else ""
     of_what = "throughput" if key.is_more_better else "time"
@@ -56,16 +64,76 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
                     "its price",
                 )
             ),
+            *([Column(f"keeps {_rate(required_per_s)}")] if required_per_s else []),
         ),
         rows=tuple(rows),
         notes=(
             f"speed-up: by {of_what}, and price ratio: compared with the first measured storage "
             f"that has a price{durability.among_the_same(priced)}; speed-up ÷ price: above 1 the "
-            "storage gives more for the money; a GB has 1,000,000,000 bytes",
+            "storage is faster by more than it is dearer, which may be too slow or more than is "
+            "needed; a GB has 1,000,000,000 bytes",
             *durability.of_divided(priced),
         ),
     )  # fmt: skip
-    return Section("Price", (), (table,))
+    if required_per_s:
+        lines = tuple(_recommended(priced, required_per_s))
+    else:
+        lines = ("none is recommended: `--required-rate` says how many transactions/s are needed",)
+    return Section("Price", lines, (table,))
+
+
+def keeps(cell: CellRuns, required_per_s: float) -> tuple[Kept, str]:
+    """Whether the cell keeps that rate, and why it is not decided."""
+    runs = [(run.driving or Driving(), driven) for run, driven in cell_runs.measured_runs(cell)]
+    is_invalid = cell.judged.verdict.word not in ("valid", "indicative")
+    return required_rate.kept(runs, required_per_s, is_invalid=is_invalid)
+
+
+def _keeps(cell: CellRuns, required_per_s: float) -> Cell:
+    answer, why = keeps(cell, required_per_s)
+    return replace(text(answer.value), note=why)
+
+
+def _rate(per_s: float) -> str:
+    return f"{per_s:.15g}/s"
+
+
+def _recommended(priced: Sequence[CellRuns], required_per_s: float) -> Iterator[str]:
+    """Of the cells with the same parameters, the one that keeps the rate and whose data cost
+    least; where their size is not known, whose storage does."""
+    by_parameters: dict[str, list[CellRuns]] = {}
+    for cell in priced:
+        named = ", ".join(
+            f"{name} {cell_names.level_text(level)}"
+            for name, level in cell_names.parameters(cell.runs[0].parameters).items()
+        )
+        by_parameters.setdefault(named, []).append(cell)
+    for named, cells in by_parameters.items():
+        at = f"{_rate(required_per_s)}{f', {named}' if len(by_parameters) > 1 else ''}"
+        keeping = [cell for cell in cells if keeps(cell, required_per_s)[0] is Kept.YES]
+        if not keeping:
+            is_open = any(keeps(cell, required_per_s)[0] is Kept.OPEN for cell in cells)
+            which = "nothing is known to keep it" if is_open else "none keeps it"
+            yield f"{at}: none is recommended, {which}"
+            continue
+        best = min(keeping, key=_costs)
+        price, (_, cost) = _price(best), _of_size(best)
+        assert price is not None, "it is among those with a price"
+        currency = f" {price.currency}" if price.currency else ""
+        size = f", its data {cost.shown}{currency}" if cost.number else ""
+        found = aggregates.number(best, aggregates.THROUGHPUT)
+        assert found is not None, "it keeps a rate"
+        yield (
+            f"{at}: the cheapest that keeps it is {best.name}: {units.digits(found.value)}/s, "
+            f"{price.per_gb:g}{currency}/GB{size}"
+        )
+
+
+def _costs(cell: CellRuns) -> tuple[bool, float]:
+    price, (_, cost) = _price(cell), _of_size(cell)
+    if cost.number is not None:
+        return False, cost.number.value
+    return True, price.per_gb if price else 0.0
 
 
 def _compared(declared: Declaration | None) -> Key:

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from assay.comparison.metrics import METRICS, Metric
-from assay.judge import CellVerdict
+from assay.experiment import Driving
+from assay.judge import CellVerdict, required_rate
+from assay.judge.required_rate import Kept
 from assay.judge.samples import UNREACHED
 from assay.judge.spread import Spread, median_of_all
 from assay.record import RunRecord
@@ -117,6 +119,15 @@ TRANSACTION_TYPES = [
 ]
 
 
+def _keeps_required_rate(cell: CellRow) -> bool | None:
+    if (required_per_s := cell.first.required_rate_per_s) is None:
+        return None
+    runs = [(one.run.driving or Driving(), one.driven) for one in cell.driven]
+    is_invalid = cell.judged.verdict.word == "invalid"
+    answer, _ = required_rate.kept(runs, required_per_s, is_invalid=is_invalid)
+    return {Kept.YES: True, Kept.NO: False}.get(answer)
+
+
 def _number(value: Value) -> int | float | None:
     return value if isinstance(value, int | float) else None
 
@@ -148,5 +159,11 @@ CELLS = [
     ),
     *_spread_columns("elapsed", "_ns", "number", "measurement, to the last end", "elapsed"),
     *map(_of_latency, LATENCY),
+    TidyColumn(
+        "keeps_required_rate", "boolean",
+        "each repetition had the rate that is required of priced storages; null: none is, or not "
+        "decided",
+        _keeps_required_rate,
+    ),
     *of(lambda cell: cell.first, STORAGE_IN_FORCE),
 ]  # fmt: skip

@@ -37,6 +37,10 @@ FACTORS = [
         "currency", "string", "of the price; null: not given", path("storage_price", "currency")
     ),
     TidyColumn(
+        "required_rate_per_s", "number", "that a storage must keep; null: not asked for",
+        attribute("required_rate_per_s"),
+    ),
+    TidyColumn(
         "memory_bytes", "integer", "of the server, page cache included; null: none",
         lambda run: run.server_machine.memory_bytes,
     ),

@@ -1,0 +1,46 @@
+"""Takes the runs of a cell and a rate that is required; says whether the cell keeps it, that is,
+whether each of its repetitions did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+from assay.experiment import Driving
+from assay.judge import kinds
+from assay.observation import Observation
+from assay.text import units
+
+
+class Kept(Enum):
+    YES = "yes"
+    NO = "no"
+    OPEN = "not decided"
+
+
+def kept(
+    runs: Sequence[tuple[Driving, Observation]], required_per_s: float, *, is_invalid: bool
+) -> tuple[Kept, str]:
+    """With the reason, where it is not decided. ``runs``: those that were measured;
+    ``is_invalid``: their number is, so that nothing is decided by it."""
+    if is_invalid or not runs:
+        return Kept.OPEN, "no valid number"
+    offered = [
+        rate
+        for driving, _ in runs
+        if driving.is_open and isinstance(rate := driving.offered_rate_per_s, int | float)
+    ]
+    if offered and min(offered) < required_per_s:
+        return Kept.OPEN, f"only {units.digits(min(offered))}/s were offered"
+    each = [
+        _is_kept(observation, required_per_s, is_offered=bool(offered)) for _, observation in runs
+    ]
+    if len(set(each)) > 1:
+        return Kept.OPEN, f"in {sum(each)} of {len(each)} repetitions"
+    return (Kept.YES if each[0] else Kept.NO), ""
+
+
+def _is_kept(observation: Observation, required_per_s: float, *, is_offered: bool) -> bool:
+    """What is offered at random, or waited for at the end, is a little less than the rate."""
+    needed = required_per_s * (kinds.REACHED if is_offered else 1)
+    return (observation.throughput_per_s or 0.0) >= needed
