@@ -251,6 +251,8 @@ def row_source(name: str) -> Any:
 _STEPS: Mapping[str, str] = {
     "load": "assay.steps.load:Load",
     "ddl": "assay.steps.ddl:Ddl",
+    "analyze": "assay.steps.analyze:Analyze",
+    "vacuum": "assay.steps.vacuum:Vacuum",
     "restart": "assay.steps.restart:Restart",
     "wait": "assay.steps.wait:Wait",
     "drive": "assay.steps.drive:DriveStep",

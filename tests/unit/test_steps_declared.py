@@ -237,5 +237,5 @@ clients = "readers"
 
 def test_a_queue_beside_a_count_of_each_client_is_refused(tmp_path: Path) -> None:
     both = 'scripts = ["read.sql"]\nqueue = 10\ntransactions = 5\n'
-    with pytest.raises(ExperimentError, match=r"workload\.toml:30: queue, which all clients share"):
+    with pytest.raises(ExperimentError, match=r"workload\.toml:25: queue, which all clients share"):
         experiment(Words(str(folder_of(tmp_path, both)), on=("null",)))

@@ -53,6 +53,40 @@ def test_each_step_is_on_record_in_its_order(tmp_path: Path) -> None:
     assert run.driven.outcomes.ok == 14, "the last step that drove is the run's"
 
 
+def test_statistics_are_brought_up_to_date(tmp_path: Path) -> None:
+    declared = steps('load; ddl script="forget.sql"; analyze; drive')
+    folder = folder_of(
+        tmp_path,
+        'scripts = ["known.sql"]\ntransactions = 1\n' + declared,
+        forget="DELETE FROM sqlite_stat1;\n",
+        known="SELECT 1 FROM sqlite_stat1 WHERE tbl = 'data';\n\\expect rows 1\n",
+    )
+    (run, refused) = ran(folder, "sqlite", "null").runs
+    assert (run.state, run.reason) == ("done", "")
+    assert [one.do for one in run.steps] == ["load", "ddl", "analyze", "drive"]
+    assert refused.state == "refused"
+    assert refused.reason == "null has no statement that brings statistics up to date"
+
+
+def test_the_space_of_deleted_rows_is_given_back(tmp_path: Path) -> None:
+    free = "SELECT 1 FROM pragma_freelist_count WHERE freelist_count > 0;\n\\expect rows"
+    declared = steps(
+        'load; ddl script="grow.sql"; drive name="before" scripts=["free.sql"]; vacuum; '
+        'drive name="after" scripts=["none.sql"]'
+    )
+    folder = folder_of(
+        tmp_path,
+        "transactions = 1\n" + declared,
+        grow="INSERT INTO data WITH RECURSIVE n(i) AS (SELECT 11 UNION ALL SELECT i + 1 FROM n "
+        "WHERE i < 20000) SELECT i, i FROM n;\nDELETE FROM data WHERE id > 10;\n",
+        free=f"{free} 1\n",
+        none=f"{free} 0\n",
+    )
+    (run, refused) = ran(folder, "sqlite", "duckdb").runs
+    assert (run.state, run.reason) == ("done", "")
+    assert refused.reason == ("duckdb has no statement that gives the space of deleted rows back")
+
+
 def test_a_restart_may_remove_the_files_from_the_page_cache(tmp_path: Path) -> None:
     for keys, is_dropped in (("", False), ("drop_page_cache=true", True)):
         declared = steps(f"load; restart {keys}; drive")

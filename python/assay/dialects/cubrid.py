@@ -117,7 +117,7 @@ class CubridDialect(StandardSql):
 
     bulk_form = "multi-row"
 
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
+    def update_statistics(self, tables: Sequence[Table]) -> list[str]:
         return [f"UPDATE STATISTICS ON {self.identifier(table.name)}" for table in tables]
 
     def session_isolation(self, level: str) -> list[str]:

@@ -70,7 +70,7 @@ class Db2Dialect(BoundedIndexes):
             "WHERE tabschema = CURRENT SCHEMA AND type = 'T'"
         )
 
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
+    def update_statistics(self, tables: Sequence[Table]) -> list[str]:
         return [
             "CALL SYSPROC.ADMIN_CMD('RUNSTATS ON TABLE "
             f"{self.identifier(table.name)} WITH DISTRIBUTION AND INDEXES ALL')"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from assay.dialects.bounded_indexes import BoundedIndexes, codes, type_words, words
 from assay.dialects.limits import SchemaLimits
-from assay.dialects.protocol import Table
 
 # "Reserved single keywords" in the SQL Reference of Ingres.
 _RESERVED_WORDS = """
@@ -52,6 +51,7 @@ class IngresDialect(BoundedIndexes):
     )
     server_names: tuple[str, ...] = ("Ingres",)
     needs_not_null_in_keys = True
+    keeps_statistics = False  # a program of the server gathers them: optimizedb
     reserved_words = words(_RESERVED_WORDS)
     error_classes = codes(_CODES)
     type_words: Mapping[str, str] = type_words(
@@ -66,11 +66,6 @@ class IngresDialect(BoundedIndexes):
     def marks_query(self, database: str) -> str | None:
         del database
         return "SELECT object_name, long_remark FROM iidb_comments WHERE object_type = 'T'"
-
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
-        """None: statistics are gathered by a program of the server, optimizedb."""
-        del tables
-        return []
 
     def session_isolation(self, level: str) -> list[str]:
         self.insist_on_level(level)

@@ -257,7 +257,7 @@ class MysqlDialect(StandardSql):
         """The user from any host."""
         return f"{self.literal(user)}@'%'"
 
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
+    def update_statistics(self, tables: Sequence[Table]) -> list[str]:
         return [f"ANALYZE TABLE {self.identifier(table.name)}" for table in tables]
 
     def reclaim(self, tables: Sequence[Table]) -> list[str]:

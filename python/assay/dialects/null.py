@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from assay.dialects.named_tables import NamedTables
 from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
@@ -11,6 +9,7 @@ from assay.dialects.standard import StandardSql
 
 class NullDialect(StandardSql):
     name = "null"
+    keeps_statistics = False
 
     def tables_named(self, statement: str) -> NamedTables:
         """None: it keeps no rows."""
@@ -28,11 +27,6 @@ class NullDialect(StandardSql):
 
     def multi_row_statement(self, table: Table) -> str | None:
         return self.insert(table)
-
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
-        """Nothing: it keeps no statistics."""
-        del tables
-        return []
 
 
 NULL = NullDialect()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
 
@@ -13,16 +11,13 @@ class OnlyStandardSql(StandardSql):
 
     name = "standard"
     begins_implicitly = True
+    keeps_statistics = False
 
     def bulk_statement(self, table: Table) -> str:
         return self.insert(table)
 
     def multi_row_statement(self, table: Table) -> str | None:
         return self.insert(table)
-
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
-        del tables
-        return []
 
 
 ONLY_STANDARD = OnlyStandardSql()

@@ -94,7 +94,7 @@ class OracleDialect(BoundedIndexes):
         del database
         return "SELECT table_name, comments FROM user_tab_comments WHERE table_type = 'TABLE'"
 
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
+    def update_statistics(self, tables: Sequence[Table]) -> list[str]:
         names = [self.identifier(table.name) for table in tables]
         return [f"CALL DBMS_STATS.GATHER_TABLE_STATS(USER, {self.literal(one)})" for one in names]
 

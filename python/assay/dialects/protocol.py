@@ -348,6 +348,18 @@ class SingleRows(Protocol):
 
 
 @runtime_checkable
+class KeepsStatistics(Protocol):
+    """A dialect of systems that may keep statistics of tables for their planner."""
+
+    keeps_statistics: bool
+    """Whether there is a statement that brings them up to date."""
+
+    def update_statistics(self, tables: Sequence[Table]) -> list[str]:
+        """Outside any transaction."""
+        ...
+
+
+@runtime_checkable
 class Reclaims(Protocol):
     """A dialect with statements that give the space of deleted rows back."""
 

@@ -89,7 +89,7 @@ class SqlServerDialect(BoundedIndexes):
             "WHERE p.name = 'assay' AND t.schema_id = SCHEMA_ID()"
         )
 
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
+    def update_statistics(self, tables: Sequence[Table]) -> list[str]:
         return [f"UPDATE STATISTICS {self.identifier(table.name)}" for table in tables]
 
     def session_isolation(self, level: str) -> list[str]:

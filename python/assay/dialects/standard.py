@@ -34,6 +34,9 @@ class StandardSql(NamedInText, MinimalDialect):
     begins_implicitly: bool = False
     """There is no statement that begins a transaction: the first statement after its end does."""
 
+    keeps_statistics: bool = True
+    """Whether a statement brings the statistics of the planner up to date."""
+
     quote = '"'
     reserved_words: frozenset[str] = frozenset()
     """Words, in lower case, that cannot stand unquoted as the name of a table or of a column."""
@@ -234,8 +237,11 @@ class StandardSql(NamedInText, MinimalDialect):
         self.insist_on_level(level)
         return [f"START TRANSACTION ISOLATION LEVEL {level.upper()}"]
 
-    def after_load(self, tables: Sequence[Table]) -> list[str]:
+    def update_statistics(self, tables: Sequence[Table]) -> list[str]:
         return [f"ANALYZE {self.identifier(table.name)}" for table in tables]
+
+    def after_load(self, tables: Sequence[Table]) -> list[str]:
+        return self.update_statistics(tables) if self.keeps_statistics else []
 
     def literal(self, text: str | None) -> str:
         """Quotes doubled; a backslash is a plain character."""
