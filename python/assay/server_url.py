@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import quote, unquote
 
 from assay.errors import ArgumentError
@@ -20,6 +20,7 @@ _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _HIDDEN = "***"
 _FOLDERS = "../"
 """Once for each folder before the name of a file that is shown with it."""
+_HOSTS_AND_PORTS = re.compile(r"(?:(?:[^:,\[\]]*|\[[^\]]*\])(?::\d*)?(?:,|$))+")
 _HIDDEN_VALUE = re.compile(rf"([?&]{re.escape(HIDDEN_PARAMETER)}[^=&]*=)[^&]*")
 ONE_SERVER = (
     "name the one server that is measured: of several hosts a client takes whichever answers first"
@@ -37,12 +38,30 @@ class Parts:
     has_user: bool
     """Whether there is an ``@``."""
     password: str | None = field(repr=False)
-    host: str
-    """Without the brackets of an address with colons; in its own letter case."""
-    port: str
-    """Empty: not given."""
+    hosts: tuple[tuple[str, str], ...]
+    """(host, port) of each server that it names, one at least. The host is without the brackets of
+    an address with colons, in its own letter case; an empty port is not given."""
     path: str
     query: str
+
+    @property
+    def host(self) -> str:
+        """Of several servers all, with commas."""
+        return ",".join(host for host, _ in self.hosts)
+
+    @property
+    def port(self) -> str:
+        """Empty: not given. Of several servers all, with commas, where one of them is given."""
+        ports = [port for _, port in self.hosts]
+        return ",".join(ports) if any(ports) else ""
+
+    @property
+    def authority(self) -> str:
+        """Hosts and ports as a URL has them."""
+        return ",".join(
+            (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
+            for host, port in self.hosts
+        )
 
     @property
     def parameters(self) -> Mapping[str, str]:
@@ -67,7 +86,9 @@ class Parts:
         """What else distinguishes two servers of one place, each by the text that names it in
         `place_with`, in the order in which it is tried; without passwords."""
         words = unquote(self.path.removeprefix("/")).split("/")
-        port = self.port if self.port.isdigit() else ""  # else it may be a password
+        ports = [port for _, port in self.hosts if port]
+        # Where it is no number it may be a password.
+        port = self.port if all(map(str.isdigit, ports)) else ""
         found = {"port": port, "database": "/".join(words)} if self._host else {}
         if not self._host:
             found |= {_FOLDERS * k: "/".join(words[-k - 1 :]) for k in range(1, len(words))}
@@ -84,7 +105,9 @@ class Parts:
         given = {name: value for name, value in self.particulars.items() if name in shown}
         folders = [value for name, value in given.items() if name.startswith(_FOLDERS)]
         place = max([self.place, *folders], key=len)
-        if "port" in given:
+        if "port" in given and len(self.hosts) > 1:
+            place = self.authority.lower()
+        elif "port" in given:
             place = f"[{place}]" if ":" in place and self.host else place
             place = f"{place}:{given['port']}"
         user = f"{given['user']}@" if "user" in given else ""
@@ -103,7 +126,6 @@ def parts(url: str) -> Parts:
     """The parts of ``url``; the password may contain ``@`` and ``:``.
 
     Raises `ArgumentError` that names the invalid part, and shows no part of the password.
-
     """
     found = _SCHEME.match(url)
     if found is None:
@@ -128,14 +150,12 @@ def parts(url: str) -> Parts:
             "the URL contains a % without two hexadecimal digits after it", hint=HINT
         )
     user, colon, password = user.partition(":")
-    host, port = _host_and_port(place)
     return Parts(
         scheme=found[1].lower(),
         user=user,
         has_user=bool(at),
         password=password if colon else None,
-        host=host,
-        port=port,
+        hosts=tuple(map(_host_and_port, place.split(","))),
         path=slash + path,
         query=query,
     )
@@ -145,10 +165,6 @@ def _host_and_port(place: str) -> tuple[str, str]:
     found = re.fullmatch(r"\[([^][]*)\](?::(.*))?", place)
     if found is not None:
         return found[1], found[2] or ""
-    if "," in place:
-        raise ArgumentError(
-            f"expected one host in the URL, found several: {place}", hint=ONE_SERVER
-        )
     host, _, port = place.partition(":")
     if "[" in place or "]" in place:
         raise ArgumentError(
@@ -160,6 +176,14 @@ def _host_and_port(place: str) -> tuple[str, str]:
             hint=f"write an IPv6 address in brackets, [::1]; {HINT}",
         )
     return host, port
+
+
+def insist_on_one_host(parts: Parts) -> None:
+    """Raises `ArgumentError` where it names several servers."""
+    if len(parts.hosts) > 1:
+        raise ArgumentError(
+            f"expected one host in the URL, found several: {parts.authority}", hint=ONE_SERVER
+        )
 
 
 def without_password(url: str) -> str:
@@ -186,6 +210,9 @@ def _without_a_password_for_port(host: str) -> str:
     """``user:password`` where the ``@`` and the host behind it were left out."""
     name, colon, port = host.rpartition(":")
     is_port = not colon or port == "" or port.isdigit() or port.endswith("]")
+    if "," in host:
+        is_port = _HOSTS_AND_PORTS.fullmatch(host) is not None
+        name = host.partition(":")[0]
     return host if is_port else f"{name}:{_HIDDEN}"
 
 
@@ -212,10 +239,10 @@ def completed(
         "" if given.password is None else f":{given.password}"
     )
     at = "@" if given.has_user or user else ""
-    name = host or given.host
-    place = (f"[{name}]" if ":" in name else name) + (
-        f":{port or given.port}" if port or given.port else ""
-    )
+    hosts = ((host, given.port),) if host else given.hosts
+    place = replace(
+        given, hosts=tuple((name, found or port or "") for name, found in hosts)
+    ).authority
     path = f"/{quote(database, safe='')}" if database else given.path
     added = [f"{key}={quote(value, safe='/')}" for key, value in (parameters or {}).items()]
     query = "&".join([*([given.query] if given.query else []), *added])

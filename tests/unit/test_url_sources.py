@@ -242,11 +242,11 @@ def test_an_unreadable_file_counts_as_missing(
 @pytest.mark.parametrize(
     ("url", "environment", "said"),
     [
-        ("postgresql://a,b/d", {}, "expected one host in the URL, found several: a,b"),
-        ("postgresql://u@a:1,b:2/d", {}, "expected one host in the URL, found several: a:1,b:2"),
+        ("cassandra://u@a:1,b:2/d", {}, "expected one host in the URL, found several: a:1,b:2"),
         ("mariadb://a,b/d", {}, "expected one host in the URL, found several: a,b"),
-        ("postgresql://", {"PGHOST": "a,b"}, "host=a,b (PGHOST): expected one server"),
-        ("postgresql://h/", {"PGHOSTADDR": "10.0.0.1,10.0.0.2"}, "(PGHOSTADDR): expected one"),
+        ("postgresql://a,b/?port=1,2,3", {}, "port=1,2,3 in the URL: expected 2, one for each"),
+        ("postgresql://h/", {"PGHOSTADDR": "10.0.0.1,10.0.0.2"}, "host=h in the URL: expected 2"),
+        ("postgresql://h/?target_session_attrs=slave", {}, "target_session_attrs=slave in the URL"),
         ("postgresql://h/", {"PGHOSTADDR": "db"}, "hostaddr=db (PGHOSTADDR): expected an IP"),
         ("postgresql://h/", {"PGREQUIREAUTH": "none"}, "require_auth=none (PGREQUIREAUTH): not"),
         ("postgresql://h/", {"PGCHANNELBINDING": "require"}, "only disable or prefer is supported"),
@@ -266,7 +266,6 @@ def test_what_is_not_done_is_refused_and_not_passed_over(
 
 def test_what_asks_for_nothing_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PGCHANNELBINDING", "prefer")
-    monkeypatch.setenv("PGTARGETSESSIONATTRS", "any")
     assert postgresql.address_of("postgresql://h/").host == "h"
 
 
@@ -286,6 +285,34 @@ def test_an_address_stands_beside_the_host_that_certificates_are_for(
     assert postgresql.address_of("postgresql://").host == "10.0.0.1"
     (choice,) = settings.system_choices(["postgresql://db.example/"])
     assert "hostaddr=10.0.0.1" in str(choice.url)
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "places"),
+    [
+        ("postgresql://u:p@a:1,[::1]:2/d", {}, [("a", 1), ("::1", 2)]),
+        ("postgresql://u:p@a,b:5433/d", {}, [("a", 5432), ("b", 5433)]),
+        ("postgresql://u:p@a,b/d", {"PGPORT": "7"}, [("a", 7), ("b", 7)]),
+        ("postgresql://u:p@/d?host=a%2Cb&port=1%2C2", {}, [("a", 1), ("b", 2)]),
+        ("postgresql://u:p@/d", {"PGHOST": "a,b", "PGPORT": "3,4"}, [("a", 3), ("b", 4)]),
+    ],
+)
+def test_several_servers_are_listed_as_for_libpq(
+    url: str,
+    environment: dict[str, str],
+    places: list[tuple[str, int]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PGTARGETSESSIONATTRS", "read-write")
+    for form in (url, postgresql.complete(url).url):
+        asked = postgresql.servers_of(form)
+        assert asked.session_attrs == "read-write"
+        assert [(one.host, one.port) for one in asked.addresses] == places
+        assert {one.password for one in asked.addresses} == {"p"}
+    (choice,) = settings.system_choices([url])
+    assert choice.url_without_password == postgresql.complete(url).url.replace(":p@", "@")
 
 
 def test_settings_of_the_environment_are_of_each_session(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,12 +20,16 @@ _OF_READS = frozenset(("describe", "explain", "select", "show", "table", "values
 def seems_to_read(statement: str) -> bool:
     """Whether a statement of SQL changes nothing by its first word. A function that it calls may
     still write, so this is good for counting commits and for nothing that needs certainty."""
-    text = _COMMENT.sub(" ", statement)
-    found = _FIRST_WORD.match(text)
-    word = found[1].lower() if found else ""
+    word = first_word(statement)
     if word == "with":
-        return _CHANGES.search(text) is None
+        return _CHANGES.search(_COMMENT.sub(" ", statement)) is None
     return word in _OF_TRANSACTIONS or word in _OF_READS
+
+
+def first_word(statement: str) -> str:
+    """In lower case, without comments and parentheses before it; empty: there is none."""
+    found = _FIRST_WORD.match(_COMMENT.sub(" ", statement))
+    return found[1].lower() if found else ""
 
 
 def commits(observation: Observation, writing_types: Collection[str]) -> int:

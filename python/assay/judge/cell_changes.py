@@ -64,6 +64,10 @@ def _changes(runs: Sequence[Evidence]) -> Iterator[str]:
     versions = [(run.run, run.deployment.version) for run in runs if run.deployment]
     if len({value for _, value in versions}) > 1:
         yield f"version {_in_runs(versions)}"
+    roles = [(run.run, run.deployment.role) for run in runs if run.deployment]
+    said = [(number, role.described) for number, role in roles if role]
+    if len({value for _, value in said}) > 1:
+        yield f"role {_in_runs(said)}"
     yield from _changed_settings(runs)
     yield from _changed_tables(runs)
 

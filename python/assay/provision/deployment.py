@@ -172,6 +172,33 @@ class Delay:
     """CPU time of the proxy for each round trip."""
 
 
+PRIMARY = "primary"
+STANDBY = "standby"
+REPLICA = "replica"
+READ_ONLY = "read-only server"
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a server is among others, as it says itself."""
+
+    name: str
+    """`PRIMARY` (also of a server that stands alone), `STANDBY`, `REPLICA`, `READ_ONLY`, or a word
+    of a system's own."""
+    follows: str = ""
+    """``HOST:PORT`` of the server whose changes it repeats; empty: none, or it does not say."""
+    why_read_only: str = ""
+    """Why it takes no writes, as it says it (``read_only = ON``); empty: it takes them."""
+    fix: str = ""
+    """Of a write that it does not take."""
+
+    @property
+    def described(self) -> str:
+        """``standby of 10.0.0.7:5432 (pg_is_in_recovery() is true)``."""
+        of = f" of {self.follows}" if self.follows else ""
+        return f"{self.name}{of}" + (f" ({self.why_read_only})" if self.why_read_only else "")
+
+
 @dataclass(frozen=True)
 class Deployment:
     """A running system: its nodes, and the endpoints at which clients reach it."""
@@ -207,6 +234,9 @@ class Deployment:
     elsewhere they are threads of this process."""
     is_private: bool = True
     """Started by Assay, which stops it; False: reached by URL."""
+    role: Role | None = None
+    """Of a server or file by URL, what it is among others; None: it does not say, or Assay has
+    started it."""
     durability_lowered_by: tuple[str, ...] = ()
     """Effective settings with which an acknowledged commit can be lost, in the system's own words
     (``fsync = off``); empty: the system knows of none."""

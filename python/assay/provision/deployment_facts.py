@@ -10,6 +10,7 @@ import msgspec
 
 from assay.durability.values import Durability
 from assay.observation.shape import convert
+from assay.provision.deployment import Role
 
 Value = str | int | float | bool | None
 
@@ -124,6 +125,8 @@ class DeploymentFacts(msgspec.Struct, frozen=True):
     durability_promised: str = ""
     durability: Durability | None = None
     """None: it was left out, or an earlier Assay did not measure it."""
+    role: Role | None = None
+    """Of a server by URL; None: it did not say, or an earlier Assay did not ask."""
     is_embedded: bool | None = None
     """None: an earlier Assay did not say it."""
     endpoints: tuple[AddressFacts, ...] = ()

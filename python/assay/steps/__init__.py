@@ -11,7 +11,7 @@ import contextlib
 
 from assay import registry
 from assay.plan import PlannedRun
-from assay.steps import conclusion, existing_data
+from assay.steps import conclusion, existing_data, read_only_server
 from assay.steps.context import Context, RunState
 
 
@@ -24,6 +24,7 @@ def take_all(context: Context, planned: PlannedRun) -> str | None:
     with contextlib.ExitStack() as limited:
         if state.pooled is not None:
             limited.enter_context(state.pooled.in_its_memory(planned.cell.clients))
+        read_only_server.refuse_writes(state)
         existing_data.keep_before(state)
         _take(state)
         existing_data.keep_after(state)

@@ -31,11 +31,11 @@ def _is_foreign(state: RunState) -> bool:
 def _keep(state: RunState, *, is_after: bool) -> None:
     pooled, context = state.up(), state.context
     context.progress.stage(f"count the rows {'after' if is_after else 'before'} the run")
-    tables = look(pooled.deployment, pooled.system.dialect, _statements(state))
+    tables = look(pooled.deployment, pooled.system.dialect, statements_of_run(state))
     context.store.existing_data(tables, is_after=is_after)
 
 
-def _statements(state: RunState) -> tuple[str, ...]:
+def statements_of_run(state: RunState) -> tuple[str, ...]:
     """Of all scripts of the run; looked up once for each cell, as a fed file may be long."""
     known, cell = state.context.known.statements, state.planned.cell
     if cell.fingerprint not in known:

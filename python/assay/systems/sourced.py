@@ -33,6 +33,13 @@ class Sourced:
                     raise ArgumentError(f"{name} ({origin}): expected UTF-8")
                 self._found[name] = (value, origin)
 
+    def with_values(self, values: Mapping[str, str | None]) -> Sourced:
+        """A copy in which these names have these values, with their origins; None: no value."""
+        made = Sourced()
+        for name, (value, origin) in self._found.items():
+            made.add(origin, {name: values.get(name, value)})
+        return made
+
     def add_environment(self, variables: Mapping[str, EnvVar]) -> None:
         for name, variable in variables.items():
             self.add(variable.name, {name: variable.get()})

@@ -27,10 +27,14 @@ class ServerUrl:
     user: str
     password: str | None = field(repr=False)
     host: str
-    """In its own letter case: a system may take the path of a socket's folder for it."""
+    """In its own letter case: a system may take the path of a socket's folder for it. Of several
+    servers all, with commas."""
     port: int | None
+    """Of the first server."""
     database: str
     parameters: Mapping[str, str]
+    ports: tuple[int | None, ...] = ()
+    """Of each server."""
 
 
 def meaning(found: Sourced, parameter: str, meanings: Mapping[str, str], default: str) -> str:
@@ -131,15 +135,26 @@ def _nearest(name: str, parameters: Collection[str]) -> str | None:
     return f"did you mean {near}=…?" if near else None
 
 
-def read(url: str, *, scheme: str, parameters: Collection[str], password: EnvVar) -> ServerUrl:
-    """The parts of ``url``; ``scheme`` is the one that hints show.
+def read(
+    url: str,
+    *,
+    scheme: str,
+    parameters: Collection[str],
+    password: EnvVar,
+    may_be_several: bool = False,
+) -> ServerUrl:
+    """The parts of ``url``; ``scheme`` is the one that hints show. ``may_be_several``: whether it
+    may name several servers.
 
     Of ``parameters`` none is a password: the record drops the one before the ``@`` and no other.
     Raises `ArgumentError` that names the part which cannot be used, and never the password.
     """
     parts = server_url.parts(url)
-    if parts.port and not (
-        parts.port.isdecimal() and parts.port.isascii() and int(parts.port) < 65536
+    if not may_be_several:
+        server_url.insist_on_one_host(parts)
+    ports = [port for _, port in parts.hosts]
+    if not all(
+        not port or (port.isdecimal() and port.isascii() and int(port) < 65536) for port in ports
     ):
         raise ArgumentError(
             "the URL's port is not a number from 0 to 65535",
@@ -158,7 +173,8 @@ def read(url: str, *, scheme: str, parameters: Collection[str], password: EnvVar
         user=unquote(parts.user),
         password=unquote(parts.password or "") or None,
         host=unquote(parts.host),
-        port=int(parts.port) if parts.port else None,
+        port=int(ports[0]) if ports[0] else None,
         database=unquote(parts.path.removeprefix("/")),
         parameters=given,
+        ports=tuple(int(port) if port else None for port in ports),
     )

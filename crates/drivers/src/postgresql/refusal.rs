@@ -90,7 +90,8 @@ pub(super) fn class(code: &str) -> ErrorClass {
         "42P01" | "42703" | "42883" | "42704" | "42P02" | "3F000" | "3D000" | "26000" => {
             ErrorClass::UnknownObject
         }
-        "42501" => ErrorClass::Permission,
+        // The second: a read-only transaction, as on a standby.
+        "42501" | "25006" => ErrorClass::Permission,
         // statement_timeout and a cancel share a code; the other code is lock_timeout.
         "57014" | "55P03" => ErrorClass::Timeout,
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" | "25P03" | "25P04" => {
@@ -161,6 +162,7 @@ mod tests {
             ("28P01", ErrorClass::Authentication),
             ("22001", ErrorClass::Data),
             ("42501", ErrorClass::Permission),
+            ("25006", ErrorClass::Permission),
             ("", ErrorClass::Other),
             ("é", ErrorClass::Other),
         ] {

@@ -17,6 +17,7 @@ from assay.judge import Verdict
 from assay.judge.samples import UNREACHED, known_ns
 from assay.judge.spread import spread
 from assay.observation import Latency, Resolution
+from assay.provision.deployment import PRIMARY
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import aggregates, cell_runs, cold, declaration, durability, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
@@ -85,6 +86,8 @@ class CellSummary:
     it has no throughput. Else empty."""
     warm_after: str
     """How long it took to be warm; empty in the same way."""
+    server: str
+    """What its server is among others; empty: the primary, or it is not known."""
     runs: tuple[RunRecord, ...]
 
     @property
@@ -125,8 +128,16 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         has_elapsed_alone=elapsed is not None and not measured and not has_fields,
         first=cold.first(cell).shown,
         warm_after=cold.warm_after(cell).shown,
+        server=_server(cell.runs),
         runs=cell.runs,
     )
+
+
+def _server(runs: Sequence[RunRecord]) -> str:
+    """``standby of 10.0.0.7:5432 (pg_is_in_recovery() is true)``."""
+    roles = (run.deployment.role for run in runs if run.deployment)
+    said = (role.described for role in roles if role and role.described != PRIMARY)
+    return "; ".join(dict.fromkeys(said))
 
 
 _COLUMN_OF = {metrics.THROUGHPUT: "TPS", metrics.P99: "p99", metrics.ELAPSED: ELAPSED}

@@ -29,6 +29,7 @@ def lines(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str
                 for one in named_line(name, text, width, most=most)
             ),
             *_groups(cell, width, groups),
+            *named_line("server", cell.server, width, most=most),
             *named_line(
                 "durability", "" if cell.durability == "-" else cell.durability, width, most=1
             ),

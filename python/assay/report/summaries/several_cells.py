@@ -92,19 +92,31 @@ def _rest(number: int) -> list[str]:
 
 
 def _others(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
-    """Errors and checks of all cells together, each cut to one line where there is little room, and
-    in one line where nothing is wrong."""
+    """Servers that are no primaries; errors and checks of all cells together, each cut to one line
+    where there is little room, and in one line where nothing is wrong."""
     runs = [run for cell in found for run in cell.runs]
     errors, checks = cell_summary.errors(runs), check_counts.words(runs)
     table_and_verdict = len(found) + 2 + verdict_lines.LEAST
     for most in (2, 1):
+        server = named_line("server", _servers(found), width, most=most)
         others = [
+            *server,
             *named_line("errors", errors, width, most=most),
             *named_line("checks", checks, width, most=most),
         ]
         if table_and_verdict + len(others) <= room:
             return others
-    if errors == cell_summary.NO_ERRORS and checks and len(others) > 1:
+    if errors == cell_summary.NO_ERRORS and checks and len(others) - len(server) > 1:
         joined = named_line("checks", f"{checks}; no transaction failed", width)
-        others = joined if len(joined) == 1 else others
+        others = [*server, *joined] if len(joined) == 1 else others
     return others
+
+
+def _servers(found: Sequence[CellSummary]) -> str:
+    """``SYSTEM at b: standby of a:5432 (…)``: those of which one is not the primary."""
+    said: dict[str, list[str]] = {}
+    for cell in found:
+        if cell.server:
+            labels = (run.system_label for run in cell.runs)
+            said.setdefault(cell.server, []).extend(labels)
+    return "; ".join(f"{', '.join(dict.fromkeys(said[one]))}: {one}" for one in said)

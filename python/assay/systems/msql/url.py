@@ -20,6 +20,7 @@ _FORM = f"{SCHEMES[0]}://USER@HOST:PORT/DATABASE, or ?socket=FILE in place of ho
 def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address:
     """Raises `ArgumentError`, whose message holds no password: mSQL has none."""
     parts = server_url.parts(url)
+    server_url.insist_on_one_host(parts)
     parameters = dict(parts.parameters)
     socket = parameters.pop("socket", None)
     if parts.password is not None:

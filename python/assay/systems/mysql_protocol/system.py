@@ -21,7 +21,15 @@ from assay.systems import free_sessions, urls
 from assay.systems.abilities import IN_THE_TESTS, Found, Profile
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
-from assay.systems.mysql_protocol import buffer, client, raw_device, server, settings, url
+from assay.systems.mysql_protocol import (
+    buffer,
+    client,
+    raw_device,
+    role,
+    server,
+    settings,
+    url,
+)
 from assay.systems.mysql_protocol.another_product import refuse_another_product
 from assay.systems.mysql_protocol.buffer import Buffer
 from assay.systems.mysql_protocol.names import plain_name
@@ -287,6 +295,7 @@ class ProductSystem:
             changed = settings.changed(opened, self.product) if found else set()
             described = self.product.descriptions(opened) if found and choice.settings else {}
             version = opened.server_version
+            own_role = None if is_private or not found else role.role_of(opened, found)
             refuse_another_product(choice, self.product, version)
         if found is None and is_private:
             raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
@@ -309,6 +318,7 @@ class ProductSystem:
             settings_unknown="" if found else settings.UNKNOWN,
             connection_limit=int(limit) if limit.isdecimal() else None,
             is_private=is_private,
+            role=own_role,
             durability_lowered_by=lowered,
             durable_instead=settings.durable_instead(lowered),
         )

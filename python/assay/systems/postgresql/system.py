@@ -29,7 +29,16 @@ from assay.systems.options import (
     refuse_buffer,
     values,
 )
-from assay.systems.postgresql import buffer, client, installation, server, settings, url
+from assay.systems.postgresql import (
+    buffer,
+    chosen_host,
+    client,
+    installation,
+    role,
+    server,
+    settings,
+    url,
+)
 from assay.systems.profiles import profiles_of
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
@@ -143,10 +152,11 @@ class Postgresql:
             f"SET {DIALECT.identifier(name)} = {DIALECT.literal(value)}"
             for name, value in choice.settings.items()
         )
-        asked = urls.with_origins(
-            url.address_of(choice.url, session_statements=statements), choice.url_origins
+        yield chosen_host.attached(
+            url.servers_of(choice.url, session_statements=statements),
+            choice.url_without_password or "",
+            lambda address: _as_admitted(choice, urls.with_origins(address, choice.url_origins)),
         )
-        yield _as_admitted(choice, asked)
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
         """Of a private server the whole data directory, as allocated by the file system: tables,
@@ -306,6 +316,7 @@ def _deployment(
         settings.insist(found or {}, choice.settings if found else {}, source=source)
         limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None
         version = opened.server_version
+        own_role = None if is_private else role.role_of(opened)
     if found is None and is_private:
         raise SystemRefused(f"{choice.label} does not report its settings: {settings.UNKNOWN}")
     effective = settings.effective(found or {}, choice.settings)
@@ -322,6 +333,7 @@ def _deployment(
         settings_unknown="" if found else settings.UNKNOWN,
         connection_limit=limit[0] if limit else None,
         is_private=is_private,
+        role=own_role,
         durability_lowered_by=settings.durability_lowered_by(effective),
     )
 

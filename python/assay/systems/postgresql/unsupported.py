@@ -23,7 +23,6 @@ _ASK_FOR_NOTHING: Mapping[str, tuple[str, ...]] = {
     "sslcrldir": (),
     "sslnegotiation": ("postgres",),
     "sslpassword": (),
-    "target_session_attrs": ("any",),
 }
 """Parameter → the values that need no support."""
 
@@ -41,7 +40,6 @@ ENVIRONMENT: Mapping[str, EnvVar] = {
     "sslcrl": EnvVar("PGSSLCRL", "Refused."),
     "sslcrldir": EnvVar("PGSSLCRLDIR", "Refused."),
     "sslnegotiation": EnvVar("PGSSLNEGOTIATION", "Refused if it is `direct`."),
-    "target_session_attrs": EnvVar("PGTARGETSESSIONATTRS", "Refused unless it is `any`."),
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from assay import env_vars, server_url
@@ -43,6 +44,9 @@ ENVIRONMENT: Mapping[str, EnvVar] = {
     "sslkey": EnvVar("PGSSLKEY", "PEM file of its key."),
     "connect_timeout": EnvVar("PGCONNECT_TIMEOUT", "Seconds that opening a session may take."),
     "options": EnvVar("PGOPTIONS", "Settings of each session: `-c geqo=off`."),
+    "target_session_attrs": EnvVar(
+        "PGTARGETSESSIONATTRS", "Which of several servers is used: `read-write`, `standby` …"
+    ),
 }
 
 SETTINGS: Mapping[str, EnvVar] = {
@@ -104,11 +108,34 @@ _PARAMETERS = (
     "options",
     "passfile",
     "service",
+    "target_session_attrs",
 )
 """Of libpq's, without ``password``: see `urls.read`."""
 
-_IDENTITY = ("host", "hostaddr", "port", "user", "dbname", "sslmode", "options")
+_IDENTITY = (
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "dbname",
+    "sslmode",
+    "options",
+    "target_session_attrs",
+)
 """What identifies a server and its sessions; it is put into the completed URL."""
+
+
+SESSION_ATTRS = ("any", "read-write", "read-only", "primary", "standby", "prefer-standby")
+"""The values of ``target_session_attrs``."""
+
+
+@dataclass(frozen=True)
+class ServersAsked:
+    """The servers that a URL names, one at least, and which of them is to be used."""
+
+    addresses: tuple[Address, ...]
+    session_attrs: str
+    """One of `SESSION_ATTRS`."""
 
 
 def complete(url: str) -> Resolved:
@@ -117,23 +144,30 @@ def complete(url: str) -> Resolved:
     elsewhere = found.from_elsewhere(*_IDENTITY)
     if not elsewhere:
         return Resolved(url, address_of(url).origins)
-    parameters = found.from_elsewhere("hostaddr", "sslmode", "options")
-    host = elsewhere.get("host")
-    if host is not None and host.startswith("/"):
+    parameters = found.from_elsewhere("hostaddr", "sslmode", "options", "target_session_attrs")
+    host, port = elsewhere.get("host"), elsewhere.get("port")
+    if host is not None and (host.startswith("/") or "," in host):
         parameters["host"], host = host, None
+    if port is not None and "," in port:
+        parameters["port"], port = port, None
     completed = server_url.completed(
         url,
         user=elsewhere.get("user"),
         host=host,
-        port=elsewhere.get("port"),
+        port=port,
         database=elsewhere.get("dbname"),
         parameters=parameters,
     )
     return Resolved(completed, address_of(url).origins)
 
 
-def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address:
-    """``postgresql://user:password@host:port/database?sslmode=…&sslrootcert=…``.
+def address_of(url: str) -> Address:
+    """Of the first server; see `servers_of`."""
+    return servers_of(url).addresses[0]
+
+
+def servers_of(url: str, *, session_statements: tuple[str, ...] = ()) -> ServersAsked:
+    """``postgresql://user:password@host:port,host:port/database?sslmode=…&target_session_attrs=…``.
 
     A host that begins with a slash (``?host=/run/postgresql``) is the folder of a Unix socket,
     which is also the default. TLS is ``prefer`` over TCP unless ``sslmode`` says otherwise. What
@@ -142,6 +176,15 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
     Raises `ArgumentError` that names the part which cannot be used, and never the password.
     """
     found = _values(url)
+    attrs = urls.meaning(
+        found, "target_session_attrs", {word: word for word in SESSION_ATTRS}, SESSION_ATTRS[0]
+    )
+    each = (_address(one, session_statements) for one in _of_each_server(found))
+    return ServersAsked(tuple(each), attrs)
+
+
+def _address(found: Sourced, session_statements: tuple[str, ...]) -> Address:
+    """``found``: of one server."""
     host, port = _host(found), urls.port(found, DEFAULT_PORT)
     user = found.get("user") or urls.own_name(SCHEMES[0])
     database = found.get("dbname") or user
@@ -186,23 +229,48 @@ def address_of(url: str, *, session_statements: tuple[str, ...] = ()) -> Address
 
 def _values(url: str) -> Sourced:
     """By libpq's names, the first source first."""
-    parts = urls.read(url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD)
+    parts = urls.read(
+        url, scheme=SCHEMES[0], parameters=_PARAMETERS, password=PASSWORD, may_be_several=True
+    )
     found = Sourced()
     found.add(URL, parts.parameters)
-    port = None if parts.port is None else str(parts.port)
-    found.add(URL, {"host": parts.host, "port": port, "user": parts.user, "dbname": parts.database})
+    # Where one of several has a port, those without have the default.
+    port = ",".join("" if one is None else str(one) for one in parts.ports)
+    found.add(URL, {"host": parts.host, "port": port if port.strip(",") else None})
+    found.add(URL, {"user": parts.user, "dbname": parts.database})
     found.add(URL, {"password": parts.password})
     if service := found.get("service") or SERVICE.get():
         found.add(*service_file.read(service))
     found.add_environment({**ENVIRONMENT, **unsupported.ENVIRONMENT})
     unsupported.refuse(found)
-    for name in ("host", "hostaddr", "port"):
-        if "," in (found.get(name) or ""):
-            raise ArgumentError(
-                f"{found.spelled(name)}: expected one server, found several",
-                hint=server_url.ONE_SERVER,
-            )
     return found
+
+
+def _of_each_server(found: Sourced) -> list[Sourced]:
+    """The values of each of the servers that are listed with commas, as libpq takes them apart: as
+    many hosts as IP addresses, where both are given, and one port for all or one for each."""
+    listed = {name: (found.get(name) or "").split(",") for name in ("host", "hostaddr", "port")}
+    leading = "hostaddr" if found.get("hostaddr") else "host"
+    number = len(listed[leading])
+    for name, values in listed.items():
+        is_for_all = not found.get(name) or (name == "port" and len(values) == 1)
+        if len(values) != number and not is_for_all:
+            raise ArgumentError(
+                f"{found.spelled(name)}: expected {number}, one for each server, "
+                f"found {len(values)}",
+                hint="HOST:PORT,HOST:PORT in the URL",
+            )
+    if number == 1:
+        return [found]
+
+    def of(place: int) -> Mapping[str, str | None]:
+        return {
+            name: (values if len(values) == number else values * number)[place]
+            for name, values in listed.items()
+            if found.get(name)
+        }
+
+    return [found.with_values(of(place)) for place in range(number)]
 
 
 def _host(found: Sourced) -> str:

@@ -21,7 +21,7 @@ from assay.errors import Bug, SystemMissing
 from assay.experiment.values import SystemChoice
 from assay.program import Program
 from assay.provision import sampling
-from assay.provision.deployment import Address, Deployment, Node, StorageFacts
+from assay.provision.deployment import PRIMARY, Address, Deployment, Node, Role, StorageFacts
 from assay.provision.session import session
 from assay.server_url import Resolved
 from assay.systems.abilities import Found, Profile
@@ -232,8 +232,21 @@ def _deployment(
         connection_limit=None,
         is_embedded=True,
         is_private=is_private,
+        role=None if is_private else _role(file),
         durability_lowered_by=settings.durability_lowered_by(found.settings),
     )
+
+
+def _role(file: Path) -> Role:
+    """A write needs the file, and its folder for the journal beside it."""
+    for place, kind in ((file, "file"), (file.parent, "folder")):
+        if not os.access(place, os.W_OK):
+            return Role(
+                "read-only file",
+                why_read_only=f"this user may not write the {kind} {place}",
+                fix=f"let this user write {place}, or copy the file",
+            )
+    return Role(PRIMARY)
 
 
 def _ask(address: Address) -> _Found:

@@ -1,0 +1,43 @@
+"""Takes a session with a server; returns the role that it has among others, as it says itself."""
+
+from __future__ import annotations
+
+from assay.provision.deployment import PRIMARY, READ_ONLY, STANDBY, Role
+from assay.provision.engine_calls import Session
+from assay.systems.answers import rows_of
+
+_QUERY = "SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only')"
+_FOLLOWED_QUERY = "SELECT sender_host, sender_port FROM pg_stat_wal_receiver"
+"""Of a standby, where it receives from; hidden from users without the right to read statistics."""
+
+
+def role_of(opened: Session) -> Role | None:
+    """None where it does not say: another program that speaks the protocol."""
+    found = rows_of(opened, _QUERY, columns=2)
+    if not found:
+        return None
+    is_standby, is_read_only = (value in ("t", "on") for value in found[0])
+    if is_standby:
+        follows = _followed(opened)
+        return Role(
+            STANDBY,
+            follows=follows,
+            why_read_only="pg_is_in_recovery() is true",
+            fix="name its primary in the URL, or all hosts and target_session_attrs=read-write",
+        )
+    if is_read_only:
+        return Role(
+            READ_ONLY,
+            why_read_only="default_transaction_read_only is on",
+            fix="name a server that takes writes in the URL, or set default_transaction_read_only "
+            "to off for this user, database or server",
+        )
+    return Role(PRIMARY)
+
+
+def _followed(opened: Session) -> str:
+    """``HOST:PORT`` of the server that it receives from; empty: it does not say."""
+    for host, port in rows_of(opened, _FOLLOWED_QUERY, columns=2) or ():
+        if host:
+            return f"{host}:{port}"
+    return ""

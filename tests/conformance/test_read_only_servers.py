@@ -1,0 +1,175 @@
+"""A standby, a replica and a read-only file say what they are; a run that would write there ends at
+once with that reason, and several hosts in one URL are chosen as libpq does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import servers
+from assay import registry
+from assay.errors import SystemRefused
+from assay.experiment.values import SystemChoice
+from assay.provision.deployment import Deployment, StorageFacts
+from assay.provision.directory import server_directory
+from assay.systems.abilities import ReachedByUrl
+from assay.systems.postgresql import installation, server
+from commands import Assay, need
+from programs import PG_BASEBACKUP, need_program
+
+POSTGRESQL = registry.system("postgresql")
+TCP = {"transport": "tcp"}
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[tuple[Deployment, Deployment]]:
+    """A primary, and a standby that repeats what it does."""
+    need("postgresql")
+    backup = need_program(PG_BASEBACKUP)
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(POSTGRESQL, storage, options=TCP) as primary,
+        server_directory(storage) as directory,
+    ):
+        servers.ask(primary, "CREATE TABLE goods AS SELECT generate_series(1, 10) AS id")
+        from_ = primary.address
+        subprocess.run(
+            [
+                *(backup, "--pgdata", directory.data, "--write-recovery-conf", "--checkpoint=fast"),
+                *("--host", str(from_.host), "--port", str(from_.port), "--username", from_.user),
+            ],
+            env={**os.environ, "PGPASSWORD": from_.password or ""},
+            check=True,
+            capture_output=True,
+        )
+        owner = directory.run.stat()
+        subprocess.run(
+            ["chown", "-R", f"{owner.st_uid}:{owner.st_gid}", directory.data], check=True
+        )
+        found = installation.find_server()
+        with server.running(found, directory, {}, from_.password or "") as running:
+            standby = replace(primary, endpoints=(replace(from_, port=running.port),))
+            yield primary, standby
+
+
+def url(deployment: Deployment, **changes: str) -> str:
+    return servers.url_of(POSTGRESQL, deployment, **changes)
+
+
+def test_a_standby_is_read_and_named_and_takes_no_writes(
+    pair: tuple[Deployment, Deployment], assay: Assay, working_folder: Path
+) -> None:
+    primary, standby = pair
+    (working_folder / "r.sql").write_text("SELECT count(*) FROM goods;\n")
+    (working_folder / "w.sql").write_text("SELECT 1;\nUPDATE goods SET id = id WHERE id = 1;\n")
+    read = assay("run", "r.sql", "--on", url(standby), "--transactions", "20")
+    assert read.status == 0, read.err
+    place = f"{primary.address.host}:{primary.address.port}"
+    said = f"standby of {place} (pg_is_in_recovery() is true)"
+    assert said in " ".join(read.out.split())
+    began_s = time.monotonic()
+    update, load = "would send: UPDATE goods SET", "tpcb-like loads its tables"
+    for why, *words in ((update, "w.sql", "--duration", "60"), (load, "tpcb", "--clients", "1")):
+        written = assay("run", *words, "--on", url(standby))
+        assert written.status == 3, written.out + written.err
+        (run,) = written.runs
+        assert f"takes no writes: it is a {said}" in run.reason
+        assert why in run.reason and "name its primary" in run.reason
+        assert "earlier Assay" not in run.reason
+    assert time.monotonic() - began_s < 40
+
+
+def test_one_of_several_hosts_is_chosen_as_by_libpq(
+    pair: tuple[Deployment, Deployment],
+) -> None:
+    primary, standby = pair
+    ports = {"primary": primary.address.port, "standby": standby.address.port}
+    beginning, _, _ = url(primary).rpartition("@")
+    assert isinstance(POSTGRESQL, ReachedByUrl)
+
+    def chosen(hosts: str, attrs: str) -> int | None:
+        text = f"{beginning}@{hosts}/postgres?target_session_attrs={attrs}"
+        with POSTGRESQL.attach(SystemChoice("postgresql", url=text)) as deployment:
+            return deployment.address.port
+
+    both = ",".join(f"127.0.0.1:{ports[name]}" for name in ("standby", "primary"))
+    for attrs, name in {
+        "any": "standby",
+        "read-write": "primary",
+        "read-only": "standby",
+        "primary": "primary",
+        "standby": "standby",
+        "prefer-standby": "standby",
+    }.items():
+        assert chosen(both, attrs) == ports[name], attrs
+    dead = f"127.0.0.1:1,127.0.0.1:{ports['primary']}"
+    assert chosen(dead, "any") == chosen(dead, "prefer-standby") == ports["primary"]
+    with pytest.raises(SystemRefused) as refused:
+        chosen(dead, "standby")
+    assert "127.0.0.1:1: " in refused.value.message
+    assert f"127.0.0.1:{ports['primary']}: primary" in refused.value.message
+    wrong = beginning.rpartition(":")[0]
+    with pytest.raises(SystemRefused, match="password"):
+        text = f"{wrong}:wrong@{both}/postgres"
+        with POSTGRESQL.attach(SystemChoice("postgresql", url=text)):
+            pass
+
+
+def test_a_server_whose_sessions_only_read_says_so(
+    pair: tuple[Deployment, Deployment], assay: Assay, working_folder: Path
+) -> None:
+    primary, _ = pair
+    servers.ask(primary, "CREATE DATABASE readers")
+    servers.ask(primary, "ALTER DATABASE readers SET default_transaction_read_only = on")
+    (working_folder / "w.sql").write_text("INSERT INTO goods VALUES (1);\n")
+    written = assay("run", "w.sql", "--on", url(primary, database="readers"))
+    (run,) = written.runs
+    assert written.status == 3
+    assert "read-only server (default_transaction_read_only is on)" in run.reason
+
+
+def test_a_server_of_mysqls_protocol_that_is_read_only_says_so(
+    storage: StorageFacts, assay: Assay, working_folder: Path
+) -> None:
+    need("mysql")
+    system = registry.system("mysql")
+    (working_folder / "w.sql").write_text("DELETE FROM goods;\n")
+    with servers.provisioned(system, storage, options=TCP) as deployment:
+        servers.ask(deployment, "SET GLOBAL read_only = ON")
+        written = assay("run", "w.sql", "--on", servers.url_of(system, deployment))
+        (run,) = written.runs
+        assert written.status == 3, written.out + written.err
+        assert "read-only server (read_only = ON)" in run.reason
+        assert "SET GLOBAL read_only = OFF" in run.reason
+
+
+def test_a_replica_names_the_server_that_it_follows(storage: StorageFacts) -> None:
+    need("mariadb")
+    system = registry.system("mariadb")
+    assert isinstance(system, ReachedByUrl)
+    with servers.provisioned(system, storage, options=TCP) as deployment:
+        servers.ask(deployment, "CHANGE MASTER TO master_host = '10.0.0.7', master_port = 3307")
+        url = servers.url_of(system, deployment)
+        with system.attach(SystemChoice("mariadb", url=url)) as found:
+            assert found.role is not None
+            assert found.role.described == "replica of 10.0.0.7:3307"
+
+
+def test_a_file_that_cannot_be_written_says_so(
+    storage: StorageFacts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may write every file, so the answer of the operating system is given here."""
+    system = registry.system("sqlite")
+    assert isinstance(system, ReachedByUrl)
+    with servers.provisioned(system, storage) as deployment:
+        url = f"sqlite:///{deployment.address.file}"
+        monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
+        with system.attach(SystemChoice("sqlite", url=url)) as found:
+            assert found.role is not None
+            assert found.role.described.startswith("read-only file (this user may not write the f")
