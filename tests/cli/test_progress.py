@@ -109,6 +109,8 @@ class Clock:
 def test_throughput_and_p99_of_the_last_second_are_shown() -> None:
     report = {**DRIVEN, "elapsed_s": 10.0, "last_second": {"ok": 26_091, "p99_ns": 1_040_000}}
     assert Live().numbers(report) == "26091 TPS, p99 1.04 ms, 8 clients, 1 failed"
+    report["last_second"] = {"ok": 5, "p99_ns": 1_040_000}
+    assert Live().numbers(report) == "5.000 TPS, 8 clients, 1 failed", "a p99 of 5 is none"
 
 
 def test_the_time_left_is_that_of_this_run_and_of_those_after_it() -> None:

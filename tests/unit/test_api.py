@@ -77,6 +77,8 @@ def test_a_result_has_the_numbers_of_the_reports() -> None:
     assert run.outcomes.ok == 800
     assert run.fingerprint == cell.fingerprint
     assert "TPS" in result.report("table")
+    (passes,) = [row for row in result.table("passes") if row["run"] == run.number] or [None]
+    assert (run.passes is None) == (passes is None)
     document = json.loads(result.report("json"))
     assert document["tables"]["runs"] == result.table("runs")
     (storage,) = result.table("storages")

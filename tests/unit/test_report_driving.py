@@ -404,6 +404,9 @@ def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:
         assert ask("SELECT arrival, offered_rate_per_s, warm_up_s FROM driving") == [
             ("constant", 100.0, 5.0)
         ]
+        assert ask("SELECT most_retries, retries FROM driving JOIN outcomes USING (run_id)") == [
+            (3, 7)
+        ]
         assert ask("SELECT late, retries, attempts, throughput_per_s FROM outcomes") == [
             (60, 7, 1967, 97.5)
         ]

@@ -256,3 +256,6 @@ def test_common_queries_are_answered_by_the_views(tmp_path: Path) -> None:
         assert ask("SELECT who, from_ns, to_ns FROM standstills").fetchall() == [
             ("system", 4 * S, 9 * S)
         ]
+        (law,) = ask("SELECT ended_per_s FROM service JOIN outcomes USING (run_id)").fetchone()
+        (ok,) = ask("SELECT throughput_per_s FROM service JOIN outcomes USING (run_id)").fetchone()
+        assert law != ok, "one name is one number"

@@ -7,7 +7,9 @@ import io
 import json
 import lzma
 import os
+import sqlite3
 import tomllib
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import csv as csv_form
 from assay.report.forms import json as json_form
+from assay.report.forms import table
 from assay.report.tidy.schema import DETAILS, schema
 from assay.report.tidy.tables import TABLES
 
@@ -131,6 +134,61 @@ def test_a_percentile_of_too_few_samples_is_null(parallel: ExperimentRecord) -> 
     assert one["latency_p50_ns"] is not None
     assert one["latency_p99_ns"] is None
     assert one["latency_max_ns"] is not None
+
+
+def test_a_percentile_of_a_second_needs_as_many_samples(tmp_path: Path) -> None:
+    times = {"p50_ns": 1, "p99_ns": 2, "max_ns": 3}
+    intervals = [{"second": at, "ok": ok, **times} for at, ok in enumerate((5, 6, 367, 368))]
+    record = invented.experiment(
+        tmp_path / "r.sqlite", invented.plan([invented.SQLITE]), 4.0,
+        observation={"intervals": intervals},
+    )  # fmt: skip
+    rows = document(record)["tables"]["intervals"]
+    names = ("latency_p50_ns", "latency_p99_ns", "latency_max_ns")
+    found = [tuple(row[name] for name in names) for row in rows]
+    assert found == [(None, None, 3), (1, None, 3), (1, None, 3), (1, 2, 3)]
+    with closing(sqlite3.connect(tmp_path / "r.sqlite")) as connection:
+        in_sql = connection.execute("SELECT p50_ns, p99_ns, max_ns FROM intervals ORDER BY second")
+        assert in_sql.fetchall() == found
+
+
+def test_the_times_of_passes_are_a_table(parallel: ExperimentRecord) -> None:
+    first, *_ = document(parallel)["tables"]["passes"]
+    assert (first["run"], first["group"], first["count"]) == (1, "", 8)
+    assert (first["latency_p50_ns"], first["latency_p99_ns"]) == (1_000_000_000, None)
+
+
+def test_processor_states_that_the_ticks_contradict_are_marked(
+    parallel: ExperimentRecord,
+) -> None:
+    """8 processors for 4 s: 32 s."""
+    s = invented.S
+    peaks = {"load_1min_peak": 0.0, "cached_peak_bytes": 0, "dirty_peak_bytes": 0}
+    right = {"user_ns": 8 * s, "system_ns": 2 * s, "idle_ns": 20 * s, "iowait_ns": 2 * s,
+             "steal_ns": 0, **peaks}  # fmt: skip
+    run = parallel.runs[0]
+    cost = dict(run.driven.document["client_cost"]) if run.driven else {}
+
+    def column(states: dict[str, float], **of_client: int) -> str | None:
+        found = invented.changed(
+            run, "observation", machine_cost=states, client_cost={**cost, **of_client}
+        )
+        stream = io.StringIO()
+        table.render(build(replace(parallel, runs=(found,))), stream, detail=True)
+        (row,) = document(replace(parallel, runs=(found,)))["tables"]["runs"]
+        contradicted: str | None = row["machine_states_contradicted"]
+        is_marked = "contradict the states" in " ".join(stream.getvalue().split())
+        assert is_marked is (contradicted is not None)
+        return contradicted
+
+    assert column(right) is column(right, machine_busy_ns=11 * s) is None
+    assert column(right, machine_busy_ns=20 * s) == (
+        "user and system were 10.0 s, by the kernel's ticks 20.0 s"
+    )
+    assert column({**right, "idle_ns": 0}) == (
+        "all states together were 12.0 s of the 32.0 s that 8 processors had"
+    )
+    assert "client and server alone used 30.0 s" in str(column(right, user_ns=30 * s))
 
 
 def test_groups_of_clients_have_rows_of_their_own(tmp_path: Path) -> None:

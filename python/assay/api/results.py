@@ -19,6 +19,7 @@ from assay.check.answers import expected_rows
 from assay.errors import ArgumentError
 from assay.experiment import Scalar
 from assay.experiment.spelling import of_python, respelled
+from assay.judge import samples
 from assay.observation import Observation, Observed, Outcomes
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.run_ends import ENDED, exit_status
@@ -143,6 +144,9 @@ class Run(_Factors):
     throughput_per_s: float | None
     elapsed_ns: int | None
     latency: Percentiles
+    passes: Percentiles | None
+    """Times of the passes (every script once, in order) of which each transaction ended ok; None:
+    its clients made none."""
     checks: tuple[Check, ...]
     observed: Observed | None = field(repr=False)
     """All that its test observed, of clients or of what it did in their place."""
@@ -315,6 +319,7 @@ def _run(record: RunRecord, row: Row) -> Run:
         throughput_per_s=row["throughput_per_s"],
         elapsed_ns=row["elapsed_ns"],
         latency=_latency(row),
+        passes=_passes(record),
         checks=tuple(
             Check(
                 check["id"], expected_rows(check), check["found"], check["ok"], check["note"],
@@ -323,6 +328,16 @@ def _run(record: RunRecord, row: Row) -> Run:
         ),
         observed=record.observation,
     )  # fmt: skip
+
+
+def _passes(record: RunRecord) -> Percentiles | None:
+    if record.driven is None or (passes := record.driven.passes) is None:
+        return None
+    times = {
+        name: samples.known_ns(passes.latency, name.removesuffix("_ns"))
+        for name in Percentiles.__annotations__
+    }
+    return Percentiles(**times)  # type: ignore[arg-type]
 
 
 def _spread(row: Row, name: str, unit: str) -> Spread | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.forecast import NOT_KNOWN, TimeNeeded
+from assay.judge.samples import needed_for
 from assay.plan import PlannedRun
 from assay.text.units import counted, digits, duration, latency
 
@@ -57,7 +58,7 @@ class Live:
         last = report.get("last_second")
         rate_per_s = last["ok"] if last else self._rate(report)
         parts = [] if rate_per_s is None else [f"{digits(rate_per_s)} TPS"]
-        if last and last["ok"]:
+        if last and last["ok"] >= needed_for("p99"):
             parts.append(f"p99 {latency(last['p99_ns'])}")
         parts.append(counted(report["clients_running"], "client"))
         if report["failed"]:

@@ -9,8 +9,9 @@ off ``iostat`` and ``top``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from assay.judge import cache
+from assay.judge import cache, machine_states
 from assay.judge.durability import HIGHEST, comparable_durability
 from assay.judge.spread import median_of_all
 from assay.observation import Observation, ServerCost
@@ -223,8 +224,10 @@ def _machine(run: DrivenRun) -> tuple[Cell, ...]:
     states = (
         machine.user_ns, machine.system_ns, machine.iowait_ns, machine.steal_ns, machine.idle_ns
     )  # fmt: skip
+    wrong = machine_states.contradiction(run.run.evidence)
+    note = f"the kernel's ticks contradict the states: {wrong}" if wrong else ""
     return (
-        *(_share(time_ns / machine.capacity_ns) for time_ns in states),
+        *(replace(_share(time_ns / machine.capacity_ns), note=note) for time_ns in states),
         *(
             absent("-") if load is None else Cell(units.digits(load, 3), Number(load, "ratio"))
             for load in (machine.load_1min_peak, machine.load_5min_peak, machine.load_15min_peak)

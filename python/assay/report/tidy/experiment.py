@@ -25,7 +25,7 @@ from assay.report.tidy import storages as tidy_storages
 from assay.report.tidy.cells import CellRow
 from assay.report.tidy.columns import TidyColumn, Value, row
 from assay.report.tidy.continuations import CONTINUATIONS
-from assay.report.tidy.parts import Part, TransactionRow
+from assay.report.tidy.parts import Part, PassesRow, TransactionRow
 from assay.report.values import MadeWhenAsked
 
 Row = dict[str, Value]
@@ -76,6 +76,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
                 for cell in _cells(experiment)
                 for one in tidy_cells.types_of(cell)
             ],
+            "passes": parts(tidy_parts.PASSES, _passes),
             "statements": parts(tidy_parts.STATEMENTS, _all_of("per_statement")),
             "intervals": parts(tidy_parts.INTERVALS, _all_of("intervals")),
             "errors": parts(tidy_parts.ERRORS, _all_of("errors")),
@@ -123,6 +124,16 @@ def _transactions(run: RunRecord) -> Iterator[TransactionRow]:
     for group in run.driven.groups if len(run.driven.groups) > 1 else ():
         for one in group.transactions:
             yield TransactionRow(group.name, one, group.elapsed_ns)
+
+
+def _passes(run: RunRecord) -> Iterator[PassesRow]:
+    """In the same way."""
+    driven = run.driven
+    if driven is not None and len(driven.groups) < 2 and driven.passes is not None:
+        yield PassesRow("", driven.passes)
+    for group in driven.groups if driven and len(driven.groups) > 1 else ():
+        if group.passes is not None:
+            yield PassesRow(group.name, group.passes)
 
 
 def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:

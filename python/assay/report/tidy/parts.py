@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from assay.check.answers import expected_rows
-from assay.observation import TransactionReport
+from assay.judge import samples
+from assay.observation import Interval, Passes, TransactionReport
 from assay.record import RunRecord
-from assay.report.tidy.columns import OUTCOMES, TidyColumn, never_null, of, path
+from assay.report.tidy.columns import OUTCOMES, TidyColumn, never_null, of, path, times
 from assay.report.tidy.factors import LATENCY, SCHEDULE_LAG, SERVICE_TIME
 
 
@@ -16,6 +18,11 @@ class Part(NamedTuple):
 
     run: RunRecord
     part: Any
+
+
+class PassesRow(NamedTuple):
+    group: str
+    passes: Passes
 
 
 class TransactionRow(NamedTuple):
@@ -84,6 +91,19 @@ TRANSACTIONS = _of_part(
     ]
 )
 
+PASSES = _of_part(
+    [
+        _group("of clients; empty: the only one"),
+        *of(
+            path("passes"),
+            [
+                _COUNT,
+                *times("latency", "latency", "time of a pass of which every transaction ended ok"),
+            ],
+        ),
+    ]
+)
+
 STATEMENTS = _of_part(
     [
         _text("transaction", "type"),
@@ -98,6 +118,20 @@ STATEMENTS = _of_part(
 def _length_s(part: Part) -> float:
     left_s: float = part.run.driven.elapsed_ns / 1e9 - part.part.second if part.run.driven else 1.0
     return round(min(1.0, max(0.0, left_s)), 9)
+
+
+_ENDED = ("ok", "aborted", "failed", "unknown")
+
+
+def _of_second(percentile: str, field: str, *counts: str) -> Callable[[Interval], int | None]:
+    """A percentile of one second; None of too few transactions. ``counts``: of those it is of."""
+    needed = samples.needed_for(percentile)
+
+    def value(second: Interval) -> int | None:
+        enough = sum(getattr(second, name) for name in counts) >= needed
+        return getattr(second, field) if enough else None
+
+    return value
 
 
 INTERVALS = [
@@ -122,10 +156,25 @@ INTERVALS = [
                     ("clients_connected", "at its end"),
                 )
             ),
-            _number("latency_p50_ns", "of transactions that ended ok", "p50_ns"),
-            _number("latency_p99_ns", "of transactions that ended ok", "p99_ns"),
+            TidyColumn(
+                "latency_p50_ns",
+                "integer",
+                "of transactions that ended ok; null: too few",
+                _of_second("p50", "p50_ns", "ok"),
+            ),
+            TidyColumn(
+                "latency_p99_ns",
+                "integer",
+                "of transactions that ended ok; null: too few",
+                _of_second("p99", "p99_ns", "ok"),
+            ),
             _number("latency_max_ns", "of transactions that ended ok", "max_ns"),
-            _number("schedule_lag_p99_ns", "null: closed loop"),
+            TidyColumn(
+                "schedule_lag_p99_ns",
+                "integer",
+                "null: closed loop, or too few",
+                _of_second("p99", "schedule_lag_p99_ns", *_ENDED),
+            ),
             _number("stalled_ns", "of it, the system was stalled"),
             _number("suspended_ns", "of it, the client did not run"),
         ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from assay.judge import machine_states
 from assay.observation import AllOk, Observation
 from assay.record import RunRecord
 from assay.report.storages import commit_efficiency
@@ -150,6 +151,12 @@ RUNS = [
             ("context_switches", "integer", "of all processors"),
             ("interrupts", "integer", "of all processors"),
         )
+    ),
+    TidyColumn(
+        "machine_states_contradicted", "string",
+        "how the kernel's ticks contradict the times of the machine's processors; null: they do "
+        "not, or the times are not known",
+        lambda run: machine_states.contradiction(run.evidence),
     ),
     *(
         TidyColumn(f"data_{name}", "integer", meaning, _kept("data_in_memory", name))

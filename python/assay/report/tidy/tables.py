@@ -14,6 +14,7 @@ from assay.report.tidy.parts import (
     ERRORS,
     GROUPS,
     INTERVALS,
+    PASSES,
     PUBLISHED,
     STATEMENTS,
     STEPS,
@@ -32,6 +33,10 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "transaction_types": (
         "One row per cell and transaction type, over the repetitions.",
         TRANSACTION_TYPES,
+    ),
+    "passes": (
+        "One row per run and group of clients that makes passes: every script once, in order.",
+        PASSES,
     ),
     "statements": ("One row per statement, of runs that timed them.", STATEMENTS),
     "intervals": ("One row per run, second and group.", INTERVALS),
