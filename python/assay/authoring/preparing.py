@@ -11,7 +11,7 @@ from assay.authoring.problems import document_for
 from assay.drive.transactions import observe
 from assay.errors import AssayError, ExperimentError, RunFailed, ScriptError, SystemRefused
 from assay.load.mark import refuse_foreign_tables
-from assay.load.tables import drop, schema
+from assay.load.tables import drop, schema, views
 from assay.provision.running import RunningSystem
 from assay.provision.session import session
 from assay.registry import WORKLOAD_FILE
@@ -38,11 +38,12 @@ def refused_statements(workload: Workload, running: RunningSystem) -> Iterator[A
                 statements += [one for table in tables for one in dialect.create_indexes(table)]
                 for table in tables:
                     statements += dialect.add_foreign_keys(table, deployment.options)
+                statements += views(dialect, tables)
                 for statement in statements:
                     opened.execute(statement)
         except (SystemRefused, RunFailed) as error:
             yield ExperimentError(
-                f"{deployment.label} refuses a table: {error.message}",
+                f"{deployment.label} refuses a table or a view: {error.message}",
                 file=workload.folder / WORKLOAD_FILE,
                 hint=error.hint,
             )

@@ -93,12 +93,15 @@ def _summary(workload: Workload) -> Iterator[str]:
     """A line for each kind of thing that the workload declares."""
     lines = {
         "tables": [one.name for one in workload.schema.declared],
+        "views": [one.name for one in workload.schema.views],
         "tests": [f"{name} ({_does(workload, name)})" for name in workload.tests],
         "scripts": list(workload.scripts),
         "checks": list(workload.checks),
         "parameters": [f"{name} = {one.default}" for name, one in workload.parameters.items()],
     }
     for name, words in lines.items():
+        if name == "views" and not words:
+            continue
         yield f"{name:<10}  {', '.join(words) or 'none'}"
 
 

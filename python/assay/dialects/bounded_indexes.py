@@ -14,6 +14,7 @@ from assay.dialects.standard import StandardSql, may_be_long
 class BoundedIndexes(StandardSql):
     """No statement of theirs begins a transaction that their drivers would know of."""
 
+    has_if_exists = False
     begins_implicitly = True
     needs_not_null_in_keys = False
     """Whether the columns of a key must be declared NOT NULL."""
@@ -83,9 +84,6 @@ class BoundedIndexes(StandardSql):
             f"ADD CONSTRAINT {self.identifier(key.name)} {self.foreign_key(key)}"
             for key in table.foreign_keys
         ]
-
-    def drop_table(self, table: Table) -> list[str]:
-        return [f"DROP TABLE {self.identifier(table.name)}"]
 
     def bulk_statement(self, table: Table) -> str:
         return self.insert(table)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from assay.dialects.named_tables import NamedTables
@@ -63,6 +63,16 @@ class Partitioning:
 
 
 @dataclass(frozen=True)
+class View:
+    """A query that is read like a table."""
+
+    name: str
+    query: str
+    overrides: Mapping[str, str] = field(default_factory=dict)
+    """Dialect → its query, where that is spelled otherwise."""
+
+
+@dataclass(frozen=True)
 class Table:
     name: str
     columns: tuple[Column, ...]
@@ -73,6 +83,8 @@ class Table:
     foreign_keys: tuple[ForeignKey, ...] = ()
     partitioning: Partitioning | None = None
     """None: by the first column of the primary key, in the order of the others."""
+    views: tuple[View, ...] = ()
+    """Those that are made once this table and those before it are filled, and dropped before it."""
 
     def column(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
@@ -254,6 +266,19 @@ class SqlText(Protocol):
     ) -> list[str]:
         """Statements that fail where a row of the table holds none of the texts, and do nothing
         elsewhere; ``into`` is a table with a column that is not NULL."""
+        ...
+
+
+@runtime_checkable
+class HasViews(Protocol):
+    """A dialect of systems in which a query can have a name and be read like a table."""
+
+    def create_view(self, view: View) -> list[str]:
+        """Statements that make the view over tables that are there."""
+        ...
+
+    def drop_view(self, view: View) -> list[str]:
+        """Statements that leave no such view, as `Dialect.drop_table`."""
         ...
 
 

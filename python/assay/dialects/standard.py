@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from assay.dialects.minimal import MinimalDialect
 from assay.dialects.named_tables import NamedInText
-from assay.dialects.protocol import ISOLATION_LEVELS, Column, ForeignKey, Index, Table
+from assay.dialects.protocol import ISOLATION_LEVELS, Column, ForeignKey, Index, Table, View
 
 _QUOTED = frozenset({"char", "varchar", "text", "date", "timestamp"})
 _SETS = re.compile(r"\s*set\b", re.IGNORECASE)
@@ -34,6 +34,8 @@ class StandardSql(NamedInText, MinimalDialect):
     begins_implicitly: bool = False
     """There is no statement that begins a transaction: the first statement after its end does."""
 
+    has_if_exists: bool = True
+    """Whether DROP can be told that what it names need not be there."""
     keeps_statistics: bool = True
     """Whether a statement brings the statistics of the planner up to date."""
 
@@ -145,7 +147,18 @@ class StandardSql(NamedInText, MinimalDialect):
         return f"{kind} {self.identifier(index.name)}{on} ({parts})"
 
     def drop_table(self, table: Table) -> list[str]:
-        return [f"DROP TABLE IF EXISTS {self.identifier(table.name)}"]
+        return [f"{self.drop_words('TABLE')} {self.identifier(table.name)}"]
+
+    def drop_words(self, what: str) -> str:
+        """How a statement begins that drops a table or a view, without its name."""
+        return f"DROP {what} IF EXISTS" if self.has_if_exists else f"DROP {what}"
+
+    def create_view(self, view: View) -> list[str]:
+        query = view.overrides.get(self.name, view.query)
+        return [f"CREATE VIEW {self.identifier(view.name)} AS {query}"]
+
+    def drop_view(self, view: View) -> list[str]:
+        return [f"{self.drop_words('VIEW')} {self.identifier(view.name)}"]
 
     def insert(self, table: Table) -> str:
         """An INSERT statement up to its rows."""

@@ -32,6 +32,7 @@ from assay.files import paths
 from assay.files.syncing import sync_file_system
 from assay.load import manifest
 from assay.load.dataset import Dataset
+from assay.load.tables import views
 from assay.provision import ledger
 from assay.provision.clean_up import undone_at_end
 from assay.provision.copying import RESERVE_BYTES, Copied, OnCopied, copy_directory
@@ -113,6 +114,7 @@ def facts_of(
                 *dialect.create_table(table, options),
                 *dialect.create_indexes(table),
                 *dialect.add_foreign_keys(table, options),
+                *views(dialect, [table]),
             ]
         ],
         "rows": request.key,

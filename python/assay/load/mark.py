@@ -54,7 +54,26 @@ def refuse_foreign_tables(
             else:
                 _refuse_unless_abandoned(deployment, table.name, marks.get(table.name.lower(), ""))
                 left.append(table.name)
+        if not left:  # views carry no mark: those over tables of a killed Assay are its own
+            _refuse_views(deployment, opened, dialect, tables)
     return left
+
+
+def _refuse_views(
+    deployment: Deployment, opened: Session, dialect: Dialect, tables: Sequence[Table]
+) -> None:
+    for view in (view for table in tables for view in table.views):
+        try:
+            opened.execute(dialect.exists(view.name))
+        except _engine.EngineError as error:
+            if error.error_class != "unknown object":
+                raise
+        else:
+            raise ArgumentError(
+                f"{deployment.label} holds a view or a table {view.name} already, which a load "
+                "would replace",
+                hint="name a database without it, or drop it yourself",
+            )
 
 
 def _marks(opened: Session, dialect: Dialect, database: str) -> Mapping[str, str]:

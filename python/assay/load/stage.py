@@ -18,7 +18,7 @@ from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.fill import OnProgress, fill
 from assay.load.loading import DEFAULT, Loading
-from assay.load.tables import count, drop, drop_abandoned, schema
+from assay.load.tables import count, drop, drop_abandoned, schema, views
 from assay.provision.deployment import Deployment
 from assay.provision.session import session
 from assay.row_sources.request import DataRequest
@@ -61,6 +61,7 @@ def load(
         ]
         foreign_keys_ns = _timed(system, deployment, foreign_keys)
         analyze_ns = _timed(system, deployment, dialect.after_load(tables))
+        _timed(system, deployment, views(dialect, tables))
         rows = _counted(deployment, dialect, tables, request, report)
         checksums = {}
         if loading.is_verified:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from assay import _engine
-from assay.dialects.protocol import Dialect, Table
+from assay.dialects.protocol import Dialect, HasViews, Table
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
 from assay.load.mark import mark
 from assay.provision.deployment import Deployment
@@ -34,6 +34,13 @@ def schema(dialect: Dialect, tables: Sequence[Table], deployment: Deployment) ->
         for table in tables
         for statement in dialect.create_marked_table(table, deployment.options, text)
     ]
+
+
+def views(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
+    """Statements that create the views over the tables, once these are filled."""
+    if not isinstance(dialect, HasViews):
+        return []
+    return [one for table in tables for view in table.views for one in dialect.create_view(view)]
 
 
 def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> None:
@@ -109,6 +116,10 @@ def _execute_drops(opened: Session, dialect: Dialect, tables: Sequence[Table]) -
 
 def drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:
     """In one transaction: all tables or none, where the system can undo a drop. In reverse order: a
-    table is dropped after those whose foreign keys refer to it."""
-    statements = [one for table in reversed(tables) for one in dialect.drop_table(table)]
+    table is dropped after those whose foreign keys refer to it, and after the views over it."""
+    statements = []
+    for table in reversed(tables):
+        if isinstance(dialect, HasViews):
+            statements += [one for view in reversed(table.views) for one in dialect.drop_view(view)]
+        statements += dialect.drop_table(table)
     return [*dialect.begin(), *statements, *dialect.commit()] if statements else []

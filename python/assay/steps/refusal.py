@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from assay import capabilities, registry
 from assay.dialects.limits import Limited, beyond
+from assay.dialects.protocol import HasViews
 from assay.drive.prepare import Compiled
 from assay.errors import ArgumentError
 from assay.experiment import COLD_CACHES, SystemChoice, machines, storage_words
@@ -20,6 +21,7 @@ from assay.provision import client_memory
 from assay.steps import cache, native_clients
 from assay.storages.known_file_system import known_file_system
 from assay.systems.abilities import capabilities_of
+from assay.workload.dialect_names import SQL
 from assay.workload.values import RunsScripts, Workload
 
 
@@ -98,6 +100,9 @@ def why_lacking(workload: Workload, run: PlannedRun) -> str | None:
             return f"{choice.label}: {reason}"
         language = dialect.language.upper()
         return f"{choice.label}: {workload.name} has no {language} statements for {unspoken[0]}"
+    views = workload.schema.views if dialect.language == SQL else ()
+    if views and not isinstance(dialect, HasViews):
+        return f"{choice.label} has no views, and {workload.name} declares {views[0].name}"
     lacking = capabilities.missing(test.all_needs, choice.label, had)
     needs = set(test.all_needs)
     if run.cell.cache in COLD_CACHES:

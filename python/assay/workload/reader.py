@@ -22,6 +22,7 @@ from assay.workload import (
     script_names,
     scripts,
     tables,
+    views,
 )
 from assay.workload.schema import Expression, Schema
 from assay.workload.values import Script, Workload
@@ -157,7 +158,8 @@ def _schema(top: Section, *, has_expressions: bool) -> Schema:
     names = [table.name for table in declared]
     identifiers = relations.identifiers(top.section("identifiers"), names)
     constants = _constants(top.section("constants"), top.section("parameters").names())
-    return Schema(top.file, relations.in_order(declared), identifiers, constants)
+    declared_views = views.read(top.sections("views"), names)
+    return Schema(top.file, relations.in_order(declared), identifiers, constants, declared_views)
 
 
 def _constants(section: Section, parameters: Collection[str]) -> dict[str, Expression]:

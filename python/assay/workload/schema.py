@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from assay import _engine
-from assay.dialects.protocol import Column, Table
+from assay.dialects.protocol import Column, Table, View
 from assay.errors import ExperimentError
 from assay.workload.parameters import Scalar
 
 INSTANCE = "{instance}"
 """The placeholder in a table's name for the number of the instance."""
 
+_SQL = "sql"
 _VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
 _HARDLY_ANY = (1, 1 << 40)
@@ -85,6 +86,8 @@ class Schema:
     constants: Mapping[str, Expression] = field(default_factory=dict)
     """Name → an expression of parameters and of the constants above it; tables and scripts use it
     as they use a parameter."""
+    views: tuple[View, ...] = ()
+    """Of systems whose language is SQL, in the order in which they are made."""
 
     def with_constants(self, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
         """The parameters, which are all of the workload's, and the constants. Raises
@@ -100,7 +103,10 @@ class Schema:
         """The tables of a deployment whose statements are in this language (None: those of all):
         one for each instance. ``parameters`` are all of the workload's."""
         made = self._instances(parameters)
-        return tuple(table for declared, _, table in made if declared.is_for(language))
+        tables = [table for declared, _, table in made if declared.is_for(language)]
+        if tables and self.views and language in (None, _SQL):
+            tables[-1] = replace(tables[-1], views=self.views)
+        return tuple(tables)
 
     def identifiers_for(self, parameters: Mapping[str, Scalar]) -> dict[str, list[str]]:
         """Name in scripts → the names of tables that it chooses among, in their order."""
