@@ -234,8 +234,9 @@ class Driving:
     retries: int | str = 0
     """How often a transaction that failed with one of the ``retry_classes`` is retried."""
     retry_classes: tuple[str, ...] = ("deadlock", "serialization")
-    isolation: str = ""
-    """Of each session; empty: the system's own default."""
+    isolation: str | Mapping[str, str] = ""
+    """Of each session; empty: the system's own default. System → its level, where each has its own:
+    `of_system` leaves that of one."""
     connection: str = "kept"
     """``per transaction``: a new session for each; opening it counts in the latency."""
     reconnect_timeout_s: float | None = None
@@ -279,6 +280,18 @@ class Driving:
             given.setdefault("offered_rate_per_s", None)
         return replace(self, **given)
 
+    def of_system(self, name: str) -> Driving:
+        """As the clients of that system are driven."""
+        if isinstance(self.isolation, str):
+            return self
+        return replace(self, isolation=self.isolation.get(name, ""))
+
+    @property
+    def isolation_level(self) -> str:
+        """Of one system (`of_system`); empty: its own default."""
+        assert isinstance(self.isolation, str), "a plan has one level for each system"
+        return self.isolation
+
     def described(self) -> dict[str, str]:
         """`not_default` in words, as in a workload file."""
         return {name: _level(level) for name, level in self.not_default.items()}
@@ -297,6 +310,8 @@ class Driving:
 def _level(level: object) -> str:
     if isinstance(level, tuple):
         return ", ".join(map(str, level))
+    if isinstance(level, Mapping):
+        return ", ".join(f"{name} {one}" for name, one in level.items())
     if isinstance(level, bool):
         return "yes" if level else "no"
     return f"{level:.12g}" if isinstance(level, float) else str(level)

@@ -59,7 +59,8 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
     test, cell = workload.test(run.cell.test), run.cell
     parameters = parameters_of(workload, run, step)
     known = workload.with_defaults(parameters)
-    paced = pace.resolved(cell.driving.changed(step.driving_changes), known)
+    changed = cell.driving.changed(step.driving_changes).of_system(cell.system.name)
+    paced = pace.resolved(changed, known)
     paced = pace.on_cache(paced, cell.cache)
     clients = _clients(step.clients, known, cell.clients)
     if step.is_one_client:
@@ -82,8 +83,8 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
         scripts = tuple(
             dict.fromkeys(name for planned_group in groups for name in planned_group.scripts)
         )
-    changed = replace(cell, clients=clients, driving=paced, parameters=parameters)
-    return PlannedDrive(step, replace(run, cell=changed), scripts, own.order, own.mix, groups)
+    of_step = replace(cell, clients=clients, driving=paced, parameters=parameters)
+    return PlannedDrive(step, replace(run, cell=of_step), scripts, own.order, own.mix, groups)
 
 
 def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[str, Scalar]:

@@ -218,7 +218,7 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> C
         threads=experiment.threads,
         feed=experiment.feed,
         scripts=experiment.scripts,
-        driving=levels.driving,
+        driving=levels.driving.of_system(place[0].name),
         cache=levels.cache,
         client_program=levels.client_program,
     )

@@ -123,7 +123,7 @@ def _run_once(state: RunState, planned: PlannedDrive, document: Mapping[str, Any
 
 def _session_statements(state: RunState, planned: PlannedDrive) -> list[str]:
     """What each session of the clients begins with."""
-    dialect, isolation = state.up().system.dialect, planned.run.cell.driving.isolation
+    dialect, isolation = state.up().system.dialect, planned.run.cell.driving.isolation_level
     reading = session_statements(state.workload, state.planned, dialect)
     return [*(dialect.session_isolation(isolation) if isolation else ()), *reading]
 

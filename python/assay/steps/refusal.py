@@ -66,7 +66,7 @@ def _why_not_isolated(workload: Workload, run: PlannedRun) -> str | None:
     """Why its sessions cannot have the isolation level of a drive; None: they can."""
     dialect = registry.system(run.cell.system.name).dialect
     for drive in drives(workload, run):
-        if level := drive.run.cell.driving.isolation:
+        if level := drive.run.cell.driving.isolation_level:
             try:
                 dialect.session_isolation(level)
             except ArgumentError as error:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from assay import _engine
-from assay.errors import ExperimentError
+from assay import _engine, registry
+from assay.errors import ArgumentError, ExperimentError
 from assay.experiment.values import (
     ARRIVALS,
     CONNECTIONS,
@@ -54,7 +54,7 @@ def read(
     if "reconnect" in section:
         given["reconnect_timeout_s"] = _timeout_s(section)
     if "isolation" in section:
-        given["isolation"] = section.choice("isolation", ISOLATION_LEVELS)
+        given["isolation"] = _isolation(section)
     if "connection" in section:
         given["connection"] = section.choice("connection", CONNECTIONS)
     if "per_statement" in section:
@@ -131,6 +131,25 @@ def _retries(section: Section, parameters: Mapping[str, Parameter]) -> dict[str,
         given["retry_classes"] = inner.choices("classes", RETRY_CLASSES)
     inner.done()
     return given
+
+
+def _isolation(section: Section) -> str | dict[str, str]:
+    """``isolation = "serializable"``, or a level for each system by its name:
+    ``isolation = { SYSTEM = "serializable" }``."""
+    if not section.is_table("isolation"):
+        return section.choice("isolation", ISOLATION_LEVELS)
+    inner = section.section("isolation")
+    for name in inner.names():
+        try:
+            registry.system(name)
+        except ArgumentError as error:
+            raise inner.error(error.message, name, hint=error.hint) from error
+    found = {name: inner.choice(name, ISOLATION_LEVELS) for name in inner.names()}
+    if not found:
+        raise section.error(
+            "isolation names no system", "isolation", hint=f'isolation = "{ISOLATION_LEVELS[-1]}"'
+        )
+    return found
 
 
 def _timeout_s(section: Section) -> float | None:

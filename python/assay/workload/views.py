@@ -49,7 +49,7 @@ def _query(section: Section, key: str) -> str:
     """Without the semicolon that ends it; its text is sent as it stands."""
     text = section.text(key).strip().rstrip(";").strip()
     if not text:
-        raise section.error(f"{key} is empty", key, hint="SELECT … FROM a table")
+        raise section.error(f"{key} is empty", key, hint="a query of a table")
     if variable := _VARIABLE.search(_LITERAL.sub("", text)):
         raise section.error(
             f"{key}: the query of a view has no variables, found {variable[0]}",
