@@ -59,7 +59,7 @@ def test_any_number_of_cells_takes_few_lines(number: int, width: int, old_record
     with Store(old_record, must_exist=True) as store:
         experiment = store.experiment(number)
     lines = look(experiment, width)
-    assert len(lines) <= first_look.MOST_WITH_ANSWERS, "\n".join(lines)
+    assert len(lines) <= first_look.MOST_WITH_QUOTED, "\n".join(lines)
     assert max(map(len, lines)) <= width
     assert beginning(lines, "verdict")
     assert lines[-1].endswith("assay report 1") or "experiment" in " ".join(lines[-3:])
@@ -130,7 +130,8 @@ def test_where_not_all_cells_fit_each_test_is_shown(tmp_path: Path) -> None:
     assert any("two: sqlite" in line for line in lines)
 
 
-def test_cells_that_a_sentence_compares_are_shown_before_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", [70, 80])
+def test_cells_that_a_sentence_compares_are_shown_before_others(tmp_path: Path, width: int) -> None:
     planned = invented.plan(
         [invented.SQLITE, invented.POSTGRESQL], clients=range(1, 13), repetitions=3
     )
@@ -139,13 +140,26 @@ def test_cells_that_a_sentence_compares_are_shown_before_others(tmp_path: Path) 
         for system, slow in (("sqlite", 2.0), ("postgresql", 1.0))
         for clients in range(1, 13)
     }
-    lines = look(invented.experiment(tmp_path / "r.sqlite", planned, seconds))
+    lines = look(invented.experiment(tmp_path / "r.sqlite", planned, seconds), width)
+    assert len(lines) <= first_look.MOST_WITH_QUOTED
     said = " ".join(" ".join(lines).split())
     cells = {match[0] for match in re.finditer(r"(sqlite|postgresql) +\d+(?= )", "\n".join(lines))}
     assert "as fast as sqlite at 12 clients; likewise in 11 of 11" in said
     assert "at 12 clients is 12 times (12 to 12) that at 1 client on sqlite" in said
     assert len(cells) < 24
     assert {" ".join(cell.split()) for cell in cells} >= {"sqlite 1", "sqlite 12", "postgresql 12"}
+
+
+def test_a_sentence_for_whose_cells_there_is_no_room_is_left_out_and_counted(
+    tmp_path: Path,
+) -> None:
+    planned = invented.plan(
+        [invented.SQLITE, invented.POSTGRESQL], clients=range(1, 13), repetitions=3
+    )
+    lines = look(invented.experiment(tmp_path / "r.sqlite", planned, 2.0), 50)
+    assert len(lines) <= first_look.MOST_WITH_QUOTED
+    assert not any(line.startswith("clients  ") and "throughput" in line for line in lines)
+    assert "and          1 more question, in the details" in lines
 
 
 def test_a_reason_that_not_all_cells_have_names_its_cell(tmp_path: Path) -> None:

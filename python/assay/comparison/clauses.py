@@ -31,7 +31,22 @@ def said(question: Question, most_places: int) -> str:
     parts = [*_clauses(question, shown)]
     if rest := _in_order(question)[len(shown) :]:
         parts.append(_others(question, shown[0], rest))
+    if question.knees:
+        parts.append(_knees(question, most_places))
     return "; ".join(parts)
+
+
+def _knees(question: Question, most_places: int) -> str:
+    """``it no longer rises from 8 clients on``; of combinations of the other factors that differ
+    in it ``knee at 8 clients on SYSTEM, at 16 clients on OTHER``."""
+    found = question.knees
+    places = {tuple(one.at.items()) for one in question.conclusions}
+    if len({knee.words for _, knee in found}) == 1:
+        some = f" in {len(found)} of {len(places)}" if len(found) < len(places) else ""
+        return f"it {found[0][1].words}{some}"
+    named = ", ".join(f"{knee.place}{_where(at)}" for at, knee in found[:most_places])
+    left_out = len(found) - most_places
+    return f"knee {named}{f', and {left_out} more' if left_out > 0 else ''}"
 
 
 def quoted(question: Question, most_places: int) -> list[Conclusion]:

@@ -14,7 +14,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.comparison import factors, metrics, undecided
+from assay.comparison import factors, knees, metrics, undecided
+from assay.comparison.knees import Knee
 from assay.comparison.metrics import Metric
 from assay.comparison.side_cells import SideCell
 from assay.comparison.stage import Asked, compared_cell
@@ -80,6 +81,9 @@ class Question:
     """Whether its levels have an order of their own."""
     conclusions: tuple[Conclusion, ...]
     """In the order of the cells."""
+    knees: tuple[tuple[Levels, Knee], ...] = ()
+    """Of clients: in each combination of the other factors, where the repetitions decide it, from
+    how many on the throughput no longer rises."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +152,8 @@ def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[_Cell]) ->
                 by_place.setdefault(others, []).append(cell)
         conclusions = _conclusions(experiment, factor, by_place, is_numeric=is_numeric)
         if conclusions:
-            yield Question(test, factor, is_numeric, conclusions)
+            found = _knees(by_place) if factor == "clients" else ()
+            yield Question(test, factor, is_numeric, conclusions, tuple(found))
 
 
 def _conclusions(
@@ -173,6 +178,20 @@ def _conclusions(
         for (place, first, second, is_shown), compared in zip(pairs, judged, strict=True)
         if is_shown
     )
+
+
+def _knees(
+    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[_Cell]],
+) -> Iterator[tuple[Levels, Knee]]:
+    """Of the levels that are ranked, in a closed loop."""
+    for place, cells in by_place.items():
+        ranked = [cell for cell in cells if not _why_not_ranked(cell)]
+        runs = [run for cell in ranked for run in cell.measured]
+        if undecided.why_undecided(runs) or metrics.primary(runs) is not metrics.THROUGHPUT:
+            continue
+        curve = [(float(cell.levels["clients"]), cell.measured) for cell in ranked]
+        if (found := knees.knee(curve)) is not None:
+            yield dict(place), found
 
 
 def _pairs(

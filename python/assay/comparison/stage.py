@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.comparison import differences, factors, metrics, pairs, sides, undecided
+from assay.comparison import differences, factors, metrics, offered_rates, pairs, sides, undecided
 from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.metrics import METRICS, Metric
 from assay.comparison.ratios import compared
@@ -164,6 +164,8 @@ def _not_measured(one: SideCell) -> int:
 
 
 def _notes(a: SideCell, b: SideCell, matched: pairs.Pairs | None) -> Iterator[str]:
+    if rates := offered_rates.of_sides(a.measured, b.measured):
+        yield rates
     for one, other in ((a, b), (b, a)):
         if differences.in_memory(one.measured) and not differences.in_memory(other.measured):
             yield f"{one.side.name}: {MEMORY}, unlike {other.side.name}"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 
 from assay.experiment import Driving
-from assay.judge import kinds
+from assay.judge.offered_rate import REACHED
 from assay.observation import Observation
 from assay.text import units
 
@@ -42,5 +42,5 @@ def kept(
 
 def _is_kept(observation: Observation, required_per_s: float, *, is_offered: bool) -> bool:
     """What is offered at random, or waited for at the end, is a little less than the rate."""
-    needed = required_per_s * (kinds.REACHED if is_offered else 1)
+    needed = required_per_s * (REACHED if is_offered else 1)
     return (observation.throughput_per_s or 0.0) >= needed

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from assay.judge import (
     durability,
     headroom,
     kinds,
+    offered_rate,
     seconds,
     service,
     standstills,
@@ -230,19 +230,13 @@ def _of_driving(run: Evidence, observation: Observation) -> Iterator[tuple[Kind,
     if (late + skipped) / scheduled > kinds.LATE_LIMIT:
         share = units.percent((late + skipped) / scheduled)
         yield Kind.LATE_ARRIVALS, f"{name}: {late} late, {skipped} skipped of {scheduled} ({share})"
-    offered_per_s = run.driving.offered_rate_per_s
-    if isinstance(offered_per_s, int | float) and offered_per_s and elapsed_ns > drained_ns:
-        # Nothing is due while the last transactions are waited for.
-        asked_s = (elapsed_ns - drained_ns) / 1e9
-        expected = offered_per_s * asked_s
-        ended = outcomes.ended
-        # The standard deviation of Poisson arrivals is the square root of their number.
-        if ended < kinds.REACHED * expected and expected - ended > 3 * math.sqrt(expected):
-            words = f"{name}: {units.digits(ended / asked_s)}/s of {offered_per_s:.15g}/s"
-            if run.driving.latency_limit_s and skipped:
-                yield Kind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
-            else:
-                yield Kind.OFFERED_RATE_NOT_REACHED, words
+    rate = offered_rate.of_run(run.driving, observation)
+    if rate is not None and not rate.is_kept:
+        words = f"{name}: {units.digits(rate.reached_per_s)}/s of {rate.offered_per_s:.15g}/s"
+        if run.driving.latency_limit_s and skipped:
+            yield Kind.SKIPPED_BY_LATENCY_LIMIT, f"{words}, {skipped} skipped"
+        else:
+            yield Kind.OFFERED_RATE_NOT_REACHED, words
     if observation.ended_by == "stop":
         measured_ns = elapsed_ns - drained_ns
         # The time that passes take is their result, not the length of a sample.

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from assay.comparison import conclusions
+from assay.comparison.knees import Knee
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord
@@ -62,6 +63,8 @@ def build(experiment: ExperimentRecord) -> Report:
     """The report of an experiment, of those of its runs that ``experiment`` holds."""
     sections: list[Section] = []
     noted = [warning for run in experiment.runs for warning in run.warnings]
+    questions = conclusions.questions(experiment)
+    knees = [knee for question in questions for _, knee in question.knees]
     every: list[CellRuns] = []
     compared = published_measured.section(experiment)
     sections += [compared] if compared is not None else []
@@ -72,7 +75,7 @@ def build(experiment: ExperimentRecord) -> Report:
     for test, runs in cell_runs.tests(experiment).items():
         found = cell_runs.cells(experiment, runs)
         every += found
-        sections.append(shown := _results(experiment, test, found, test not in already))
+        sections.append(shown := _results(experiment, test, found, test not in already, knees))
         from_here = len(sections) - 1
         explained = _test_sections(experiment, test, found)
         if probes is not None and len(cell_runs.levels(found, "storage")) > 1:
@@ -107,7 +110,7 @@ def build(experiment: ExperimentRecord) -> Report:
         tidy={"experiment": tidy.facts(experiment), "tables": tidy.tables(experiment)},
         histograms=partial(timed_histograms, experiment),
         summary=summary.section(experiment, every),
-        questions=conclusions.questions(experiment),
+        questions=questions,
         runs=tuple(
             run_details.of_run(run, cell.runs[0].id, cell.name)
             for cell in every
@@ -158,13 +161,17 @@ def _series(
 
 
 def _results(
-    experiment: ExperimentRecord, test: str, found: Sequence[CellRuns], has_published: bool
+    experiment: ExperimentRecord,
+    test: str,
+    found: Sequence[CellRuns],
+    has_published: bool,
+    knees: Sequence[Knee],
 ) -> Section:
     runs = (run for cell in found for run in cell.runs)
     declared = declaration.of_test(experiment.workload, test, runs)
     beside = published.of_record(experiment.workload, test) if has_published else None
     tables = results.tables(test, declared, found, beside)
-    along = by_level.figures(test, declared, found)
+    along = by_level.figures(test, declared, found, knees)
     figures = (
         *bars.of_tables(tables),
         *published_figures.of_results(tables),

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from assay.comparison.knees import Knee
 from assay.plan import cell_names
 from assay.plan.cell_names import OFFERED_RATE
 from assay.record import RunRecord
@@ -15,6 +16,7 @@ from assay.report.cells.aggregates import Key
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.cells.declaration import Declaration
 from assay.report.figure import Axis, DataSeries, Figure, Mark, Point, Scale, on_one_scale
+from assay.report.figures import curve_notes
 from assay.report.figures.panels import Panel, panels
 from assay.report.values import Cell, Number
 from assay.text import units
@@ -30,12 +32,16 @@ Value = Callable[[CellRuns], Point | None]
 
 
 def figures(
-    test: str, declared: Declaration | None, found: Sequence[CellRuns]
+    test: str,
+    declared: Declaration | None,
+    found: Sequence[CellRuns],
+    knees: Sequence[Knee] = (),
 ) -> tuple[Figure, ...]:
+    """``knees``: those of the curves over clients."""
     if declared and declared.fields:
         return ()
     return (
-        *_scaling(test, found),
+        *_scaling(test, found, knees),
         *_offered(test, found),
         *_sizes(test, declared, found),
     )
@@ -59,7 +65,7 @@ class _Chart:
     """The latency limit that all cells have, in the unit of the y axis; None: there is none."""
 
 
-def _scaling(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
+def _scaling(test: str, found: Sequence[CellRuns], knees: Sequence[Knee]) -> Iterator[Figure]:
     levels = _numbers(found, _CLIENTS)
     if len(levels) < 2:
         return
@@ -71,7 +77,8 @@ def _scaling(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
         _CLIENTS,
         _throughput,
     )
-    yield from _lines(throughput, found)
+    for figure in _lines(throughput, found):
+        yield replace(figure, notes=(*curve_notes.of_knees(figure, knees), *figure.notes))
     first = units.counted(int(levels[0]), "client")
     scaling = _Chart(
         f"{test}_scaling",
@@ -123,7 +130,8 @@ def _offered(test: str, found: Sequence[CellRuns]) -> Iterator[Figure]:
         _throughput,
         ideal="as offered",
     )
-    yield from _lines(throughput, found)
+    for figure in _lines(throughput, found):
+        yield replace(figure, notes=(*curve_notes.of_rates(figure, found), *figure.notes))
 
 
 def _latency_limit_ms(found: Sequence[CellRuns]) -> float | None:

@@ -56,6 +56,10 @@ def _answer(answer: sentences.Answer) -> dict[str, Any]:
             }
             for conclusion in question.conclusions
         ],
+        "knees": [
+            {"at": dict(at), "clients": knee.clients, "most": knee.most}
+            for at, knee in question.knees
+        ],
     }
 
 

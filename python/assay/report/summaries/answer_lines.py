@@ -1,5 +1,5 @@
-"""Takes the questions of an experiment; returns the lines that answer them, in ever fewer words, so
-that there is room for the cells that they compare."""
+"""Takes the questions of an experiment; returns the lines that answer them, in several versions,
+each shorter than the one before, so that there is room for the cells that they compare."""
 
 from __future__ import annotations
 
@@ -20,30 +20,39 @@ class Answers(NamedTuple):
     lines: list[str]
     quoted: frozenset[int]
     """Numbers of the runs behind what they compare."""
+    is_whole: bool
+    """Whether all questions are answered."""
 
 
 def answers(questions: Sequence[Question], width: int) -> list[Answers]:
-    """A sentence for each, with fewer and fewer combinations, as far as there is room for all;
-    where there is none, the questions that are left out are counted."""
-    fitting = []
-    for most_places in _PLACES:
-        of_each = [
-            named_line(one.factor, f"{one.test}: {one.text}" if one.test else one.text, width)
-            for one in sentences.lines(questions, most_places)
-        ]
-        if sum(map(len, of_each)) <= _MOST_LINES:
-            lines = [line for lines in of_each for line in lines]
-            fitting.append(Answers(lines, _quoted(questions, most_places)))
-    if fitting:
-        return fitting
-    shown: list[str] = []
-    for place, lines in enumerate(of_each):
-        if len(shown) + len(lines) >= _MOST_LINES:
-            left_out = units.counted(len(of_each) - place, "more question")
-            more = named_line("and", f"{left_out}, in the details", width)
-            return [Answers([*shown, *more], _quoted(questions[:place], most_places))]
-        shown += lines
-    return [Answers(shown, _quoted(questions, most_places))]
+    """A sentence for each, with fewer and fewer combinations, as far as there is room for all; then
+    fewer and fewer questions, of which the others are counted. The first that has room, or one
+    question."""
+    if not questions:
+        return [Answers([], frozenset(), True)]
+    every = (
+        _of(questions, number, most_places, width)
+        for number in range(len(questions), 0, -1)
+        for most_places in (_PLACES if number == len(questions) else _PLACES[-1:])
+    )
+    fitting = [one for one in every if len(one.lines) <= _MOST_LINES]
+    return fitting or [_of(questions, 1, _PLACES[-1], width)]
+
+
+def _of(questions: Sequence[Question], number: int, most_places: int, width: int) -> Answers:
+    """The answers to so many of them."""
+    asked = questions[:number]
+    lines = [
+        line
+        for one in sentences.lines(asked, most_places)
+        for line in named_line(
+            one.factor, f"{one.test}: {one.text}" if one.test else one.text, width
+        )
+    ]
+    if left_out := len(questions) - number:
+        more = units.counted(left_out, "more question")
+        lines += named_line("and", f"{more}, in the details", width)
+    return Answers(lines, _quoted(asked, most_places), not left_out)
 
 
 def _quoted(questions: Sequence[Question], most_places: int) -> frozenset[int]:

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.comparison import metrics
+from assay.comparison import metrics, offered_rates
 from assay.experiment import Scalar
 from assay.judge import Verdict
+from assay.judge.offered_rate import OfferedRate
 from assay.judge.samples import UNREACHED, known_ns
 from assay.judge.spread import spread
 from assay.observation import Latency, Resolution
@@ -88,6 +89,8 @@ class CellSummary:
     """How long it took to be warm; empty in the same way."""
     server: str
     """What its server is among others; empty: the primary, or it is not known."""
+    offered_rate: OfferedRate | None
+    """Whether it was kept, and the rate that was reached; None: it is no open loop."""
     runs: tuple[RunRecord, ...]
 
     @property
@@ -129,6 +132,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         first=cold.first(cell).shown,
         warm_after=cold.warm_after(cell).shown,
         server=_server(cell.runs),
+        offered_rate=offered_rates.of_runs(cell.measured),
         runs=cell.runs,
     )
 

@@ -4,13 +4,16 @@ numbers, warnings, and where the details are.
 Of several cells it begins with a sentence for each factor (`assay.comparison.conclusions`). It
 takes at most `MOST_LINES`, with these sentences `MOST_WITH_ANSWERS`: cells for which there is no
 room are counted, and are in the report, whose command is named. Those that a sentence compares are
-shown before others.
+shown before others, and need up to `MOST_WITH_QUOTED` lines; a sentence for whose cells there is no
+room even then is left out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from assay.comparison.conclusions import Question
 from assay.record import ExperimentRecord
 from assay.report.cells import cell_runs, durability, in_force
 from assay.report.forms.for_people import for_people
@@ -23,6 +26,7 @@ from assay.report.summaries import (
     several_cells,
     warning_lines,
 )
+from assay.report.summaries.answer_lines import Answers
 from assay.report.summaries.named_line import named_line
 from assay.report.values import Report
 from assay.text import units
@@ -31,6 +35,7 @@ from assay.text.line_width import line_width
 
 MOST_LINES = 15
 MOST_WITH_ANSWERS = 16
+MOST_WITH_QUOTED = 20
 _MOST_OF_THE_RECORD = 2
 
 
@@ -90,8 +95,8 @@ def lines(
         room = most_lines - len(last)
         shown = one_cell.lines(found[0], width, room - spare, is_narrow)
     else:
-        for answered, quoted in answer_lines.answers(() if judged else report.questions, width):
-            room = (MOST_WITH_ANSWERS if answered else MOST_LINES) - len(answered) - len(last)
+        for most, (answered, quoted, _) in _tried(() if judged else report.questions, width):
+            room = most - len(answered) - len(last)
             shown, cells = several_cells.lines(found, width, room - spare, is_narrow, quoted)
             if quoted <= {run.id for cell in cells for run in cell.runs}:
                 break
@@ -104,3 +109,12 @@ def lines(
         parameters = []
     warnings = warning_lines.lines(report.warnings, left - len(parameters), width)
     return [*answered, *shown, *warnings, *parameters, *last]
+
+
+def _tried(questions: Sequence[Question], width: int) -> Iterator[tuple[int, Answers]]:
+    """The answers, in the order in which they are tried, each with the lines of the whole."""
+    found = answer_lines.answers(questions, width)
+    for is_whole in (True, False):
+        versions = [one for one in found if one.is_whole == is_whole]
+        for most in range(MOST_WITH_ANSWERS, MOST_WITH_QUOTED + 1):
+            yield from ((most if one.lines else MOST_LINES, one) for one in versions)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from assay.report.sections import check_counts
-from assay.report.summaries import cell_summary, cell_table, verdict_lines
+from assay.report.summaries import cell_summary, cell_table, offered_rates, verdict_lines
 from assay.report.summaries.cell_summary import CellSummary
 from assay.report.summaries.named_line import named_line
 from assay.text import display_width, units
@@ -92,24 +92,27 @@ def _rest(number: int) -> list[str]:
 
 
 def _others(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
-    """Servers that are no primaries; errors and checks of all cells together, each cut to one line
-    where there is little room, and in one line where nothing is wrong."""
+    """Servers that are no primaries, and offered rates; errors and checks of all cells together,
+    each cut to one line where there is little room, and in one line where nothing is wrong."""
     runs = [run for cell in found for run in cell.runs]
     errors, checks = cell_summary.errors(runs), check_counts.words(runs)
+    rates = offered_rates.said(found)
     table_and_verdict = len(found) + 2 + verdict_lines.LEAST
     for most in (2, 1):
-        server = named_line("server", _servers(found), width, most=most)
+        before = [
+            *named_line("server", _servers(found), width, most=most),
+            *named_line(offered_rates.TITLE, rates, width, most=most),
+        ]
         others = [
-            *server,
             *named_line("errors", errors, width, most=most),
             *named_line("checks", checks, width, most=most),
         ]
-        if table_and_verdict + len(others) <= room:
-            return others
-    if errors == cell_summary.NO_ERRORS and checks and len(others) - len(server) > 1:
+        if table_and_verdict + len(before) + len(others) <= room:
+            return [*before, *others]
+    if errors == cell_summary.NO_ERRORS and checks and len(others) > 1:
         joined = named_line("checks", f"{checks}; no transaction failed", width)
-        others = [*server, *joined] if len(joined) == 1 else others
-    return others
+        others = joined if len(joined) == 1 else others
+    return [*before, *others]
 
 
 def _servers(found: Sequence[CellSummary]) -> str:

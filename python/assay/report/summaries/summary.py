@@ -13,7 +13,7 @@ from assay.report.cells import aggregates, cell_runs, cold
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.sections import check_counts
 from assay.report.sections.results import percentile
-from assay.report.summaries import cell_summary
+from assay.report.summaries import cell_summary, offered_rates
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
 from assay.text import units
 
@@ -26,6 +26,8 @@ def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
     verdicts = cell_summary.verdict_counts(summaries)
     counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
     lines = [f"{units.counted(len(found), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
+    if rates := offered_rates.said(summaries):
+        lines.append(f"{offered_rates.TITLE}: {rates}")
     if errors := cell_summary.errors(runs):
         lines.append(f"errors: {errors}")
     if checks := check_counts.words(runs):

@@ -58,6 +58,15 @@ _CONCLUSION = {
     "runs_verdict": {"enum": ["valid", "indicative", "invalid", None]},
 }
 
+_KNEE = {
+    "at": _CONCLUSION["at"],
+    "clients": {
+        "description": "from which on the throughput no longer rises; null: it still rises at most",
+        "type": ["number", "null"],
+    },
+    "most": {"description": "the largest number of clients", "type": "number"},
+}
+
 
 def schema() -> dict[str, Any]:
     return {
@@ -101,6 +110,12 @@ def schema() -> dict[str, Any]:
                         "factor": _TEXT,
                         "sentence": _TEXT,
                         "conclusions": {"type": "array", "items": _object(_CONCLUSION)},
+                        "knees": {
+                            "description": "of clients, in each combination of the other factors "
+                            "in which the repetitions decide it",
+                            "type": "array",
+                            "items": _object(_KNEE),
+                        },
                     }
                 ),
             },

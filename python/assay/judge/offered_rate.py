@@ -1,0 +1,39 @@
+"""Takes how a run was driven and its observation; returns whether an open loop kept its offered
+rate, and which rate it reached."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from assay.experiment import Driving
+from assay.observation import Observation
+
+REACHED = 0.95
+"""Share of the offered rate that must end for the rate to be kept, chance aside."""
+_CHANCE = 3
+"""Standard deviations of Poisson arrivals, which is the square root of their number."""
+
+
+class OfferedRate(NamedTuple):
+    offered_per_s: float
+    reached_per_s: float
+    """Transactions that ended, whatever their outcome, per second in which others were due."""
+    is_kept: bool
+    """Whether these are `REACHED` of the offered ones, or no fewer than chance may have let
+    arrive."""
+
+
+def of_run(driving: Driving, observation: Observation) -> OfferedRate | None:
+    """None in a closed loop, and where nothing was due."""
+    offered_per_s = driving.offered_rate_per_s
+    # Nothing is due while the last transactions are waited for.
+    due_ns = observation.elapsed_ns - observation.drained_ns
+    if not isinstance(offered_per_s, int | float) or offered_per_s <= 0:
+        return None
+    if due_ns <= 0 or not observation.outcomes.scheduled:
+        return None
+    expected = offered_per_s * due_ns / 1e9
+    ended = observation.outcomes.ended
+    is_missed = ended < REACHED * expected and expected - ended > _CHANCE * math.sqrt(expected)
+    return OfferedRate(float(offered_per_s), ended / (due_ns / 1e9), not is_missed)

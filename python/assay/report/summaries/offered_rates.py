@@ -1,0 +1,53 @@
+"""Takes the summaries of cells; returns in words which offered rates were kept, and which rates
+were reached where they were not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assay.comparison import offered_rates
+from assay.judge.offered_rate import OfferedRate
+from assay.plan import cell_names
+from assay.plan.cell_names import OFFERED_RATE
+from assay.report.summaries.cell_summary import CellSummary
+from assay.text import units
+
+TITLE = "offered rate"
+_MOST_PLACES = 4
+
+
+def said(found: Sequence[CellSummary]) -> str:
+    """``500/s kept: yes (499.7/s reached)``; of several cells ``SYSTEM: kept up to 1000/s, not at
+    2000/s (1230/s reached); OTHER: …``. Empty without an open loop."""
+    by_place: dict[str, list[OfferedRate]] = {}
+    factors = _varying(found)
+    has_tests = len({cell.test for cell in found}) > 1
+    for cell in found:
+        if cell.offered_rate is None:
+            continue
+        levels = [
+            cell_names.level_name(name, cell.levels[name])
+            for name in factors
+            if name in cell.levels
+        ]
+        place = ", ".join([cell.test, *levels] if has_tests else levels)
+        by_place.setdefault(place, []).append(cell.offered_rate)
+    if len(words := {place: offered_rates.said(rates) for place, rates in by_place.items()}) < 2:
+        return "".join(words.values())
+    if all(rate.is_kept for rates in by_place.values() for rate in rates):
+        most = max(rate.offered_per_s for rates in by_place.values() for rate in rates)
+        return f"every rate kept, up to {cell_names.level_text(most)}/s"
+    shown = [f"{place}: {text}" for place, text in list(words.items())[:_MOST_PLACES]]
+    if left_out := len(words) - len(shown):
+        shown.append(f"and {units.counted(left_out, 'more cell')}")
+    return "; ".join(shown)
+
+
+def _varying(found: Sequence[CellSummary]) -> list[str]:
+    """The factors, apart from the offered rate, that do."""
+    names = dict.fromkeys(name for cell in found for name in cell.levels)
+    return [
+        name
+        for name in names
+        if name != OFFERED_RATE and len({cell.levels.get(name) for cell in found}) > 1
+    ]
