@@ -158,7 +158,10 @@ impl Machine {
         let sent = &self.program.statements[statement.0 as usize];
         Step::Execute {
             statement: statement.0,
-            parameters: &self.registers.parameters[sent.binding as usize],
+            parameters: match self.program.pastes {
+                true => &[],
+                false => &self.registers.parameters[sent.bound()],
+            },
             text: match self.program.pastes && sent.parameter_count > 0 {
                 true => &self.registers.text,
                 false => &sent.text,

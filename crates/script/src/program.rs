@@ -37,8 +37,8 @@ pub struct Program {
     pub children: Children,
     /// The distributions as spelled in the scripts, and parsed.
     pub(crate) distributions: Vec<(String, Distribution)>,
-    /// How many statements the scripts have, without counting choices of identifiers.
-    pub(crate) bindings: u32,
+    /// How many values the statements have, without counting choices of identifiers.
+    pub(crate) bound_values: u32,
     /// The built-in variables, which every client sets.
     pub(crate) own: Vec<(Slot, Own)>,
 }
@@ -83,10 +83,19 @@ pub struct Statement {
     pub need: Need,
     /// The variables of its parameters, in order.
     pub(crate) parameters: Vec<Parameter>,
-    /// The number of the statement in the source it comes from: choices share their parameters.
+    /// Where its values begin among those that a client has bound: choices share them.
     pub(crate) binding: u32,
     /// What is stored in variables when its answer arrives in a pipeline.
     pub(crate) gathering: Option<Gathering>,
+}
+
+impl Statement {
+    /// The places of its values among those that a client has bound.
+    #[inline]
+    pub(crate) fn bound(&self) -> Range<usize> {
+        let start = self.binding as usize;
+        start..start + self.parameters.len()
+    }
 }
 
 /// A variable used in a statement.

@@ -19,8 +19,9 @@ pub(crate) struct Registers {
     initial: Vec<Option<Value>>,
     pub stack: Vec<Value>,
     loops: Vec<Loop>,
-    /// The values last bound, for each statement of the source: an unchanged text is not copied again.
-    pub parameters: Vec<Vec<Value>>,
+    /// The values last bound, one statement after the other (an unchanged text is not copied again), as far as
+    /// statements were executed.
+    pub parameters: Vec<Value>,
     /// The text of the current statement, if values are substituted into it.
     pub text: String,
     pub random: Random,
@@ -89,7 +90,7 @@ impl Registers {
             variables,
             stack: Vec::new(),
             loops: Vec::new(),
-            parameters: vec![Vec::new(); program.bindings as usize],
+            parameters: Vec::new(),
             text: String::new(),
             random,
             chosen: 0,

@@ -103,8 +103,8 @@ impl<'a> Emitter<'_, 'a> {
         let script = short(self.assembler.position.script);
         let program = &mut *self.assembler.program;
         let first = program.statements.len();
-        let binding = program.bindings;
-        program.bindings += 1;
+        let binding = program.bound_values;
+        program.bound_values += short(parameters.len());
         for number in 0..choices.count {
             let identifier = |name: &str| choices.identifier(number, name);
             let (mut pieces, text) = chosen(&parts, self.options.lexer, identifier);

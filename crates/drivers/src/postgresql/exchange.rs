@@ -143,7 +143,7 @@ impl Exchange {
             }
             _ => return None,
         };
-        kept.statements.get(id as usize)?.as_ref()
+        kept.statements.get(id as usize)?.as_deref()
     }
 
     #[cold]

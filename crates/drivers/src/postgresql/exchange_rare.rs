@@ -130,8 +130,8 @@ impl Exchange {
                 && status == b"I"
             {
                 let Description { text, count, .. } = std::mem::take(&mut kept.description);
-                let name = kept.names.of(id);
-                kept.statements[id as usize] = Some(Statement::unknown(name, text, count)?);
+                let statement = Statement::unknown(id, text, count)?;
+                kept.statements[id as usize] = Some(statement.shared());
                 answer.error = None;
             }
             return Ok(Progress::Ready);
@@ -139,13 +139,9 @@ impl Exchange {
         match self.sent {
             Sent::Prepare { id } => {
                 let described = std::mem::take(&mut kept.description);
-                let statement = Statement::new(
-                    kept.names.of(id),
-                    described.text,
-                    described.types,
-                    described.columns,
-                )?;
-                kept.statements[id as usize] = Some(statement);
+                let statement =
+                    Statement::new(id, described.text, described.types, described.columns)?;
+                kept.statements[id as usize] = Some(statement.shared());
             }
             Sent::Pipeline { owed: 0 } => {}
             Sent::Pipeline { owed } => {

@@ -25,6 +25,7 @@ pub(super) fn row(body: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
 }
 
 /// A column of an answer.
+#[derive(Clone, PartialEq)]
 pub(super) struct Column {
     pub name: Box<str>,
     pub cell_type: CellType,

@@ -9,7 +9,7 @@ use super::message;
 use super::outgoing::{cold, copy_fail, refused};
 use super::session_state::{Description, SessionState};
 use super::startup::{self, Server, Startup};
-use super::statement::{self, Statement};
+use super::statement::{self, Names, Statement};
 use crate::{Answer, ConnectOptions, Progress, SystemError};
 
 /// One session with a PostgreSQL server, or another server with its protocol.
@@ -89,21 +89,24 @@ impl PostgresqlWire {
         &mut self,
         id: u32,
         parameters: &[Value],
-        write: impl Fn(&Statement, &[Value], &mut Vec<u8>) -> Result<bool, SystemError>,
+        write: impl Fn(&Statement, Names, &[Value], &mut Vec<u8>) -> Result<bool, SystemError>,
         out: &mut Vec<u8>,
     ) -> Result<(), SystemError> {
         let start = out.len();
-        let Some(Some(statement)) = self.kept.statements.get_mut(id as usize) else {
-            return Err(refused("the statement is not prepared in this session"));
+        let names = self.kept.names;
+        let declared = self.prepared(id)?.declare(names, parameters, out)?;
+        let (statement, written) = match write(&declared, names, parameters, out) {
+            Ok(_) => (declared, Ok(())),
+            Err(error) => {
+                out.truncate(start);
+                (declared.undeclared(), Err(error))
+            }
         };
-        statement.declare(parameters, out)?;
-        if let Err(error) = write(statement, parameters, out) {
-            out.truncate(start);
-            statement.undeclare();
-            return Err(error);
+        self.kept.statements[id as usize] = Some(statement.shared());
+        if written.is_ok() {
+            self.kept.declaring.push(id);
         }
-        self.kept.declaring.push(id);
-        Ok(())
+        written
     }
 
     pub(super) fn prepare(

@@ -1,5 +1,7 @@
 //! What a session has prepared, queued and declared, as needed to read later answers.
 
+use std::sync::Arc;
+
 use assay_values::ColumnType;
 
 use super::parameter::ParameterType;
@@ -33,7 +35,7 @@ impl Description {
 pub(super) struct SessionState {
     pub names: super::statement::Names,
     /// By statement id; `None` where Prepare failed or was never requested.
-    pub statements: Vec<Option<Statement>>,
+    pub statements: Vec<Option<Arc<Statement>>>,
     pub description: Description,
     /// The current pipeline: the prepared statement of each request, `None` where it was sent as text.
     pub pipeline: Vec<Option<u32>>,
@@ -55,7 +57,7 @@ impl SessionState {
     pub fn undeclare(&mut self) {
         for id in self.declaring.drain(..) {
             if let Some(Some(statement)) = self.statements.get_mut(id as usize) {
-                statement.undeclare();
+                *statement = statement.undeclared().shared();
             }
         }
     }

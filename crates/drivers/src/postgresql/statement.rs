@@ -9,8 +9,13 @@
 //! another type than a literal in that place would have. Such a statement is prepared again before the
 //! execution whose values show this ([`Statement::declare`]), and keeps these types until other values
 //! need others.
+//!
+//! Sessions share the bytes of equal statements, which differ in the session's digits alone ([`Names`]): so they stay in
+//! the processor's caches, however many sessions take turns, and take their memory once.
 
+use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 
 use assay_values::{Piece, Value};
 use postgres_protocol::message::frontend;
@@ -30,9 +35,10 @@ const DESCRIBING_TAIL: &[u8] = b"\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\
 const TAIL_IN_BIND_BYTES: usize = 2;
 pub(super) const SYNC: &[u8] = b"S\0\0\0\x04";
 
+#[derive(Clone, PartialEq)]
 pub(super) struct Statement {
-    /// The server's.
-    name: Box<str>,
+    id: u32,
+    /// With zeros as the session's digits, as in `whole`.
     head: Box<[u8]>,
     /// Offset of the first format code in `head`.
     formats_at: usize,
@@ -58,21 +64,36 @@ pub(super) fn spelled(pieces: &[Piece]) -> (String, usize) {
 /// The names that the server has for the statements of one session: no other session of this or another run
 /// has the same, so that behind a pooler, which gives one session of the server to many of its clients, none
 /// executes the statement of another.
+#[derive(Clone, Copy)]
 pub(super) struct Names {
-    session: u64,
+    session: [u8; SESSION_DIGITS],
 }
+
+const PREFIX: &str = "assay_";
+const SESSION_DIGITS: usize = 16;
+/// Where the session's digits are in a Bind message: after its tag, its length, the empty name of the portal and
+/// the prefix.
+const SESSION_AT: usize = 1 + 4 + 1 + PREFIX.len();
 
 impl Names {
     /// With a random number, as the standard library's hash tables have one each.
     pub fn of_new_session() -> Self {
-        Self {
-            session: RandomState::new().hash_one(()),
-        }
+        let number = RandomState::new().hash_one(());
+        let mut session = [0; SESSION_DIGITS];
+        session.copy_from_slice(format!("{number:016x}").as_bytes());
+        Self { session }
     }
 
     /// The server's name of statement `id`.
-    pub fn of(&self, id: u32) -> Box<str> {
-        format!("assay_{:016x}_{id}", self.session).into()
+    pub fn of(self, id: u32) -> String {
+        let digits = str::from_utf8(&self.session).expect("digits are ASCII");
+        format!("{PREFIX}{digits}_{id}")
+    }
+
+    /// Makes the Bind message that begins at `start` one of this session.
+    #[inline]
+    fn enter(self, out: &mut [u8], start: usize) {
+        out[start + SESSION_AT..][..SESSION_DIGITS].copy_from_slice(&self.session);
     }
 }
 
@@ -82,20 +103,38 @@ impl Default for Names {
     }
 }
 
+/// The statements that sessions have, by their ids.
+static SHARED: LazyLock<Mutex<HashMap<u32, Vec<Weak<Statement>>>>> = LazyLock::new(Mutex::default);
+
 impl Statement {
     /// # Errors
     /// Where the statement has more parameters than Bind can count.
     pub fn new(
-        name: Box<str>,
+        id: u32,
         text: Box<str>,
         types: Box<[ParameterType]>,
         columns: Vec<Column>,
     ) -> Result<Self, SystemError> {
-        Self::shaped(name, text, types, Box::default(), TAIL, columns)
+        Self::shaped(id, text, types, Box::default(), TAIL, columns)
+    }
+
+    /// The same for all sessions that have an equal one.
+    pub fn shared(self) -> Arc<Self> {
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = shared.entry(self.id).or_default();
+        known.retain(|statement| statement.strong_count() > 0);
+        let equal = (known.iter())
+            .filter_map(Weak::upgrade)
+            .find(|statement| **statement == self);
+        equal.unwrap_or_else(|| {
+            let statement = Arc::new(self);
+            known.push(Arc::downgrade(&statement));
+            statement
+        })
     }
 
     fn shaped(
-        name: Box<str>,
+        id: u32,
         text: Box<str>,
         types: Box<[ParameterType]>,
         declared: Box<[bool]>,
@@ -110,7 +149,10 @@ impl Statement {
             SystemError::new(ErrorClass::Data, "", message)
         })?;
         let mut head = b"B\0\0\0\0\0".to_vec();
-        head.extend_from_slice(name.as_bytes());
+        let names = Names {
+            session: [b'0'; SESSION_DIGITS],
+        };
+        head.extend_from_slice(names.of(id).as_bytes());
         head.push(0);
         head.extend_from_slice(&count.to_be_bytes());
         let formats_at = head.len();
@@ -119,7 +161,7 @@ impl Statement {
         }
         head.extend_from_slice(&count.to_be_bytes());
         let mut statement = Self {
-            name,
+            id,
             head: head.into(),
             formats_at,
             whole: None,
@@ -137,24 +179,22 @@ impl Statement {
     ///
     /// # Errors
     /// As [`Statement::new`].
-    pub fn unknown(name: Box<str>, text: Box<str>, count: usize) -> Result<Self, SystemError> {
+    pub fn unknown(id: u32, text: Box<str>, count: usize) -> Result<Self, SystemError> {
         let types = vec![ParameterType::Unknown; count].into();
-        Self::shaped(
-            name,
-            text,
-            types,
-            Box::default(),
-            DESCRIBING_TAIL,
-            Vec::new(),
-        )
+        Self::shaped(id, text, types, Box::default(), DESCRIBING_TAIL, Vec::new())
     }
 
-    /// Appends what prepares the statement again: a value that does not fit its parameter's type gets the
-    /// type of its literal.
+    /// Appends what prepares the statement again, and returns what it is then: a value that does not fit its
+    /// parameter's type gets the type of its literal.
     ///
     /// # Errors
-    /// Where the text is too long. Nothing was appended or changed.
-    pub fn declare(&mut self, parameters: &[Value], out: &mut Vec<u8>) -> Result<(), SystemError> {
+    /// Where the text is too long. Nothing was appended.
+    pub fn declare(
+        &self,
+        names: Names,
+        parameters: &[Value],
+        out: &mut Vec<u8>,
+    ) -> Result<Self, SystemError> {
         let (mut types, mut declared) = (self.types.clone(), self.declared.to_vec());
         declared.resize(types.len(), false);
         let mut written = Vec::new();
@@ -166,29 +206,21 @@ impl Statement {
             }
         }
         let oids = types.iter().map(|of| of.oid());
+        let name = names.of(self.id);
         cold(out, |buffer| {
             // Closing a name that does not exist is no error.
-            frontend::close(b'S', &self.name, buffer)?;
-            frontend::parse(&self.name, &self.text, oids, buffer)
+            frontend::close(b'S', &name, buffer)?;
+            frontend::parse(&name, &self.text, oids, buffer)
         })?;
-        let name = std::mem::take(&mut self.name);
-        let text = std::mem::take(&mut self.text);
-        let columns = std::mem::take(&mut self.columns);
-        let declared = declared.into();
-        *self = Self::shaped(name, text, types, declared, self.tail, columns)?;
-        Ok(())
-    }
-
-    /// Appends what makes the server forget the statement.
-    pub fn close(&self, out: &mut Vec<u8>) {
-        // A name is short enough for a message, and holds no zero byte.
-        let _ = cold(out, |buffer| frontend::close(b'S', &self.name, buffer));
+        let (text, columns) = (self.text.clone(), self.columns.clone());
+        Self::shaped(self.id, text, types, declared.into(), self.tail, columns)
     }
 
     /// The server did not accept the types of the last [`Statement::declare`]: the next execution declares
     /// the types of its own values.
-    pub fn undeclare(&mut self) {
-        for (of, _) in self
+    pub fn undeclared(&self) -> Self {
+        let mut statement = self.clone();
+        for (of, _) in statement
             .types
             .iter_mut()
             .zip(&self.declared)
@@ -196,7 +228,8 @@ impl Statement {
         {
             *of = ParameterType::Unknown;
         }
-        self.whole = None;
+        statement.whole = None;
+        statement
     }
 
     /// An execution in which every parameter is a zero of its type's size.
@@ -207,17 +240,27 @@ impl Statement {
         Some(whole.into())
     }
 
-    /// Appends one execution and Sync. Does not allocate once `out` has capacity. Returns false if the types
+    /// Appends one execution in a session and Sync. Does not allocate once `out` has capacity. Returns false if the types
     /// of these values must be declared first; `out` is then unchanged.
     ///
     /// # Errors
     /// As [`Statement::queue`].
     #[inline]
-    pub fn execute(&self, parameters: &[Value], out: &mut Vec<u8>) -> Result<bool, SystemError> {
-        match &self.whole {
-            Some(whole) if self.patch(whole, parameters, out) => Ok(true),
-            _ => self.write(parameters, self.tail, out),
+    pub fn execute(
+        &self,
+        names: Names,
+        parameters: &[Value],
+        out: &mut Vec<u8>,
+    ) -> Result<bool, SystemError> {
+        let start = out.len();
+        let is_written = match &self.whole {
+            Some(whole) if self.patch(whole, parameters, out) => true,
+            _ => self.write(parameters, self.tail, out)?,
+        };
+        if is_written {
+            names.enter(out, start);
         }
+        Ok(is_written)
     }
 
     /// Appends a copy of `whole` with these values; returns false, and leaves `out` unchanged, if a value
@@ -248,8 +291,18 @@ impl Statement {
     /// Where the number of parameters is not the statement's, or the message would exceed the server's
     /// limit; `out` is then unchanged.
     #[inline]
-    pub fn queue(&self, parameters: &[Value], out: &mut Vec<u8>) -> Result<bool, SystemError> {
-        self.write(parameters, &self.tail[..self.tail.len() - SYNC.len()], out)
+    pub fn queue(
+        &self,
+        names: Names,
+        parameters: &[Value],
+        out: &mut Vec<u8>,
+    ) -> Result<bool, SystemError> {
+        let start = out.len();
+        let is_written = self.write(parameters, &self.tail[..self.tail.len() - SYNC.len()], out)?;
+        if is_written {
+            names.enter(out, start);
+        }
+        Ok(is_written)
     }
 
     #[inline]

@@ -9,7 +9,7 @@ use postgres_protocol::message::frontend;
 use super::copy_binary;
 use super::direct::{self, BatchedSend};
 use super::exchange::{Exchange, Sent};
-use super::outgoing::{query, refused};
+use super::outgoing::{cold, query, refused};
 use super::session::{Phase, PostgresqlWire};
 use super::startup;
 use super::statement::{self, Statement};
@@ -48,7 +48,10 @@ impl Wire for PostgresqlWire {
         }
         let sent = match *request {
             Request::Execute { id, parameters } => {
-                if !self.prepared(id)?.execute(parameters, out)? {
+                if !self
+                    .prepared(id)?
+                    .execute(self.kept.names, parameters, out)?
+                {
                     self.declare(id, parameters, Statement::execute, out)?;
                 }
                 Sent::Execute { id }
@@ -121,7 +124,7 @@ impl Wire for PostgresqlWire {
         }
         let id = match *request {
             Request::Execute { id, parameters } => {
-                if !self.prepared(id)?.queue(parameters, out)? {
+                if !self.prepared(id)?.queue(self.kept.names, parameters, out)? {
                     self.declare(id, parameters, Statement::queue, out)?;
                 }
                 Some(id)
@@ -211,8 +214,12 @@ impl Wire for PostgresqlWire {
 
     fn goodbye(&mut self, out: &mut Vec<u8>) {
         // Behind a pooler the server's session goes on, with the statements that it has.
-        for statement in self.kept.statements.iter().flatten() {
-            statement.close(out);
+        for (id, statement) in (0..).zip(&self.kept.statements) {
+            if statement.is_some() {
+                // A name is short enough for a message, and holds no zero byte.
+                let name = self.kept.names.of(id);
+                let _ = cold(out, |buffer| frontend::close(b'S', &name, buffer));
+            }
         }
         out.extend_from_slice(b"X\0\0\0\x04");
     }

@@ -14,11 +14,11 @@ impl Registers {
         if program.pastes {
             return self.paste(program, statement);
         }
-        let index = statement.binding as usize;
-        let bound = &mut self.parameters[index];
-        if bound.len() != statement.parameters.len() {
-            bound.resize(statement.parameters.len(), Value::Null);
+        let places = statement.bound();
+        if self.parameters.len() < places.end {
+            self.parameters.resize(places.end, Value::Null);
         }
+        let bound = &mut self.parameters[places];
         for (place, parameter) in bound.iter_mut().zip(&statement.parameters) {
             match &self.variables[parameter.slot.0 as usize] {
                 Some(value) => assign(place, value),
