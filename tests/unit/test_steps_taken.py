@@ -53,6 +53,17 @@ def test_each_step_is_on_record_in_its_order(tmp_path: Path) -> None:
     assert run.driven.outcomes.ok == 14, "the last step that drove is the run's"
 
 
+def test_a_check_that_is_no_statement_is_named_with_its_file_and_line(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, PLAIN)
+    (folder / "checks").mkdir()
+    text = "SELECT id FROM data WHERE id < 0;\n\n  SELECT absent FROM data WHERE id < 0;\n"
+    (folder / "checks" / "late.sql").write_text(text)
+    (run,) = ran(folder, "sqlite").runs
+    assert run.state == "failed"
+    assert "checks/late.sql:3:3: SELECT absent FROM data" in run.reason
+    assert "no such column" in run.reason
+
+
 def test_statistics_are_brought_up_to_date(tmp_path: Path) -> None:
     declared = steps('load; ddl script="forget.sql"; analyze; drive')
     folder = folder_of(

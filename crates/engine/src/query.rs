@@ -67,12 +67,12 @@ pub fn query(
                             let prepare = Request::Prepare { id, pieces };
                             let prepared =
                                 session.request(&prepare, Keep::Count, &planned.text, go_on)?;
-                            check(&prepared, &planned.text)?;
+                            check(&prepared, &program, statement)?;
                         }
                         let execute = Request::Execute { id, parameters };
                         session.request(&execute, Keep::Rows, &planned.text, go_on)?
                     };
-                    check(&answer, &planned.text)?;
+                    check(&answer, &program, statement)?;
                     machine.answered(Reply {
                         rows: answer.rows,
                         affected: answer.affected,
@@ -122,12 +122,18 @@ fn pause(
 }
 
 /// # Errors
-/// If the answer is an error.
-fn check(answer: &Answer, text: &str) -> Result<(), EngineError> {
-    match &answer.error {
-        Some(error) => Err(EngineError::System(error.clone(), text.to_owned())),
-        None => Ok(()),
-    }
+/// If the answer is an error, with the place of the statement.
+fn check(answer: &Answer, program: &Program, statement: u32) -> Result<(), EngineError> {
+    let Some(error) = &answer.error else {
+        return Ok(());
+    };
+    let planned = &program.statements[statement as usize];
+    let path = &program.scripts[planned.script as usize].path;
+    let place = format!(
+        "{path}:{}:{}: {}",
+        planned.line, planned.column, planned.text
+    );
+    Err(EngineError::System(error.clone(), place))
 }
 
 fn of(program: &Program, statement: u32, answer: Answer) -> Answered {
