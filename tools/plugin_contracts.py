@@ -33,7 +33,17 @@ ramdisk = "mydb_assay:RAMDISK"
 
 [project.entry-points."assay.row_sources"]
 csv = "mydb_assay:CSV"
+
+[project.entry-points."assay.dialects"]
+mysql_like = "mydb_assay:MYSQL_LIKE"
+
+[project.entry-points."assay.workloads"]
+shop = "mydb_assay.shop"
 ```
+
+A dialect of its own is for databases that a DB-API module reaches, without a system:
+[Firebird](../guides/writing-a-dialect.md) is one, file by file. How a workload is packed:
+[Writing a workload](../guides/writing-a-workload.md#in-a-package).
 
 `assay list systems` shows the system once the package is installed. A system or a storage needs
 not be derived from a class of Assay: it has the members, or it has not.
@@ -82,7 +92,8 @@ number would stand.
 _DIALECT = """## What every dialect has
 
 A system names its dialect, which writes all statements that Assay itself sends. Derived from
-`assay.dialects.standard.StandardSql` it says only how it differs from standard SQL; derived from
+`assay.dialects.standard.StandardSql` it says only how it differs from standard SQL (from
+`assay.dialects.bounded_indexes.BoundedIndexes`, where indexes hold no large objects); derived from
 `assay.dialects.minimal.MinimalDialect` it needs no SQL, no transactions and no indexes.
 """
 

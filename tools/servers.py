@@ -13,6 +13,7 @@ not.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import os
 import pkgutil
@@ -32,6 +33,17 @@ from assay.systems.abilities import Findable, Installable
 ROOT = Path(__file__).resolve().parents[1]
 CLUSTERS = Path("/etc/postgresql-common/createcluster.conf")
 """Debian's package of this name makes and starts a server of its own, unless this file forbids."""
+
+LIBRARIES = {"libtommath.so.1": "libtommath1"}
+"""Those that tests need besides programs, each with its Debian package: of the wheel's Firebird."""
+
+
+def loads(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 @cache
@@ -62,6 +74,7 @@ def main() -> None:
         for one in declared(peers=options.peers)
         if one.package and not one.is_optional and one.find_anywhere() is None
     }
+    missing |= {package for library, package in LIBRARIES.items() if not loads(library)}
     if missing:
         bring(sorted(missing))
     for name, system in registry.usable_systems():

@@ -24,6 +24,7 @@ from assay.text.secrets import is_connection_string, without_secrets
 
 if TYPE_CHECKING:
     from assay.dialects.protocol import Dialect
+    from assay.dialects.standard import StandardSql
     from assay.storages.protocol import Storage
     from assay.systems.families import SystemFamily
     from assay.systems.protocol import System
@@ -79,11 +80,17 @@ def _plugin(entry: EntryPoint) -> Any:
 
 
 def _violations(entry: EntryPoint, found: Any) -> list[str]:
-    """Those of a system or a storage; the other groups have no contract that can be examined."""
+    """Those of a system, a storage or a dialect; the other groups have no contract that can be
+    examined."""
+    from assay.dialects import validation as of_dialects
     from assay.storages import validation as of_storages
     from assay.systems import validation as of_systems
 
-    validates = {"assay.systems": of_systems.validate, "assay.storages": of_storages.validate}
+    validates = {
+        "assay.systems": of_systems.validate,
+        "assay.storages": of_storages.validate,
+        _DIALECTS: of_dialects.validate,
+    }
     if entry.group not in validates:
         return []
     violations = []
@@ -99,7 +106,7 @@ def _violations(entry: EntryPoint, found: Any) -> list[str]:
 
 _GROUPS = (
     "assay.systems", "assay.storages", "assay.row_sources", "assay.steps", "assay.report_forms",
-    "assay.workloads",
+    "assay.workloads", "assay.dialects",
 )  # fmt: skip
 
 
@@ -178,10 +185,32 @@ def usable_systems() -> Iterator[tuple[str, System]]:
             yield name, system(name)
 
 
+_DIALECTS = "assay.dialects"
+
+
+def dialects_of_packages() -> dict[str, StandardSql]:
+    """The dialects that other packages register for modules of families, by name; without those
+    that break their contract."""
+    found = {}
+    for name in _entries(_DIALECTS):
+        with suppress(PluginFailed):
+            found[name] = _get(_DIALECTS, "dialect", name)
+    return found
+
+
+def dialect_of_package(name: str, others: Iterable[str]) -> StandardSql:
+    """The dialect of that name that another package registers. Raises `PluginFailed` where it
+    breaks its contract, `ArgumentError` with the nearest name, also of the ``others``."""
+    if name not in _entries(_DIALECTS):
+        raise unknown("dialect", name, [*others, *_entries(_DIALECTS)])
+    found: StandardSql = _get(_DIALECTS, "dialect", name)
+    return found
+
+
 def dialects() -> dict[str, Dialect]:
     """Every dialect that a system or a member of a family speaks, by name, in alphabetical
     order."""
-    spoken: dict[str, Dialect] = {}
+    spoken: dict[str, Dialect] = {**dialects_of_packages()}
     for name in families():
         spoken |= family(name).dialects
     spoken |= {found.dialect.name: found.dialect for _, found in usable_systems()}

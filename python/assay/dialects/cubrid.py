@@ -64,6 +64,8 @@ CODES: Mapping[str, tuple[int, ...]] = {
 
 class CubridDialect(StandardSql):
     name = "cubrid"
+    version_query = "SELECT 'CUBRID ' || version()"
+    lacking = frozenset({"gregorian dates", "microseconds"})
     read_only_codes: tuple[str, ...] = ()
     # Its SERIALIZABLE lets two transactions commit of which each has read what the other changed.
     isolation_levels: tuple[str, ...] = ("read committed", "repeatable read")

@@ -36,6 +36,7 @@ class Db2Dialect(BoundedIndexes):
     """Every name can stand unquoted: no word is reserved."""
 
     name = "db2"
+    version_query = "SELECT service_level FROM TABLE(sysproc.env_get_inst_info()) AS found"
     limits = SchemaLimits(
         source="Db2 documentation, SQL and XML limits; restrictions on LOB strings",
         identifier_length=128,

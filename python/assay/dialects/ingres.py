@@ -40,6 +40,7 @@ _CODES = {
 
 class IngresDialect(BoundedIndexes):
     name = "ingres"
+    version_query = "SELECT dbmsinfo('_version')"
     limits = SchemaLimits(
         source="Actian SQL Reference: data types, restrictions on long data types",
         identifier_length=256,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from assay.dialects import reads
 from assay.dialects.protocol import Table
 from assay.dialects.standard import StandardSql
 
@@ -11,7 +14,22 @@ class OnlyStandardSql(StandardSql):
 
     name = "standard"
     begins_implicitly = True
+    has_if_exists = False
+    error_phrases: Mapping[str, str] = {
+        "no such table": "unknown object",
+        "table not found": "unknown object",
+        "table unknown": "unknown object",
+        "unknown table": "unknown object",
+        "table or view does not exist": "unknown object",
+    }
     keeps_statistics = False
+
+    def session_read_only(self) -> list[str]:
+        """None: few databases know the standard's."""
+        return []
+
+    def only_reads(self, statement: str) -> bool:
+        return reads.only_reads(statement)
 
     def bulk_statement(self, table: Table) -> str:
         return self.insert(table)

@@ -43,6 +43,7 @@ _CODES = {
 
 class OracleDialect(BoundedIndexes):
     name = "oracle"
+    version_query = "SELECT banner_full FROM v$version"
     limits = SchemaLimits(
         source="Oracle Database Reference, datatype limits and logical database limits",
         identifier_length=128,

@@ -34,6 +34,8 @@ class SqliteDialect(StandardSql):
     over whole values."""
 
     name = "sqlite"
+    version_query = "SELECT 'SQLite ' || sqlite_version()"
+    lacking = frozenset({"exact decimals", "own processes", "text lengths", "typed columns"})
     limits = SchemaLimits(source="sqlite.org/limits.html", columns=2000)
     own_tables = ("sqlite_", "pragma_")
     carriage_return: str | None = "char(13)"

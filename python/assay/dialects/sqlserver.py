@@ -47,6 +47,7 @@ _CODES = {
 
 class SqlServerDialect(BoundedIndexes):
     name = "sqlserver"
+    version_query = "SELECT @@VERSION"
     limits = SchemaLimits(
         source="Microsoft: maximum capacity specifications for SQL Server",
         identifier_length=128,

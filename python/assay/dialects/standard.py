@@ -34,8 +34,13 @@ class StandardSql(NamedInText, MinimalDialect):
     begins_implicitly: bool = False
     """There is no statement that begins a transaction: the first statement after its end does."""
 
+    version_query: str = ""
+    """What asks a server for its name and version, as the next one for drivers that know no
+    system."""
+    lacking: frozenset[str] = frozenset()
+    """Capabilities of `assay.capabilities` that its systems do not have through such a driver."""
     has_if_exists: bool = True
-    """Whether DROP can be told that what it names need not be there."""
+    """Whether DROP takes these words: then what it names need not be there."""
     keeps_statistics: bool = True
     """Whether a statement brings the statistics of the planner up to date."""
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from assay import _engine
 from assay.dialects.protocol import Dialect, HasViews, Table
+from assay.dialects.standard import StandardSql
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
 from assay.load.mark import mark
 from assay.provision.deployment import Deployment
@@ -69,11 +70,7 @@ def drop_abandoned(deployment: Deployment, dialect: Dialect, tables: Sequence[Ta
 
 def _has_any(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> bool:
     with session(deployment.address) as opened:
-        for table in tables:
-            with suppress(_engine.EngineError):
-                opened.execute(dialect.exists(table.name))
-                return True
-    return False
+        return any(_is_there(opened, dialect, table.name) for table in tables)
 
 
 def count(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> dict[str, int]:
@@ -105,6 +102,8 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
 
 
 def _execute_drops(opened: Session, dialect: Dialect, tables: Sequence[Table]) -> None:
+    if isinstance(dialect, StandardSql) and not dialect.has_if_exists:
+        tables = [table for table in tables if _is_there(opened, dialect, table.name)]
     for statement in drops(dialect, tables):
         try:
             opened.execute(statement)
@@ -112,6 +111,15 @@ def _execute_drops(opened: Session, dialect: Dialect, tables: Sequence[Table]) -
             # Where the language has no IF EXISTS.
             if error.error_class != "unknown object":
                 raise
+
+
+def _is_there(opened: Session, dialect: Dialect, name: str) -> bool:
+    try:
+        opened.execute(dialect.exists(name))
+    except _engine.EngineError as error:
+        # One that the user may not read is there: to drop it says more.
+        return error.error_class == "permission"
+    return True
 
 
 def drops(dialect: Dialect, tables: Sequence[Table]) -> list[str]:

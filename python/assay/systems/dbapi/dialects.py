@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, cast
 
+from assay import registry
 from assay.dialects.cubrid import CUBRID
 from assay.dialects.db2 import DB2
 from assay.dialects.ingres import INGRES
@@ -34,23 +35,10 @@ DIALECTS: Final[Mapping[str, StandardSql]] = {
     )
 }
 
-VERSION_QUERIES: Final[Mapping[str, str]] = {
-    "cubrid": "SELECT 'CUBRID ' || version()",
-    "db2": "SELECT service_level FROM TABLE(sysproc.env_get_inst_info()) AS found",
-    "ingres": "SELECT dbmsinfo('_version')",
-    "mysql": "SELECT version()",
-    "oracle": "SELECT banner_full FROM v$version",
-    "postgresql": "SELECT version()",
-    "sqlserver": "SELECT @@VERSION",
-    "sqlite": "SELECT 'SQLite ' || sqlite_version()",
-}
-"""What asks a server for its name and version."""
 
-LACKING: Mapping[str, frozenset[str]] = {
-    "cubrid": frozenset({"gregorian dates", "microseconds"}),
-    "sqlite": frozenset({"exact decimals", "own processes", "text lengths", "typed columns"}),
-}
-"""Capabilities that the systems of a dialect do not have."""
+def spoken() -> Mapping[str, StandardSql]:
+    """Those above, and those of other packages, by name."""
+    return {**registry.dialects_of_packages(), **DIALECTS}
 
 
 class _ByRows:
@@ -68,7 +56,7 @@ class _ByRows:
 @cache
 def loaded_by_insert(name: str) -> StandardSql:
     """The dialect of that name, whose rows are loaded by INSERT."""
-    inner = type(DIALECTS[name])
+    inner = type(spoken()[name])
     made: Any = type(inner.__name__, (_ByRows, inner), {})()
     return cast(StandardSql, made)
 

@@ -55,7 +55,7 @@ def _member(word: str) -> System:
         )
     facts = KNOWN.get(module) or Module("standard", module.partition(".")[0])
     if plus and dialect not in DIALECTS:
-        raise registry.unknown("dialect", dialect, DIALECTS)
+        registry.dialect_of_package(dialect, DIALECTS)
     return DbapiSystem(module, facts, dialect or facts.dialect, named_dialect=bool(plus))
 
 

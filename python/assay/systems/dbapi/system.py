@@ -21,7 +21,7 @@ from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.systems.abilities import IN_THE_TESTS, NOT_VERIFIED, Found
 from assay.systems.dbapi import examination, keywords
-from assay.systems.dbapi.dialects import LACKING, VERSION_QUERIES, begin_statement, loaded_by_insert
+from assay.systems.dbapi.dialects import begin_statement, loaded_by_insert
 from assay.systems.dbapi.modules import Module
 from assay.systems.options import values
 from assay.systems.protocol import OptionSpec, ServerDirectory
@@ -51,10 +51,12 @@ class DbapiSystem:
         self._module = module
         self._facts = facts
         self.name = f"{keywords.SCHEME}:{module}" + (f"+{dialect}" if named_dialect else "")
-        self.dialect: Dialect = loaded_by_insert(dialect)
+        spoken = loaded_by_insert(dialect)
+        self.dialect: Dialect = spoken
+        self._version_query = spoken.version_query
         is_usual = dialect == facts.dialect
         self.verified = IN_THE_TESTS if facts.is_verified and is_usual else NOT_VERIFIED
-        lacking = {*_NEVER, *LACKING.get(dialect, ())}
+        lacking = {*_NEVER, *spoken.lacking}
         if not self.dialect.isolation_levels:
             lacking.add("isolation levels")
         if not self._facts.can_cancel:
@@ -122,7 +124,7 @@ class DbapiSystem:
             "keywords": json.dumps({**self._facts.keywords, **keywords.shown_of_url(url)}),
             "password_keyword": self._facts.password,
             "begin": begin_statement(self.dialect),
-            "version_query": VERSION_QUERIES.get(self.dialect.name, ""),
+            "version_query": self._version_query,
             "module_settings": json.dumps(dict(self._facts.settings)),
             "code_attribute": self._facts.code_attribute,
             "regexp_function": self._facts.regexp_function,
