@@ -21,6 +21,7 @@ CAPABILITIES: Mapping[str, str] = MappingProxyType(
         "text lengths": "a column of varchar(n) refuses a longer text",
         "not null": "a column that is declared NOT NULL refuses NULL",
         "exact decimals": "decimals are kept to their last digit, however many there are",
+        "documents": "a column keeps JSON documents, or arrays",
         "gregorian dates": "dates before 15 October 1582 are of the Gregorian calendar too",
         "microseconds": "timestamps are kept to the microsecond",
         "transactions": "several statements take effect together or not at all",

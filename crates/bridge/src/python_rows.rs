@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use assay_engine::LoadDocument;
 use assay_values::{ColumnType, Row, RowSource, SourceError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyIterator, PyMapping, PySequence, PyString};
+use pyo3::types::{
+    PyBool, PyBytes, PyDict, PyFloat, PyInt, PyIterator, PyList, PyMapping, PySequence, PyString,
+};
 
 use crate::failure::Failure;
 
@@ -202,7 +204,11 @@ fn read(cells: &Bound<'_, PyAny>, types: &[ColumnType], row: &mut Row) -> Result
                 None => format!("cell {number}: {found} has no text form"),
             })
         };
-        if !push(&cell, row)? || expected.is_some_and(|kind| !kind.accepts(row.cell(index))) {
+        let is_pushed = match expected {
+            Some(ColumnType::Json | ColumnType::Array(_)) => push_json(&cell, row)?,
+            _ => push(&cell, row)?,
+        };
+        if !is_pushed || expected.is_some_and(|kind| !kind.accepts(row.cell(index))) {
             return Err(wrong());
         }
     }
@@ -229,6 +235,19 @@ fn push(cell: &Bound<'_, PyAny>, row: &mut Row) -> PyResult<bool> {
         return Ok(false);
     }
     Ok(true)
+}
+
+/// Appends a cell of a column that holds JSON: a dict or a list as its JSON text, a text as it is.
+fn push_json(cell: &Bound<'_, PyAny>, row: &mut Row) -> PyResult<bool> {
+    if !cell.is_instance_of::<PyDict>() && !cell.is_instance_of::<PyList>() {
+        return push(cell, row);
+    }
+    let json = cell.py().import("json")?;
+    match json.call_method1("dumps", (cell,)) {
+        Ok(text) => Ok(push_text(&text.str()?, row)),
+        // A member has no form in JSON.
+        Err(_) => Ok(false),
+    }
 }
 
 /// False for half of a surrogate pair, which UTF-8 has no bytes for.

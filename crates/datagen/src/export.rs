@@ -11,7 +11,10 @@
 use std::io::{self, ErrorKind, Write};
 use std::ops::ControlFlow;
 
-use assay_values::{Cell, LiteralStyle, Row, SourceError, row_sum};
+use assay_values::json::{elements, of_json};
+use assay_values::{
+    Cell, ColumnType, LiteralStyle, Row, SourceError, Value, row_sum, write_braced,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::Dataset;
@@ -34,6 +37,9 @@ pub struct ExportDocument {
     /// SQL: how quotes are escaped in literals.
     #[serde(default)]
     pub literal_style: LiteralStyle,
+    /// SQL: whether arrays are literals in braces (`'{1,2}'`), not JSON.
+    #[serde(default)]
+    pub has_braced_arrays: bool,
     /// SQL: the number of rows of each statement.
     #[serde(default = "usual_rows_per_statement")]
     pub rows_per_statement: u64,
@@ -176,7 +182,7 @@ impl Writer<'_> {
             }
             match self.document.form {
                 Form::Csv => csv_line(&row, &mut self.buffer),
-                Form::Sql => self.sql_row(&row, cursor.root()),
+                Form::Sql => self.sql_row(&row, &types, cursor.root()),
             }
             self.report.rows += 1;
             if self.buffer.len() >= BUFFER_BYTES {
@@ -195,7 +201,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn sql_row(&mut self, row: &Row, root: u64) {
+    fn sql_row(&mut self, row: &Row, types: &[ColumnType], root: u64) {
         let most = self.document.rows_per_statement;
         let group = root / most;
         let out = &mut self.buffer;
@@ -213,7 +219,15 @@ impl Writer<'_> {
         }
         for (index, cell) in row.cells().enumerate() {
             out.extend_from_slice(if index == 0 { b"(" } else { b", " });
-            literal(cell, self.document.literal_style, out);
+            let style = self.document.literal_style;
+            let braced = match types.get(index) {
+                Some(&of) if self.document.has_braced_arrays => braced(cell, of),
+                _ => None,
+            };
+            match braced {
+                Some(text) => style.write(&text, out),
+                None => literal(cell, style, out),
+            }
         }
         out.push(b')');
     }
@@ -254,6 +268,17 @@ fn needs_quotes(text: &[u8]) -> bool {
         || text
             .iter()
             .any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
+}
+
+/// An array in braces; none of other types.
+fn braced(cell: Cell<'_>, of: ColumnType) -> Option<Vec<u8>> {
+    let ColumnType::Array(of) = of else {
+        return None;
+    };
+    let values: Vec<Value> = elements(cell.as_text()?, of)?.iter().map(of_json).collect();
+    let mut out = Vec::new();
+    write_braced(&values, &mut out);
+    Some(out)
 }
 
 fn literal(cell: Cell<'_>, style: LiteralStyle, out: &mut Vec<u8>) {

@@ -96,6 +96,15 @@ fn changed(column_type: ColumnType, cell: Cell<'_>) -> Option<Fitted> {
         // Only texts are dates; those are handled before.
         ColumnType::Date | ColumnType::Timestamp => None,
         ColumnType::Bool => truth(cell).map(Fitted::Bool),
+        ColumnType::Json => {
+            let mut scratch = Vec::new();
+            let text = match cell {
+                Cell::Bool(truth) => if truth { "true" } else { "false" }.as_bytes(),
+                cell => cell.text_in(&mut scratch)?,
+            };
+            (column_type.accepts(Cell::Text(text))).then(|| Fitted::Text(text.to_vec()))
+        }
+        ColumnType::Array(_) => column_type.accepts(cell).then_some(Fitted::Unchanged),
     }
 }
 
@@ -192,6 +201,11 @@ mod tests {
             ok("Text(53,46,48)")
         );
         assert_eq!(fitted("smallint", Row::push_null), ok("Null"));
+        assert_eq!(
+            fitted("json", |row| row.push_bool(true)),
+            ok("Text(116,114,117,101)")
+        );
+        assert_eq!(fitted("int[]", text("[7]")), ok("Text(91,55,93)"));
     }
 
     #[test]
@@ -214,6 +228,14 @@ mod tests {
         assert_eq!(
             error("date", |row| row.push_int(3)),
             "expected date, found 3"
+        );
+        assert_eq!(
+            error("json", |row| row.push_bytes(b"words")),
+            "expected json, found words"
+        );
+        assert_eq!(
+            error("int[]", |row| row.push_bytes(b"[0.5]")),
+            "expected int[], found [0.5]"
         );
         assert_eq!(
             error("decimal(3,1)", |row| row.push_int(100)),

@@ -9,7 +9,8 @@ use crate::opcode::Instruction;
 use crate::open_transaction;
 use crate::operand::short;
 use crate::place::{Defect, Lines};
-use crate::program::{Program, Script, Statement};
+use crate::program::{Own, Program, Script, Statement};
+use crate::rows_changed;
 use crate::source::Source;
 use crate::values::Values;
 use crate::variables::{Position, Variables};
@@ -20,7 +21,7 @@ use crate::{Options, ScriptError};
 /// # Errors
 /// If a script is invalid: what was expected, what was found, where, and the fix.
 pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program, ScriptError> {
-    let mut variables = Variables::given(options.variables);
+    let mut variables = Variables::given(options.variables, options.lexer.counts_changes());
     let mut scripts = Vec::with_capacity(sources.len());
     for (script, source) in sources.iter().enumerate() {
         let lines = Lines::of(source.text);
@@ -62,6 +63,9 @@ pub fn compile(sources: &[Source<'_>], options: &Options<'_>) -> Result<Program,
     // Which variables are used, and so which columns are needed, is known only now.
     for gather in &mut program.gathers {
         *gather = variables.gather(&gather.prefix);
+    }
+    if let Some(variable) = variables.used_own(Own::RowsChanged) {
+        rows_changed::store(&mut program, variable);
     }
     refuse_unknown_statements(&program, options)?;
     if !options.has_transactions {

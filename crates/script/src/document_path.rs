@@ -4,7 +4,8 @@ use crate::names::name_end;
 use crate::operand::Slot;
 use crate::place::Defect;
 use crate::reply::Reply;
-use assay_values::{Decimal, Value};
+use assay_values::Value;
+use assay_values::json::of_json;
 use serde_json::Value as Json;
 use std::ops::Range;
 
@@ -84,23 +85,6 @@ impl DocumentPath {
                 Step::Index(index) => at.get(index),
             });
         Ok(found.map_or(Value::Null, of_json))
-    }
-}
-
-/// Converts a JSON value.
-#[must_use]
-pub fn of_json(json: &Json) -> Value {
-    match json {
-        Json::Null => Value::Null,
-        Json::Bool(truth) => Value::Bool(*truth),
-        Json::String(text) => Value::Text(text.as_str().into()),
-        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(number), _) => Value::Int(number),
-            (None, Some(number)) => Value::Double(number),
-            (None, None) => Decimal::parse(&number.to_string()).map_or(Value::Null, Value::Decimal),
-        },
-        Json::Array(values) => Value::List(values.iter().map(of_json).collect()),
-        Json::Object(_) => Value::Document(json.to_string().into()),
     }
 }
 

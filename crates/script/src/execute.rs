@@ -40,6 +40,9 @@ impl Registers {
         reply: &Reply<'_>,
     ) -> Result<(), Box<Failure>> {
         let sent = &program.statements[statement as usize];
+        if let Some(variable) = sent.rows_changed {
+            self.write(variable, changed(reply));
+        }
         let dealt_with = match (reply.error, sent.gathering) {
             (Some((class, message)), _) => Err(Failure::of(known(class), message)),
             (None, None) => Ok(()),
@@ -228,6 +231,10 @@ impl Registers {
             }
             Instruction::GatherLast { gather } => self.gather_last(program, gather, answer(reply)),
             Instruction::Settle {} => return Ok(Some(Stop::Settled)),
+            Instruction::SettleChanged { variable } => {
+                self.write(variable, changed(answer(reply)));
+                return Ok(Some(Stop::Settled));
+            }
             Instruction::Sleep { unit } => {
                 self.acted();
                 return Ok(Some(Stop::Sleep {
@@ -282,6 +289,11 @@ fn answer<'r, 'a>(reply: Option<&'r Reply<'a>>) -> &'r Reply<'a> {
 
 fn met(difference: Option<String>) -> Result<(), Box<Failure>> {
     difference.map_or(Ok(()), |message| Err(Failure::of(EXPECTATION, &message)))
+}
+
+/// How many rows a statement changed.
+fn changed(reply: &Reply<'_>) -> Value {
+    Value::Int(i64::try_from(reply.affected).unwrap_or(i64::MAX))
 }
 
 #[expect(

@@ -21,6 +21,7 @@ mod binding {
     pub const SUM: u8 = 7;
     pub const PRODUCT: u8 = 8;
     pub const SIGN: u8 = 9;
+    pub const MEMBER: u8 = 10;
 }
 
 /// What may follow an operand.
@@ -241,6 +242,8 @@ fn infix(token: &Token<'_>) -> Option<(u8, Infix)> {
     let found = match token {
         Token::Symbol(symbol) => {
             let (tightness, operator) = match *symbol {
+                "->" => (binding::MEMBER, Operator::Member),
+                "->>" => (binding::MEMBER, Operator::MemberText),
                 "=" => (binding::COMPARISON, Operator::Equal),
                 "<>" | "!=" => (binding::COMPARISON, Operator::NotEqual),
                 "<" => (binding::COMPARISON, Operator::Less),

@@ -101,6 +101,11 @@ impl Machine {
         self.state = State::Running;
     }
 
+    /// The number of the first transaction (`:transaction_number`); without this, 0.
+    pub fn count_from(&mut self, first: u64) {
+        self.registers.count_from(first);
+    }
+
     /// Whether to save the state at the beginning of each following transaction, for [`Machine::rewind`].
     pub fn keep_start(&mut self, is_kept: bool) {
         self.registers.keep_start(is_kept);

@@ -94,6 +94,8 @@ instructions! {
     GatherLast { gather: GatherId }
     /// releases the answer
     Settle {}
+    /// the same, and stores how many rows were changed in a variable
+    SettleChanged { variable: Slot }
     /// pops a duration and stops for the engine to wait
     Sleep { unit: Unit }
     /// the same, with a wait that is not part of the latency

@@ -3,6 +3,7 @@
 //! Integers have 64 bits: overflow and division by zero are errors, division truncates. If one
 //! operand is a double, the other is converted, and doubles follow IEEE 754. A NULL operand gives NULL.
 
+use crate::member::member;
 use crate::number::{Fault, Number, boolean, number, plain, spelled_number};
 use assay_values::Value;
 use std::cmp::Ordering;
@@ -26,6 +27,8 @@ pub enum Operator {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+    Member,
+    MemberText,
 }
 
 impl Operator {
@@ -47,6 +50,8 @@ impl Operator {
             Self::LessOrEqual => "<=",
             Self::Greater => ">",
             Self::GreaterOrEqual => ">=",
+            Self::Member => "->",
+            Self::MemberText => "->>",
         }
     }
 
@@ -75,6 +80,11 @@ impl Operator {
             | Self::BitXor
             | Self::ShiftLeft
             | Self::ShiftRight => self.integers(number(left)?.int()?, number(right)?.int()?),
+            Self::Member => member(left, right),
+            Self::MemberText => Ok(match member(left, right)? {
+                Value::Null => Value::Null,
+                found => Value::Text(plain(&found).into()),
+            }),
             _ => Ok(Value::Bool(self.holds(order(left, right)?))),
         }
     }

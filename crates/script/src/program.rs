@@ -87,6 +87,8 @@ pub struct Statement {
     pub(crate) binding: u32,
     /// What is stored in variables when its answer arrives in a pipeline.
     pub(crate) gathering: Option<Gathering>,
+    /// The variable that gets how many rows it changed, if a script uses that.
+    pub(crate) rows_changed: Option<Slot>,
 }
 
 impl Statement {
@@ -131,14 +133,17 @@ pub(crate) enum Own {
     DefaultSeed,
     /// How many transactions the client began before this one.
     TransactionNumber,
+    /// How many rows the last statement that changes rows has changed; NULL before the first.
+    RowsChanged,
 }
 
 impl Own {
-    pub const ALL: [(&str, Self); 4] = [
+    pub const ALL: [(&str, Self); 5] = [
         ("client_id", Self::ClientId),
         ("random_seed", Self::RandomSeed),
         ("default_seed", Self::DefaultSeed),
         ("transaction_number", Self::TransactionNumber),
+        ("rows_changed", Self::RowsChanged),
     ];
 }
 

@@ -167,7 +167,11 @@ transactions, each transaction begins with the initial values, so that it is the
 variables are `:client_id`, `:random_seed` (the seed of the run),
 `:default_seed` (the seed of hashes and permutations, derived from it and the same for all clients) and, an addition,
 `:transaction_number` (how many transactions the client began before this one, including the warm-up;
-in an open loop and in a shared list, the transaction's number; a retry has the same number). A workload and `--set`
+in an open loop and in a shared list, the transaction's number; a retry has the same number; in a test that drives clients
+several times on the same data, the count goes on from one step to the next, until data are loaded again). An addition too is
+`:rows_changed`: how many rows the last `INSERT`, `UPDATE`, `DELETE`, `MERGE` or `REPLACE` has changed, as the system counts
+them (some count what an `UPDATE` finds); NULL before the first, and not available in CQL, whose systems do not count them:
+`\\if :rows_changed = 0`. A workload and `--set`
 define others. `:scale` is 1 for script files on the command line,
 unless `--scale` (`-s`) or `--set scale=N` sets it. A variable that is defined there and that no script sets is a constant.
 
@@ -219,7 +223,7 @@ report (pgbench mixes it with its results). Standard input is empty. When the ru
 const EXPRESSIONS: &str = "\
 ## Expressions
 
-From tightest to loosest: the signs `-` `+`; `*` `/` `%`; `+` `-`; `|` `#` `&` `<<` `>>` `~`; `=` `<>` `!=` `<` `<=` `>` `>=`;
+From tightest to loosest: `->` `->>`; the signs `-` `+`; `*` `/` `%`; `+` `-`; `|` `#` `&` `<<` `>>` `~`; `=` `<>` `!=` `<` `<=` `>` `>=`;
 `IS [NOT] NULL`, `IS [NOT] TRUE`, `IS [NOT] FALSE`, `ISNULL`, `NOTNULL`; `NOT`; `AND`; `OR`. FALSE, zero and NULL
 are false as a condition. `CASE WHEN condition THEN value [...] [ELSE value] END` returns the value of the first true
 condition.
@@ -227,6 +231,9 @@ condition.
 Integer division truncates; division by zero and integer overflow (64 bits) make the transaction
 `failed`, with the error class `script`. If one operand is a double, the other is converted to a double. A NULL operand
 gives NULL. If an integer is needed, a double is rounded, halves to even.
+
+`document -> 'key'` and `list -> 0` (an addition) are the value of that member, NULL where there is none; a negative index counts from
+the end. `->>` is its text. Before them a text is read as JSON.
 
 Additions to pgbench's expressions: texts, `'...'`, which are converted if they contain a number or a boolean;
 comparison of booleans. Differences: a shift by less than 0 or more than 63 bits, and

@@ -29,6 +29,8 @@ pub(crate) struct Registers {
     pub chosen: u32,
     /// The variable that counts transactions.
     number: Option<Slot>,
+    /// The number of the first transaction.
+    first_number: u64,
     /// The state at the beginning of the current transaction: kept only if it may have to be retried.
     start: Start,
     /// Loop repetitions since the last statement or pause.
@@ -66,14 +68,14 @@ impl Registers {
         let initial = |variable: &Variable| variable.initial.clone();
         let mut variables: Vec<_> = program.variables.iter().map(initial).collect();
         for &(Slot(slot), own) in &program.own {
-            let value = match own {
-                Own::ClientId => i64::from(client),
-                Own::RandomSeed => seed.cast_signed(),
+            variables[slot as usize] = Some(match own {
+                Own::ClientId => Value::Int(i64::from(client)),
+                Own::RandomSeed => Value::Int(seed.cast_signed()),
                 // The same for all clients, and no client's stream: client numbers have 32 bits.
-                Own::DefaultSeed => Random::stream(seed, u64::MAX).next().cast_signed(),
-                Own::TransactionNumber => BEFORE_THE_FIRST,
-            };
-            variables[slot as usize] = Some(Value::Int(value));
+                Own::DefaultSeed => Value::Int(Random::stream(seed, u64::MAX).next().cast_signed()),
+                Own::TransactionNumber => Value::Int(BEFORE_THE_FIRST),
+                Own::RowsChanged => Value::Null,
+            });
         }
         let is_number = |(_, own): &&(Slot, Own)| *own == Own::TransactionNumber;
         let number = program.own.iter().find(is_number).map(|&(slot, _)| slot);
@@ -95,6 +97,7 @@ impl Registers {
             random,
             chosen: 0,
             number,
+            first_number: 0,
             start,
             turns: 0,
             work: 0,
@@ -106,10 +109,18 @@ impl Registers {
         copy(&self.initial, &mut self.variables);
         self.random = random;
         if let Some(Slot(slot)) = self.number {
-            let before = i64::try_from(number).map_or(i64::MAX, |number| number - 1);
-            self.variables[slot as usize] = Some(Value::Int(before));
+            let number = number.saturating_add(self.first_number);
+            self.variables[slot as usize] = Some(Value::Int(before(number)));
         }
         self.begin(instruction);
+    }
+
+    /// The next transaction has this number, and those of a list are numbered from it.
+    pub fn count_from(&mut self, first: u64) {
+        self.first_number = first;
+        if let Some(Slot(slot)) = self.number {
+            self.variables[slot as usize] = Some(Value::Int(before(first)));
+        }
     }
 
     pub fn begin(&mut self, instruction: u32) {
@@ -248,6 +259,11 @@ impl Registers {
         }
         Ok(is_long)
     }
+}
+
+/// What the variable holds before the transaction of this number begins.
+fn before(number: u64) -> i64 {
+    i64::try_from(number).map_or(i64::MAX, |number| number + BEFORE_THE_FIRST)
 }
 
 fn unset(program: &Program, slot: Slot) -> Fault {

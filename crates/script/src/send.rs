@@ -125,6 +125,7 @@ impl<'a> Emitter<'_, 'a> {
                 parameters: parameters.clone(),
                 binding,
                 gathering: None,
+                rows_changed: None,
             });
         }
         let sent = first..program.statements.len();

@@ -28,8 +28,8 @@ pub(crate) struct Placed<'a> {
 
 /// Longer symbols first, so that the first match is right.
 const SYMBOLS: &[&str] = &[
-    "..", "<>", "!=", "<=", ">=", "<<", ">>", "+", "-", "*", "/", "%", "(", ")", ",", "<", ">",
-    "=", "|", "#", "&", "~",
+    "->>", "->", "..", "<>", "!=", "<=", ">=", "<<", ">>", "+", "-", "*", "/", "%", "(", ")", ",",
+    "<", ">", "=", "|", "#", "&", "~",
 ];
 
 /// More tokens than any sensible line has; it bounds the recursion over expressions.

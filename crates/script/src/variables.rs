@@ -33,19 +33,29 @@ pub(crate) struct Variables<'a> {
 }
 
 impl<'a> Variables<'a> {
-    /// Begins with the variables of the run and the built-in ones.
-    pub fn given(variables: &[(String, Value)]) -> Self {
+    /// Begins with the variables of the run and the built-in ones; `counts_changes`: whether the system says how
+    /// many rows a statement has changed.
+    pub fn given(variables: &[(String, Value)], counts_changes: bool) -> Self {
         let mut all = Self::default();
         for (name, value) in variables {
             all.give(name, value.clone());
         }
         for (name, own) in Own::ALL {
-            if !all.by_name.contains_key(name) {
+            let is_known = own != Own::RowsChanged || counts_changes;
+            if is_known && !all.by_name.contains_key(name) {
                 let slot = all.give(name, Value::Null);
                 all.own.push((slot, own));
             }
         }
         all
+    }
+
+    /// The slot of a built-in variable that some script reads.
+    pub fn used_own(&self, sought: Own) -> Option<Slot> {
+        let found = self.own.iter().find(|(_, own)| *own == sought);
+        found
+            .map(|&(slot, _)| slot)
+            .filter(|slot| self.used.contains(&slot.0))
     }
 
     pub fn own(&self) -> Vec<(Slot, Own)> {

@@ -403,3 +403,48 @@ fn the_same_seed_draws_the_same_values_and_each_client_draws_its_own() {
         );
     }
 }
+
+#[test]
+fn a_branch_depends_on_how_many_rows_the_last_change_changed() {
+    let text = "UPDATE t SET a = 1;\nSELECT 1;\n\\if :rows_changed = 0\nINSERT INTO t VALUES (1);\n\\endif\n\
+                WITH d AS (DELETE FROM t RETURNING 1) SELECT 2;\n\\if :rows_changed = 3\nSELECT 3;\n\\endif\n";
+    let program = Arc::new(compiled(text));
+    let changed = |affected: u64| {
+        let mut machine = Machine::new(program.clone(), 1, 0);
+        machine.begin(0);
+        let mut seen = Vec::new();
+        loop {
+            match machine.step() {
+                Step::Execute { text, .. } => {
+                    seen.push(text.split(' ').next().unwrap().to_owned());
+                    let affected = if text.starts_with("SELECT") {
+                        9
+                    } else {
+                        affected
+                    };
+                    machine.answered(Reply {
+                        affected,
+                        ..Reply::default()
+                    });
+                }
+                Step::End(ending) => {
+                    assert_eq!(ending, Ending::Done);
+                    return seen.join(" ");
+                }
+                step => panic!("{step:?}"),
+            }
+        }
+    };
+    assert_eq!(changed(0), "UPDATE SELECT INSERT WITH");
+    assert_eq!(changed(1), "UPDATE SELECT WITH");
+    assert_eq!(changed(3), "UPDATE SELECT WITH SELECT");
+}
+
+#[test]
+fn only_a_script_that_uses_it_stores_how_many_rows_were_changed() {
+    let listed = |text: &str| compiled(text).explain().contains("SettleChanged");
+    assert!(listed(
+        "UPDATE t SET a = 1;\n\\if :rows_changed = 0\n\\abort\n\\endif\n"
+    ));
+    assert!(!listed("UPDATE t SET a = 1;\nSELECT 1;\n"));
+}

@@ -5,7 +5,7 @@
 use std::str::{self, FromStr as _};
 
 use crate::calendar::{parse_date, parse_timestamp};
-use crate::{Cell, ColumnType};
+use crate::{Cell, ColumnType, json};
 
 impl ColumnType {
     /// Whether `cell` is a value of this type, or the text form of one. NULL is of every type.
@@ -38,6 +38,16 @@ impl ColumnType {
                 Cell::Bool(_) | Cell::Int(0 | 1) | Cell::Text(b"0" | b"1")
             ),
             Self::Bytes => cell.as_text().is_some(),
+            Self::Json => match cell {
+                Cell::Text(text) => json::is_kept(text),
+                Cell::Double(number) => number.is_finite(),
+                Cell::Int(_) => true,
+                // Its text is a number.
+                Cell::Bool(_) | Cell::Null => false,
+            },
+            Self::Array(of) => cell
+                .as_text()
+                .is_some_and(|text| json::elements(text, of).is_some()),
         }
     }
 }
@@ -77,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_type_accepts_its_values_and_their_texts_and_nothing_else() {
-        let cases: [(&str, &[Cell<'_>], &[Cell<'_>]); 9] = [
+        let cases: [(&str, &[Cell<'_>], &[Cell<'_>]); 11] = [
             (
                 "smallint",
                 &[Null, Int(-32768), Text(b"7"), Bool(true)],
@@ -115,6 +125,16 @@ mod tests {
                 &[Text(b"noon"), Double(0.0)],
             ),
             ("bool", &[Bool(false), Int(1)], &[Int(2), Text(b"maybe")]),
+            (
+                "json",
+                &[Text(b"{\"a\": [1]}"), Int(1), Text(b"\"a\"")],
+                &[Text(b"a"), Text(b"{"), Bool(true)],
+            ),
+            (
+                "int[]",
+                &[Text(b"[1, null]"), Text(b"[]")],
+                &[Text(b"[1.5]"), Text(b"{1}"), Int(1)],
+            ),
         ];
         for (name, valid, invalid) in cases {
             let of_type: ColumnType = name.parse().expect("a type");

@@ -2,6 +2,7 @@
 
 use crate::calendar::{parse_date, parse_time, parse_timestamp};
 use crate::decimal::Decimal;
+use crate::json::of_json;
 use crate::value::Value;
 
 /// What a driver reports of the type of an answer's column, if it is more than plain text or a number.
@@ -24,6 +25,8 @@ pub enum CellType {
     Timestamp,
     /// The cell contains JSON.
     Document,
+    /// The cell contains a JSON array: the column holds lists.
+    List,
 }
 
 impl CellType {
@@ -47,6 +50,9 @@ impl CellType {
             Self::Time => parse_time(bytes).map(Value::Time),
             Self::Timestamp => parse_timestamp(bytes).map(Value::Timestamp),
             Self::Document => Some(Value::Document(text().into())),
+            Self::List => serde_json::from_slice(bytes)
+                .ok()
+                .map(|array| of_json(&array)),
         };
         typed.unwrap_or_else(|| plain(&text()))
     }
@@ -109,6 +115,11 @@ mod tests {
             (CellType::HexBytes, "\\x6162", Value::Bytes((*b"ab").into())),
             (CellType::HexBytes, "\\x616", text("\\x616")),
             (CellType::Document, "{}", Value::Document("{}".into())),
+            (
+                CellType::List,
+                "[1, \"a\"]",
+                Value::List([Value::Int(1), text("a")].into()),
+            ),
         ] {
             assert_eq!(
                 cell_type.value(Some(cell.as_bytes())),

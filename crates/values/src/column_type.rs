@@ -37,6 +37,54 @@ pub enum ColumnType {
     Bool,
     /// Bytes of any value and number.
     Bytes,
+    /// JSON text.
+    Json,
+    /// A list of values of one type, or NULLs; its text is a JSON array.
+    Array(ElementType),
+}
+
+/// The type of the elements of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ElementType {
+    /// 16 bits.
+    SmallInt,
+    /// 32 bits.
+    Int,
+    /// 64 bits.
+    BigInt,
+    /// IEEE 754, 64 bits.
+    Double,
+    /// A text of any length.
+    Text,
+    /// A truth value.
+    Bool,
+}
+
+impl ElementType {
+    /// The type of a column of such values.
+    #[must_use]
+    pub fn column_type(self) -> ColumnType {
+        match self {
+            Self::SmallInt => ColumnType::SmallInt,
+            Self::Int => ColumnType::Int,
+            Self::BigInt => ColumnType::BigInt,
+            Self::Double => ColumnType::Double,
+            Self::Text => ColumnType::Text,
+            Self::Bool => ColumnType::Bool,
+        }
+    }
+
+    fn of(column_type: ColumnType) -> Option<Self> {
+        match column_type {
+            ColumnType::SmallInt => Some(Self::SmallInt),
+            ColumnType::Int => Some(Self::Int),
+            ColumnType::BigInt => Some(Self::BigInt),
+            ColumnType::Double => Some(Self::Double),
+            ColumnType::Text => Some(Self::Text),
+            ColumnType::Bool => Some(Self::Bool),
+            _ => None,
+        }
+    }
 }
 
 /// An unknown type name.
@@ -48,7 +96,8 @@ impl fmt::Display for UnknownType {
         write!(
             out,
             "expected one of smallint, int, bigint, decimal(p,s), float, double, char(n), varchar(n), text, date, \
-             timestamp, bool, bytes, found {:?}",
+             timestamp, bool, bytes, json; or an array: smallint[], int[], bigint[], double[], text[], bool[]; found \
+             {:?}",
             self.0
         )
     }
@@ -72,6 +121,8 @@ impl fmt::Display for ColumnType {
             Self::Timestamp => out.write_str("timestamp"),
             Self::Bool => out.write_str("bool"),
             Self::Bytes => out.write_str("bytes"),
+            Self::Json => out.write_str("json"),
+            Self::Array(of) => write!(out, "{}[]", of.column_type()),
         }
     }
 }
@@ -81,6 +132,12 @@ impl FromStr for ColumnType {
 
     fn from_str(text: &str) -> Result<Self, UnknownType> {
         let unknown = || UnknownType(text.to_owned());
+        if let Some(element) = text.trim().strip_suffix("[]") {
+            let element = element.parse().map_err(|_| unknown())?;
+            return ElementType::of(element)
+                .map(Self::Array)
+                .ok_or_else(unknown);
+        }
         let (word, sizes) = match text.trim().split_once('(') {
             Some((word, rest)) => (word, rest.strip_suffix(')').ok_or_else(unknown)?),
             None => (text.trim(), ""),
@@ -106,6 +163,7 @@ impl FromStr for ColumnType {
             ("timestamp", []) => Ok(Self::Timestamp),
             ("bool", []) => Ok(Self::Bool),
             ("bytes", []) => Ok(Self::Bytes),
+            ("json", []) => Ok(Self::Json),
             _ => Err(unknown()),
         }
     }
@@ -113,7 +171,7 @@ impl FromStr for ColumnType {
 
 #[cfg(test)]
 mod tests {
-    use super::ColumnType;
+    use super::{ColumnType, ElementType};
 
     #[test]
     fn a_type_is_parsed_as_workloads_spell_it() {
@@ -124,6 +182,9 @@ mod tests {
         assert_eq!("decimal(9, 2)".parse(), Ok(decimal));
         assert_eq!("char(16)".parse(), Ok(ColumnType::Char(16)));
         assert_eq!(decimal.to_string(), "decimal(9,2)");
+        let array = ColumnType::Array(ElementType::Text);
+        assert_eq!("text[]".parse(), Ok(array));
+        assert_eq!(array.to_string(), "text[]");
         for wrong in [
             "",
             "int(4)",
@@ -133,6 +194,9 @@ mod tests {
             "char(x)",
             "integer",
             "char(1",
+            "int[][]",
+            "json[]",
+            "[]",
         ] {
             assert!(wrong.parse::<ColumnType>().is_err(), "{wrong:?}");
         }

@@ -1,6 +1,7 @@
 //! Values, rows, random streams, and the interface of row sources.
 
 mod accepts;
+mod array_text;
 pub mod calendar;
 mod cell_type;
 mod column_type;
@@ -8,7 +9,9 @@ mod comparable;
 mod decimal;
 mod digest;
 mod distribution;
+pub mod json;
 mod literal;
+mod number_form;
 mod number_text;
 mod piece;
 mod random;
@@ -17,8 +20,9 @@ mod rows_digest;
 mod shapes;
 mod value;
 
+pub use array_text::{BracedElement, json_of_braced, write_braced};
 pub use cell_type::{CellType, from_hex};
-pub use column_type::{ColumnType, UnknownType};
+pub use column_type::{ColumnType, ElementType, UnknownType};
 pub use decimal::Decimal;
 pub use digest::{RowHash, row_sum};
 pub use distribution::{Distribution, duration};

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use crate::comparable::comparable_text;
-use crate::{CellType, RowHash, from_hex};
+use crate::{CellType, RowHash, from_hex, json};
 
 /// The rows of one answer, or of several.
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,10 +44,9 @@ impl RowsDigest {
                 let bytes = from_hex(text).map_or(Cow::Borrowed(text), Cow::Owned);
                 self.row.cell(Some(bytes.trim_ascii_end()));
             }
-            CellType::Document => {
-                let mut letters = text.to_vec();
-                letters.retain(|letter| !letter.is_ascii_whitespace());
-                self.row.cell(Some(&letters));
+            CellType::Document | CellType::List => {
+                let common = json::comparable(text).map_or(Cow::Borrowed(text), Cow::Owned);
+                self.row.cell(Some(&common));
             }
             _ => self.untyped(text),
         }
@@ -99,7 +98,7 @@ fn without_zone(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::RowsDigest;
-    use crate::CellType::{self, Bytes, Document, HexBytes, Plain};
+    use crate::CellType::{self, Bytes, Document, HexBytes, List, Plain};
 
     fn digest(cells: &[(&str, CellType)]) -> (u64, u64, String) {
         let mut rows = RowsDigest::default();
@@ -131,6 +130,11 @@ mod tests {
             ),
             (("\\x6869", HexBytes), ("hi", Bytes)),
             (("{\"a\": 1}", Document), ("{\"a\":1}", Document)),
+            (
+                ("{\"b\": 1.0, \"a\": [2]}", Document),
+                ("{\"a\":[2],\"b\":1}", Plain),
+            ),
+            (("[1, 2]", List), ("[1,2]", Plain)),
         ] {
             assert_eq!(digest(&[left]), digest(&[right]), "{left:?} {right:?}");
         }

@@ -199,6 +199,7 @@ def _sql(workload: Workload, name: str | None, table: Table) -> dict[str, Any]:
     return {
         "insert": dialect.insert(table),
         "literal_style": dialect.literal_style,
+        "has_braced_arrays": dialect.has_braced_arrays,
         "rows_per_statement": _ROWS_PER_STATEMENT,
     }
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from assay.conformance.failures import NotMet
 from assay.conformance.requirement import requirement
 from assay.conformance.subject import Row, Subject, insist_on_class
 from assay.dialects.protocol import Column, SingleRows
+from assay.load.digest import table_digest
 
 _STORED = ("tables", "stored rows")
 
@@ -108,6 +110,46 @@ def timestamps_are_kept_to_the_microsecond(subject: Subject) -> None:
     )
 
 
+_DOCUMENTS: list[object] = [
+    {"b": {"c": [1, {"d": None}], "é": 'it\'s "so" \\ 🐘\n'}, "a": 1.5, "on": True},
+    [1, "two", [], {}],
+    {},
+]
+_ARRAYS: list[list[object]] = [
+    [[1, None, -32768], [2147483647], [-(1 << 63), 0], [0.1, -2, 1e300], ["1", ""], [True]],
+    [[7], [None], [1], [2.5], ['a "b" \\ c,{}[]\n', "NULL", None, "🐘"], [None, False]],
+    [[], [], [], [], [], []],
+]
+_ARRAY_TYPES = ["smallint[]", "int[]", "bigint[]", "double[]", "text[]", "bool[]"]
+
+
+@requirement(*_STORED, "documents")
+def documents_and_arrays_are_kept(subject: Subject) -> None:
+    """Whatever the order of their keys and the digits of their numbers."""
+    rows = [[found, *arrays] for found, arrays in zip(_DOCUMENTS, _ARRAYS, strict=True)]
+    _keeps(subject, ["json", *_ARRAY_TYPES], rows)
+    _keeps(subject, ["bytes", "json", "int[]"], [[b"\xff\x00", {"a": 1}, [1]]])
+
+
+@requirement(*_STORED, "documents", spellings=(SingleRows,))
+def documents_and_lists_of_scripts_stay_what_they_are(subject: Subject) -> None:
+    """Bound to values of a statement, they are the same as those that are loaded."""
+    dialect = subject.dialect
+    assert isinstance(dialect, SingleRows)
+    columns = [Column("d", "json"), Column("n", "int[]"), Column("t", "text[]")]
+    cells = zip(_DOCUMENTS, [[1, -2], [3], []], [['a "b" \\'], ["x,y", "z"], []], strict=True)
+    rows: list[Row] = [(number, *row) for number, row in enumerate(cells)]
+    loaded, bound = subject.made("loaded", *columns), subject.made("bound", *columns)
+    subject.load(loaded, rows)
+    names = ("id", "d", "n", "t")
+    insert = dialect.insert_row(bound, [f":{name}" for name in names])
+    for protocol, row in zip(("prepared", "extended", "prepared"), rows, strict=True):
+        subject.ask(insert, dict(zip(names, row, strict=True)), protocol)
+    found = [table_digest(subject.deployment, dialect, table) for table in (loaded, bound)]
+    if found[0] != found[1]:
+        raise NotMet(f"loaded: {subject.rows(loaded)}; bound by a script: {subject.rows(bound)}")
+
+
 @requirement(*_STORED, "typed columns", spellings=(SingleRows,))
 def a_value_beyond_its_column_is_refused_as_data(subject: Subject) -> None:
     """Inserted with a bound value, and loaded, where the engine may refuse it first."""
@@ -146,6 +188,8 @@ REQUIREMENTS = (
     dates_that_the_julian_calendar_skips_are_kept,
     timestamps_are_kept_from_the_year_1_to_9999,
     timestamps_are_kept_to_the_microsecond,
+    documents_and_arrays_are_kept,
+    documents_and_lists_of_scripts_stay_what_they_are,
     a_value_beyond_its_column_is_refused_as_data,
     a_text_beyond_its_column_is_refused_as_data,
 )

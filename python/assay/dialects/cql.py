@@ -40,7 +40,10 @@ _TYPE_WORDS = {
     "timestamp": "timestamp",  # of whole milliseconds
     "bool": "boolean",
     "bytes": "blob",
+    "json": "text",
 }
+"""JSON is kept as text."""
+
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -80,7 +83,7 @@ class CqlDialect(NamedInText, MinimalDialect):
         statements = []
         for index in table.indexes:
             first = table.column(index.columns[0])
-            if first.name in has_one or first.wide or first.type in ("text", "bytes"):
+            if first.name in has_one or first.wide or first.has_any_length:
                 continue
             has_one.add(first.name)
             statements.append(
@@ -173,7 +176,14 @@ class CqlDialect(NamedInText, MinimalDialect):
         return f" WITH {' AND '.join(parts)}" if parts else ""
 
     def _column(self, column: Column) -> str:
-        return f"{self.identifier(column.name)} {_TYPE_WORDS[column.family]}"
+        return f"{self.identifier(column.name)} {_type(column)}"
+
+
+def _type(column: Column) -> str:
+    """A list that is not frozen would be NULL where it is empty."""
+    if column.element is not None:
+        return f"frozen<list<{_TYPE_WORDS[column.element]}>>"
+    return _TYPE_WORDS[column.family]
 
 
 def has_row_id(table: Table) -> bool:

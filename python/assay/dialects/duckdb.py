@@ -35,11 +35,16 @@ class DuckdbDialect(StandardSql):
         "double": "DOUBLE",
         "text": "VARCHAR",
         "bytes": "BLOB",
+        "json": "JSON",
     }
 
     isolation_levels: tuple[str, ...] = ()
     """None can be asked for. A transaction works on a snapshot; where two change one row, the
     second is refused."""
+
+    def array_of(self, element: str) -> str:
+        """A list."""
+        return f"{self.type_words[element]}[]"
 
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """Foreign keys too, which cannot be added later; they need the keys that they refer to. The

@@ -122,4 +122,4 @@ def _bytes_of(column: Column, limits: SchemaLimits) -> int:
     length = _length_of(column)
     if length:
         return length * limits.bytes_per_character + 2
-    return 0 if column.family in ("text", "bytes") else _FIXED_BYTES
+    return 0 if column.has_any_length else _FIXED_BYTES

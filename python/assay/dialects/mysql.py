@@ -108,6 +108,7 @@ class MysqlDialect(StandardSql):
         # TIMESTAMP ends in 2038 and follows the session's time zone.
         "timestamp": "DATETIME(6)",
         "bytes": "LONGBLOB",
+        "json": "JSON",
     }
 
     lock_refused_codes: tuple[str, ...] = ("1242",)
@@ -155,11 +156,24 @@ class MysqlDialect(StandardSql):
     def bulk_statement(self, table: Table) -> str:
         """The file is the engine's stream of rows, its name a word that only an error shows. Where
         some of them hold bytes it has no character set: else the server (MySQL) refuses those that
-        are no text. Texts are checked when they are stored, either way."""
+        are no text, and JSON is said to be in one. Texts are checked when they are stored, either
+        way."""
         has_bytes = any(column.family == "bytes" for column in table.columns)
+        documents = [column.name for column in table.columns if column.is_document and has_bytes]
+        names = ", ".join(
+            f"@d{documents.index(column.name)}"
+            if column.name in documents
+            else self.identifier(column.name)
+            for column in table.columns
+        )
+        changes = ", ".join(
+            f"{self.identifier(name)} = CONVERT(@d{number} USING utf8mb4)"
+            for number, name in enumerate(documents)
+        )
         return (
             f"LOAD DATA LOCAL INFILE 'rows' INTO TABLE {self.identifier(table.name)} "
-            f"CHARACTER SET {'binary' if has_bytes else 'utf8mb4'} ({self.column_names(table)})"
+            f"CHARACTER SET {'binary' if has_bytes else 'utf8mb4'} ({names})"
+            + (f" SET {changes}" if changes else "")
         )
 
     def multi_row_statement(self, table: Table) -> str | None:

@@ -106,7 +106,7 @@ class OracleDialect(BoundedIndexes):
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """Raises `ArgumentError` for a key over a large object."""
         for name in table.primary_key:
-            if table.column(name).type in ("text", "bytes"):
+            if table.column(name).has_any_length:
                 raise ArgumentError(
                     f"the table {table.name} has {name} in its primary key, which is "
                     f"{table.column(name).type}: expected a type of bounded length",

@@ -50,7 +50,9 @@ class PostgresqlDialect(StandardSql):
         "decimal": "NUMERIC",
         "text": "TEXT",
         "bytes": "BYTEA",
+        "json": "JSONB",
     }
+    has_braced_arrays = True
 
     lock_refused_codes: tuple[str, ...] = ()
 
@@ -63,6 +65,9 @@ class PostgresqlDialect(StandardSql):
         """Only where length is bounded: a longer value would stop the load, because no B-tree entry
         could hold it."""
         return not may_be_long(column)
+
+    def array_of(self, element: str) -> str:
+        return f"{self.type_words[element]}[]"
 
     def create_table(self, table: Table, options: Mapping[str, str]) -> list[str]:
         """Without any key: an index that is made over all rows at once costs a fraction of one that

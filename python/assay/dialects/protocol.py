@@ -10,11 +10,15 @@ from typing import Protocol, runtime_checkable
 
 from assay.dialects.named_tables import NamedTables
 
+ELEMENTS = ("smallint", "int", "bigint", "double", "text", "bool")
+"""The types of the elements of arrays."""
+
 
 @dataclass(frozen=True)
 class Column:
     """A column in neutral terms. ``type``: smallint, int, bigint, decimal(p,s), float, double,
-    char(n), varchar(n), text, date, timestamp, bool, bytes."""
+    char(n), varchar(n), text, date, timestamp, bool, bytes, json; or an array of one of
+    `ELEMENTS`: int[]."""
 
     name: str
     type: str
@@ -29,6 +33,21 @@ class Column:
     def family(self) -> str:
         """The type without its parentheses: ``decimal``."""
         return self.type.partition("(")[0]
+
+    @property
+    def element(self) -> str | None:
+        """The type of the elements of an array; None: it is no array."""
+        return self.type.removesuffix("[]") if self.type.endswith("[]") else None
+
+    @property
+    def is_document(self) -> bool:
+        """Whether its values are JSON: documents, or arrays, which not every system has."""
+        return self.type == "json" or self.element is not None
+
+    @property
+    def has_any_length(self) -> bool:
+        """Whether its type sets no length."""
+        return self.is_document or self.type in ("text", "bytes")
 
 
 @dataclass(frozen=True)
@@ -236,6 +255,8 @@ class SqlText(Protocol):
     """Names by which people call its servers, the proper one first; none where the system has no
     client."""
     literal_style: str
+    has_braced_arrays: bool
+    """Whether the literal of an array is in braces: ``'{1,2}'``."""
     carriage_return: str | None
     """An expression for a carriage return, where the system's own client drops those that stand
     before a line feed within literals."""

@@ -31,6 +31,8 @@ class StandardSql(NamedInText, MinimalDialect):
     standard. For drivers that know no system: DB-API."""
     error_phrases: Mapping[str, str] = {}
     """The same by words of the message, in lower case, where the system has no code for it."""
+    has_braced_arrays: bool = False
+    """Whether the literal of an array is in braces: ``'{1,2}'``."""
     begins_implicitly: bool = False
     """There is no statement that begins a transaction: the first statement after its end does."""
 
@@ -62,7 +64,8 @@ class StandardSql(NamedInText, MinimalDialect):
         "bool": "BOOLEAN",
         "bytes": "BINARY LARGE OBJECT",
     }
-    """The word of each neutral type; what stands in parentheses behind one is kept."""
+    """The word of each neutral type; what stands in parentheses behind one is kept. Without one for
+    ``json``, JSON is kept as text."""
 
     def kept(self, table: Table) -> Table:
         """The table with the types that its values are kept in, where the dialect has a choice."""
@@ -274,8 +277,17 @@ class StandardSql(NamedInText, MinimalDialect):
         return f"{self.identifier(column.name)} {self.type_of(column)}{ending}"
 
     def type_of(self, column: Column) -> str:
+        if column.element is not None:
+            return self.array_of(column.element)
+        if column.type == "json":
+            return self.type_words.get("json", self.type_words["text"])
         word, parenthesis, rest = column.type.partition("(")
         return f"{self.type_words[word]}{parenthesis}{rest}"
+
+    def array_of(self, element: str) -> str:
+        """The type of an array; without one of the dialect's own it is kept as JSON."""
+        del element
+        return self.type_of(Column("", "json"))
 
     def default(self, column: Column) -> str:
         """The column's default as a literal: numbers and truth values stand bare."""
@@ -285,4 +297,4 @@ class StandardSql(NamedInText, MinimalDialect):
 
 def may_be_long(column: Column) -> bool:
     """Whether values of the column may be longer than an index entry of bounded size can hold."""
-    return column.wide or column.type in {"text", "bytes"}
+    return column.wide or column.has_any_length

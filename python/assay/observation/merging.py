@@ -77,6 +77,7 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
         client_cost=client_cost(
             [part.client_cost for part in parts], added.outcomes.ended, on_one_machine
         ),
+        next_transaction=max(part.next_transaction for part in parts),
         ended_by=_ended_by([part.ended_by for part in parts]),
     )
 

@@ -67,6 +67,8 @@ class EngineObservation(Shape, frozen=True):
     answers: tuple[AnswerReport, ...] = ()
     driver_counters: dict[str, int] = msgspec.field(default_factory=dict)
     unfinished: Unfinished | None = None
+    next_transaction: int = 0
+    """Above the numbers that its transactions had (``:transaction_number``)."""
 
 
 class Observation(EngineObservation, frozen=True):

@@ -67,6 +67,7 @@ def successive(parts: Sequence[Observation]) -> Observation:
         embedded_read_bytes=total_or_none([part.embedded_read_bytes for part in parts]),
         server_counters=dict(sum((Counter(part.server_counters) for part in parts), Counter())),
         script_warnings=tuple(dict.fromkeys(one for part in parts for one in part.script_warnings)),
+        next_transaction=max(part.next_transaction for part in parts),
         ended_by=parts[-1].ended_by,
     )
 

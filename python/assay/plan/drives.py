@@ -13,7 +13,7 @@ from assay.experiment.values import STOPS
 from assay.plan import driving as pace
 from assay.plan.values import PlannedRun
 from assay.registry import WORKLOAD_FILE
-from assay.text.quantities import CLIENTS, shown
+from assay.text.quantities import CLIENTS, WEIGHT_IN_A_MIX, shown
 from assay.workload.schema import evaluate
 from assay.workload.steps import Drive, Group, Step
 from assay.workload.values import Test, Workload
@@ -84,7 +84,8 @@ def drive(workload: Workload, run: PlannedRun, step: Drive) -> PlannedDrive:
             dict.fromkeys(name for planned_group in groups for name in planned_group.scripts)
         )
     of_step = replace(cell, clients=clients, driving=paced, parameters=parameters)
-    return PlannedDrive(step, replace(run, cell=of_step), scripts, own.order, own.mix, groups)
+    mix = weights(own.mix, known)
+    return PlannedDrive(step, replace(run, cell=of_step), scripts, own.order, mix, groups)
 
 
 def parameters_of(workload: Workload, run: PlannedRun, step: Step) -> Mapping[str, Scalar]:
@@ -137,6 +138,24 @@ def _clients(asked: int | str | None, parameters: Mapping[str, Scalar], otherwis
     return int(found)
 
 
+def weights(asked: Mapping[str, int | str], parameters: Mapping[str, Scalar]) -> Mapping[str, int]:
+    """The weights of a mix, with every parameter replaced by its value. Raises `ArgumentError`
+    where that is no weight, and where no script is left to run."""
+    found = {}
+    for script, weight in asked.items():
+        value = parameters[weight] if isinstance(weight, str) else weight
+        if not WEIGHT_IN_A_MIX.holds(value):
+            raise ArgumentError(
+                f"{weight} = {shown(value)}, the weight of {script}: expected "
+                f"{WEIGHT_IN_A_MIX.expected}"
+            )
+        found[script] = int(value)
+    if found and not any(found.values()):
+        named = ", ".join(f"{name} {asked[name]}" for name in found)
+        raise ArgumentError(f"no script of the mix has a weight above 0: {named}")
+    return found
+
+
 def _together(paced: Driving, clients: int) -> int | None:
     return None if paced.transactions is None else int(paced.transactions) * clients
 
@@ -153,7 +172,7 @@ def _group(
         name=group.name,
         scripts=group.scripts,
         order=group.order,
-        mix=group.mix,
+        mix=weights(group.mix, parameters),
         clients=clients or declared_clients(group, parameters),
         driving=pace.resolved(replace(whole, **changes), parameters),
     )

@@ -80,6 +80,8 @@ class RunState:
     """The system of the run; None: its steps bring up their own."""
     request: DataRequest | None = None
     """The data loaded last."""
+    next_transaction: int = 0
+    """Above the numbers of all transactions since the data were loaded."""
     reports: dict[str, Observation | OtherReport] = field(default_factory=dict)
     """By the name of the step."""
     new_report: Observation | OtherReport | None = None

@@ -131,7 +131,10 @@ def _session_statements(state: RunState, planned: PlannedDrive) -> list[str]:
 def observe(
     state: RunState, step: Step, planned: PlannedDrive, document: Mapping[str, Any]
 ) -> tuple[Observation, list[TimedSample]]:
-    """The observation of the document's clients, and the samples of the server's processes."""
+    """The observation of the document's clients, and the samples of the server's processes.
+    Transactions are numbered on from those of earlier steps on the same data."""
+    if state.next_transaction:
+        document = {**document, "first_transaction": state.next_transaction}
     context, pooled, cell = state.context, state.up(), planned.run.cell
     dialect = pooled.system.dialect
     is_read_only = bool(session_statements(state.workload, state.planned, dialect))
@@ -158,6 +161,7 @@ def observe(
             tables = state.workload.tables_for(cell.parameters, dialect.language)
             error.hint = reserved_names.hint(tables, document["scripts"], dialect)
         raise
+    state.next_transaction = max(state.next_transaction, observation.next_transaction)
     warned = tuple(context.compiled.warnings(planned))
     # Read-only sessions commit nothing, whatever their statements.
     writing = () if is_read_only else context.compiled.writing_types(planned, dialect)

@@ -22,7 +22,7 @@ from assay.drive.transactions import first_error
 from assay.errors import RunFailed
 from assay.files.toml_file import Section
 from assay.observation import Observation, ReferenceReport
-from assay.plan.drives import PlannedDrive
+from assay.plan.drives import PlannedDrive, weights
 from assay.steps.context import RunState
 from assay.steps.drive import observe
 from assay.steps.load import keep, load
@@ -130,7 +130,8 @@ class _Asked:
         )
         run = replace(state.planned, cell=changed)
         test = state.test
-        planned = PlannedDrive(Drive(step.alone), run, test.scripts, test.order, test.mix)
+        mix = weights(test.mix, workload.with_defaults(changed.parameters))
+        planned = PlannedDrive(Drive(step.alone), run, test.scripts, test.order, mix)
         scripts = scripts_of(workload, planned, dialect)
         self._document = document_of(workload, planned, dialect, scripts)
         named = replace(step, name=f"{clients} at once")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from assay.dialects.protocol import Column
+from assay.dialects.protocol import ELEMENTS, Column
 from assay.errors import ExperimentError
 from assay.files.toml_file import Section
 
@@ -26,11 +26,14 @@ TYPES = (
     "timestamp",
     "bool",
     "bytes",
+    "json",
+    *(f"{element}[]" for element in ELEMENTS),
 )
 NUMBERS = frozenset({"smallint", "int", "bigint", "decimal", "float", "double"})
 
 _TYPE = re.compile(
-    r"(?P<family>smallint|int|bigint|float|double|text|date|timestamp|bool|bytes)(?![\w(])"
+    rf"(?P<array>(?:{'|'.join(ELEMENTS)})\[\])"
+    r"|(?P<family>smallint|int|bigint|float|double|text|date|timestamp|bool|bytes|json)(?![\w([])"
     r"|(?P<exact>decimal)\s*\(\s*(?P<digits>\d+)\s*,\s*(?P<scale>\d+)\s*\)"
     r"|(?P<sized>char|varchar)\s*\(\s*(?P<length>\d+)\s*\)"
 )
@@ -110,7 +113,7 @@ def _type(section: Section, name: str, kind: re.Match[str]) -> str:
                 hint='"text" has no limit',
             )
         return f"{kind['sized']}({length})"
-    return kind["family"]
+    return kind["array"] or kind["family"]
 
 
 def _default(section: Section, name: str, type_: str, word: str) -> str:
@@ -121,8 +124,9 @@ def _default(section: Section, name: str, type_: str, word: str) -> str:
         fits, expected = re.fullmatch(r"[-+]?\d+(\.\d+)?", word) is not None, "a number"
     elif family == "bool":
         fits, expected = word in ("true", "false"), "true or false"
-    elif family == "bytes":
-        fits, expected = False, "none: bytes have no literal that all systems accept"
+    elif family in ("bytes", "json") or family.endswith("[]"):
+        kind = {"bytes": "bytes", "json": "documents"}.get(family, "arrays")
+        fits, expected = False, f"none: {kind} have no literal that all systems accept"
     else:
         fits, expected = word.startswith("'"), "a text in single quotes"
     if not fits:

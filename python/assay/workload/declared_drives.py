@@ -20,7 +20,7 @@ OF_GROUPS = (
 
 def read_drive(section: Section, names: Names, kind: type[Kind]) -> Kind:
     """The step, of class ``kind``."""
-    scripts = declared_scripts.read(section, names.scripts)
+    scripts = declared_scripts.read(section, names.scripts, names.parameters)
     groups = tuple(_groups(section, names))
     step = kind(
         scripts=scripts.names,
@@ -50,7 +50,7 @@ def _groups(section: Section, names: Names) -> list[Group]:
 
 
 def _group(section: Section, names: Names) -> Group:
-    scripts = declared_scripts.read(section, names.scripts)
+    scripts = declared_scripts.read(section, names.scripts, names.parameters)
     if not scripts.names:
         raise section.error(
             "a group needs scripts", hint='scripts = ["read.sql"], or weights in its mix'

@@ -1,5 +1,8 @@
 """Takes ``scripts``, ``mix`` and ``order`` of a test, a step or a group; returns the scripts that
 its clients run.
+
+A weight is a number or a parameter that holds it: ``mix = { browse = "reads", buy = 1 }``, or
+``scripts = ["browse@:reads", "buy@1"]``.
 """
 
 from __future__ import annotations
@@ -7,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from assay.errors import ExperimentError
 from assay.files.toml_file import Section
 from assay.text import quantities
-from assay.workload import script_names
+from assay.workload import driving, script_names
+from assay.workload.parameters import Parameter
 from assay.workload.values import Script
 
 ORDERS = ("sequence", "mix")
@@ -21,30 +26,74 @@ class Scripts:
 
     names: tuple[str, ...] = ()
     order: str = "sequence"
-    mix: Mapping[str, int] = field(default_factory=dict)
-    """Name → weight."""
+    mix: Mapping[str, int | str] = field(default_factory=dict)
+    """Name → weight, or the parameter that holds it."""
 
 
-def read(section: Section, known: Mapping[str, Script]) -> Scripts:
+def read(
+    section: Section, known: Mapping[str, Script], parameters: Mapping[str, Parameter]
+) -> Scripts:
     """The scripts, none where the section names none; raises `ExperimentError` with the line."""
-    mix = _mix(section, known)
-    listed = script_names.named(section, "scripts", section.texts("scripts", ()), known)
+    mix = _mix(section, known, parameters)
+    listed: dict[str, None] = {}
+    for word in section.texts("scripts", ()):
+        named, at, weight = word.rpartition("@")
+        names = script_names.named(section, "scripts", (named if at else word,), known)
+        listed |= dict.fromkeys(names)
+        for name in names if at else ():
+            if name in mix:
+                raise _two_weights(section, "scripts", name)
+            mix[name] = _weight_of_word(section, named, weight, parameters)
+    if mix and not any(mix.values()):
+        key = "mix" if "mix" in section else "scripts"
+        raise section.error("at least one weight of a mix must be above 0", key)
     order = section.choice("order", ORDERS, "mix" if mix else "sequence")
     if mix and order != "mix":
-        raise section.error("weights have no effect in a sequence", "mix", hint='order = "mix"')
+        raise section.error("weights have no effect in a sequence", "order", hint='order = "mix"')
     return Scripts(tuple(dict.fromkeys([*listed, *mix])), order, mix)
 
 
-def _mix(section: Section, known: Mapping[str, Script]) -> dict[str, int]:
+def _mix(
+    section: Section, known: Mapping[str, Script], parameters: Mapping[str, Parameter]
+) -> dict[str, int | str]:
     """``[tests.NAME.mix]``: script → its weight."""
     weights = section.section("mix")
-    mix: dict[str, int] = {}
+    mix: dict[str, int | str] = {}
     for word in weights.names():
-        weight = weights.whole(word, quantities.WEIGHT_IN_A_MIX)
+        weight = (
+            _parameter(weights, word, weights.text(word), parameters)
+            if weights.is_text(word)
+            else weights.whole(word, quantities.WEIGHT_IN_A_MIX)
+        )
         for name in script_names.named(weights, word, (word,), known):
             if name in mix:
-                raise weights.error(f"{name} has two weights", word, hint="leave one of them out")
+                raise _two_weights(weights, word, name)
             mix[name] = weight
-    if mix and not any(mix.values()):
-        raise section.error("at least one weight of a mix must be above 0", "mix")
     return mix
+
+
+def _weight_of_word(
+    section: Section, script: str, word: str, parameters: Mapping[str, Parameter]
+) -> int | str:
+    """What stands behind the ``@``: a number, or ``:parameter``."""
+    if word.startswith(":"):
+        return _parameter(section, "scripts", word[1:], parameters)
+    try:
+        return quantities.WEIGHT_IN_A_MIX.of_word(word)
+    except ValueError as error:
+        raise section.error(
+            f"{script}@{word}: {error}",
+            "scripts",
+            hint=f'"{script}@3", or "{script}@:name" with a parameter',
+        ) from None
+
+
+def _parameter(section: Section, key: str, name: str, parameters: Mapping[str, Parameter]) -> str:
+    """The name of a parameter that can hold a weight."""
+    if name not in parameters or parameters[name].type != "int":
+        raise driving.no_number(section, key, name, parameters, ("int",))
+    return name
+
+
+def _two_weights(section: Section, key: str, name: str) -> ExperimentError:
+    return section.error(f"{name} has two weights", key, hint="leave one of them out")

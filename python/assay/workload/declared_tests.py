@@ -51,7 +51,7 @@ def read(
 
 
 def _test(name: str, section: Section, known: Known) -> Test:
-    scripts = declared_scripts.read(section, known.scripts)
+    scripts = declared_scripts.read(section, known.scripts, known.parameters)
     test = Test(
         name=name,
         title=section.text("title"),

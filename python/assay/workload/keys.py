@@ -9,7 +9,7 @@ expression of parameters is true. A foreign key is ``column -> table(column)``. 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from assay.dialects.protocol import Column, ForeignKey, Index, Partitioning
 from assay.files.toml_file import Section
@@ -19,7 +19,9 @@ from assay.workload.schema import Expression
 _FOREIGN_KEY = re.compile(r"\s*(?P<own>[^>]+?)\s*->\s*(?P<table>[^()\s]+)\s*\((?P<theirs>[^()]+)\)")
 
 
-def indexes(section: Section, table: str, known: Collection[str]) -> dict[Index, Expression | None]:
+def indexes(
+    section: Section, table: str, known: Mapping[str, Column]
+) -> dict[Index, Expression | None]:
     """Index → the condition for creating it; None: always."""
     found: dict[Index, Expression | None] = {}
     for declared in section.texts_or_tables("indexes"):
@@ -35,7 +37,7 @@ def indexes(section: Section, table: str, known: Collection[str]) -> dict[Index,
     return found
 
 
-def _index(section: Section, table: str, known: Collection[str], text: str) -> Index:
+def _index(section: Section, table: str, known: Mapping[str, Column], text: str) -> Index:
     parts = [part.split() for part in text.split(",")]
     if not all(map(_is_in_order, parts)):
         raise section.error(
@@ -53,7 +55,7 @@ def _is_in_order(words: Sequence[str]) -> bool:
 
 
 def _ordered(
-    section: Section, key: str, known: Collection[str], parts: Sequence[Sequence[str]]
+    section: Section, key: str, known: Mapping[str, Column], parts: Sequence[Sequence[str]]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
     """The columns, and those of them in descending order."""
     columns = known_columns(section, key, known, tuple(part[0] for part in parts))
@@ -101,7 +103,7 @@ def partitioning(
     return Partitioning(by, order, descending)
 
 
-def unique(section: Section, known: Collection[str]) -> tuple[tuple[str, ...], ...]:
+def unique(section: Section, known: Mapping[str, Column]) -> tuple[tuple[str, ...], ...]:
     """The unique constraints, each a list of columns."""
     return tuple(
         known_columns(section, "unique", known, _split(columns))
@@ -109,7 +111,9 @@ def unique(section: Section, known: Collection[str]) -> tuple[tuple[str, ...], .
     )
 
 
-def foreign_keys(section: Section, table: str, known: Collection[str]) -> tuple[ForeignKey, ...]:
+def foreign_keys(
+    section: Section, table: str, known: Mapping[str, Column]
+) -> tuple[ForeignKey, ...]:
     """The foreign keys; `relations` checks their targets."""
     found = []
     for text in section.texts("foreign_keys", ()):
@@ -132,7 +136,7 @@ def foreign_keys(section: Section, table: str, known: Collection[str]) -> tuple[
 
 
 def known_columns(
-    section: Section, key: str, known: Collection[str], names: tuple[str, ...]
+    section: Section, key: str, known: Mapping[str, Column], names: tuple[str, ...]
 ) -> tuple[str, ...]:
     """The names, each checked to be a column and to occur once."""
     for position, name in enumerate(names):
@@ -142,6 +146,13 @@ def known_columns(
             )
         if name in names[:position]:
             raise section.error(f"{key} names the column {name!r} twice", key)
+        if known[name].is_document:
+            raise section.error(
+                f"{key} names the column {name!r} of type {known[name].type}: expected a type "
+                "whose values every system can compare",
+                key,
+                hint='a script can make an index over JSON: steps = [{ do = "ddl", script = "…" }]',
+            )
     return names
 
 

@@ -103,7 +103,7 @@ class Group:
     scripts: tuple[str, ...]
     """Names of the transaction types, in order."""
     order: str
-    mix: Mapping[str, int]
+    mix: Mapping[str, int | str]
     clients: int | str
     """Their number, or the parameter that holds it."""
     driving_changes: Mapping[str, Any] = field(default_factory=dict)
@@ -120,7 +120,7 @@ class Drive(Step):
     scripts: tuple[str, ...] = ()
     """Empty: those of the test, in its order."""
     order: str = "sequence"
-    mix: Mapping[str, int] = field(default_factory=dict)
+    mix: Mapping[str, int | str] = field(default_factory=dict)
     clients: int | str | None = None
     """Their number, or the parameter that holds it; None: that of the run."""
     is_one_client: bool = False

@@ -47,7 +47,17 @@ class Speaks(Protocol):
 
 
 class RunsScripts(Protocol):
-    """A test or a step, which names scripts and their weights."""
+    """A test or a step, which names scripts and their weights, or parameters that hold these."""
+
+    @property
+    def scripts(self) -> tuple[str, ...]: ...
+
+    @property
+    def mix(self) -> Mapping[str, int | str]: ...
+
+
+class MixedScripts(Protocol):
+    """The same with every weight as a number."""
 
     @property
     def scripts(self) -> tuple[str, ...]: ...
@@ -80,8 +90,8 @@ class Test:
     """Names of the transaction types, in order."""
     order: str = "sequence"
     """``sequence``: all scripts in order, once per pass; ``mix``: chosen by weight."""
-    mix: Mapping[str, int] = field(default_factory=dict)
-    """Name → weight in the mix; other scripts have the weight 1."""
+    mix: Mapping[str, int | str] = field(default_factory=dict)
+    """Name → weight in the mix, or the parameter that holds it; other scripts have the weight 1."""
     clients: tuple[int, ...] = (1,)
     driving: Driving = field(default_factory=Driving)
     """Numbers may be names of parameters."""
@@ -288,7 +298,7 @@ class Workload:
             raise unknown(f"test of {self.name}", name, self.tests)
         return self.tests[name]
 
-    def scripts_for(self, runs: RunsScripts, dialect: Speaks) -> tuple[Script, ...]:
+    def scripts_for(self, runs: MixedScripts, dialect: Speaks) -> tuple[Script, ...]:
         """The scripts of a test or step for one dialect, with its overrides, without those of
         `left_out`."""
         missing = self.left_out(runs, dialect)

@@ -106,9 +106,12 @@ impl Binder {
             ColumnType::Decimal { .. } => self.decimal(py, text).ok(),
             ColumnType::Date => self.of_text(py, &self.date, text).ok(),
             ColumnType::Timestamp => self.of_text(py, &self.timestamp, text).ok(),
-            ColumnType::Char(_) | ColumnType::Varchar(_) | ColumnType::Text | ColumnType::Bytes => {
-                None
-            }
+            ColumnType::Char(_)
+            | ColumnType::Varchar(_)
+            | ColumnType::Text
+            | ColumnType::Bytes
+            | ColumnType::Json
+            | ColumnType::Array(_) => None,
         }
     }
 

@@ -13,7 +13,15 @@ use super::scan::{write_length, write_measured};
 #[inline]
 pub(super) fn write(kind: &CqlType, value: Bound<'_>, out: &mut Vec<u8>) -> Option<()> {
     match value {
-        Bound::List(values) => write_measured(out, |out| write_list(kind, values, out)),
+        Bound::List(values) if holds_several(kind) => {
+            write_measured(out, |out| write_list(kind, values, out))
+        }
+        // A column of texts holds its JSON.
+        Bound::List(values) => {
+            let mut json = Vec::new();
+            Value::List(values.into()).write_text(&mut json);
+            bind_scalar::write(kind, Bound::Text(&json), out)
+        }
         Bound::Text(text) if holds_several(kind) => {
             write_json(kind, &serde_json::from_slice(text).ok()?, out)
         }

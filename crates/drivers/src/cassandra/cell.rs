@@ -24,12 +24,10 @@ pub(super) fn cell_type(kind: &CqlType) -> CellType {
         CqlType::Date => CellType::Date,
         CqlType::Time => CellType::Time,
         CqlType::Timestamp => CellType::Timestamp,
-        CqlType::List(_)
-        | CqlType::Set(_)
-        | CqlType::Map(..)
-        | CqlType::Udt(..)
-        | CqlType::Tuple(_)
-        | CqlType::FloatVector(_) => CellType::Document,
+        CqlType::List(_) | CqlType::Set(_) | CqlType::Tuple(_) | CqlType::FloatVector(_) => {
+            CellType::List
+        }
+        CqlType::Map(..) | CqlType::Udt(..) => CellType::Document,
         _ => CellType::Plain,
     }
 }

@@ -9,6 +9,7 @@ use super::column::LogicalType;
 use super::database::{Connection, c_text};
 use super::interface::{Handle, NO_ERROR, text_of, type_id as t};
 use super::library::Library;
+use super::list_text;
 use super::refusal;
 use crate::insert_text::columns_of;
 use crate::{ErrorClass, SystemError};
@@ -174,6 +175,15 @@ impl Appender {
                         .and_then(|text| text.parse().ok());
                     if let Some(number) = number {
                         return (library.append_int64)(appender, number);
+                    }
+                }
+                t::LIST => {
+                    if let Some(list) = list_text::of_array(text) {
+                        return (library.append_varchar_length)(
+                            appender,
+                            list.as_ptr().cast(),
+                            list.len() as u64,
+                        );
                     }
                 }
                 _ => {}

@@ -6,6 +6,7 @@ use assay_values::{Decimal, Value};
 
 use super::interface::{Handle, RawDecimal, type_id as t};
 use super::library::Library;
+use super::list_text;
 
 /// The most digits of the library's decimals.
 const MOST_DIGITS: u8 = 38;
@@ -57,8 +58,17 @@ pub(super) unsafe fn bind(
                 t::TIMESTAMP_TZ => (library.bind_timestamp_tz)(statement, index, *us),
                 _ => (library.bind_timestamp)(statement, index, *us),
             },
+            Value::List(values) if expected.id == t::LIST => {
+                let list = list_text::of_list(values);
+                text(library, statement, index, &list)
+            }
+            Value::Document(array) if expected.id == t::LIST => {
+                let list = list_text::of_array(array.as_bytes());
+                let list = list.as_deref().unwrap_or(array.as_bytes());
+                text(library, statement, index, list)
+            }
             Value::List(_) | Value::Document(_) => {
-                text(library, statement, index, &value.to_text())
+                text(library, statement, index, value.to_text().as_bytes())
             }
         }
     }
@@ -107,7 +117,7 @@ unsafe fn integer(
                 }
             }
             // A number compared with a text column: as its digits.
-            t::VARCHAR => return text(library, statement, index, &number.to_string()),
+            t::VARCHAR => return text(library, statement, index, number.to_string().as_bytes()),
             _ => {}
         }
         (library.bind_int64)(statement, index, number)
@@ -155,13 +165,13 @@ unsafe fn parsed(
             }
             _ => {}
         }
-        text(library, statement, index, words)
+        text(library, statement, index, words.as_bytes())
     }
 }
 
 /// # Safety
 /// As for [`bind`].
-unsafe fn text(library: &Library, statement: Handle, index: u64, words: &str) -> u32 {
+unsafe fn text(library: &Library, statement: Handle, index: u64, words: &[u8]) -> u32 {
     // SAFETY: as the caller says; the library copies the bytes.
     unsafe {
         (library.bind_varchar_length)(statement, index, words.as_ptr().cast(), words.len() as u64)

@@ -72,9 +72,8 @@ impl ColumnKind {
             ) => CellType::Timestamp,
             Self::Scalar(_) | Self::Enum { .. } => CellType::Plain,
             Self::Decimal { .. } => CellType::Decimal,
-            Self::List(_) | Self::Array(..) | Self::Struct(_) | Self::Map(_) | Self::Union(_) => {
-                CellType::Document
-            }
+            Self::List(_) | Self::Array(..) => CellType::List,
+            Self::Struct(_) | Self::Map(_) | Self::Union(_) => CellType::Document,
         }
     }
 }

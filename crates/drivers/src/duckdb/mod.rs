@@ -14,6 +14,7 @@ mod interface;
 mod interval;
 mod json;
 mod library;
+mod list_text;
 mod options;
 mod refusal;
 mod result;

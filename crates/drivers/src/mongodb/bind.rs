@@ -98,6 +98,10 @@ pub(super) fn cell(
             write::head(kind::NULL, name, out);
             return Some(());
         }
+        (Cell::Text(text), Some(ColumnType::Json | ColumnType::Array(_))) => {
+            let json = json::of_text(std::str::from_utf8(text).ok()?)?;
+            return extended::write_element(name, &json, out).ok();
+        }
         (Cell::Bool(truth), _) => return fixed(kind::BOOL, name, &[u8::from(truth)], out),
         (Cell::Int(number), Some(ColumnType::BigInt)) => {
             return fixed(kind::INT64, name, &number.to_le_bytes(), out);

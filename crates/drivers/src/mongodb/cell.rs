@@ -23,7 +23,8 @@ pub(super) fn cell_type(kind: u8) -> CellType {
         kind::BINARY => CellType::Bytes,
         kind::DECIMAL128 => CellType::Decimal,
         kind::DATE => CellType::Timestamp,
-        kind::DOCUMENT | kind::ARRAY => CellType::Document,
+        kind::DOCUMENT => CellType::Document,
+        kind::ARRAY => CellType::List,
         _ => CellType::Plain,
     }
 }

@@ -5,7 +5,8 @@
 //! as another value.
 
 use assay_values::calendar::{parse_date, parse_timestamp};
-use assay_values::{Cell, ColumnType, Row};
+use assay_values::json::elements;
+use assay_values::{Cell, ColumnType, ElementType, Row};
 
 /// The server's epoch is 2000-01-01: days and microseconds from 1970 to it.
 const DAYS_TO_2000: i32 = 10_957;
@@ -78,7 +79,13 @@ enum Field {
     /// Microseconds since 2000, 64 bits.
     Timestamp,
     Bool,
+    /// A version, then the text.
+    Json,
+    Array(ElementType),
 }
+
+/// Of the binary form of JSON.
+const JSON_VERSION: u8 = 1;
 
 impl Field {
     fn of(column: ColumnType) -> Option<Self> {
@@ -94,6 +101,8 @@ impl Field {
             ColumnType::Bool => Some(Self::Bool),
             // The cell holds the raw bytes.
             ColumnType::Bytes => Some(Self::Text),
+            ColumnType::Json => Some(Self::Json),
+            ColumnType::Array(of) => Some(Self::Array(of)),
             ColumnType::Decimal { .. } => None,
         }
     }
@@ -109,6 +118,8 @@ impl Field {
             Self::Date => "a date (YYYY-MM-DD)",
             Self::Timestamp => "a timestamp (YYYY-MM-DD HH:MM:SS)",
             Self::Bool => "bool (1 or 0)",
+            Self::Json => "json",
+            Self::Array(_) => "an array, as JSON, of elements of its type",
         }
     }
 
@@ -148,6 +159,13 @@ impl Field {
             }
             (Self::Date | Self::Timestamp, _) => None,
             (Self::Bool, _) => truth(cell).map(|truth| sized(out, [u8::from(truth)])),
+            (Self::Json, _) => measured(out, |out| {
+                out.push(JSON_VERSION);
+                cell.write_text(out);
+                Some(())
+            }),
+            (Self::Array(of), Cell::Text(text)) => array(text, of, out),
+            (Self::Array(_), _) => None,
         };
         written.is_some()
     }
@@ -171,6 +189,53 @@ fn sized<const SIZE: usize>(out: &mut Vec<u8>, bytes: [u8; SIZE]) {
     let length = u32::try_from(SIZE).expect("SIZE is at most 8");
     out.extend_from_slice(&length.to_be_bytes());
     out.extend_from_slice(&bytes);
+}
+
+/// Appends what `write` appends, with its length before it.
+fn measured(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Option<()>) -> Option<()> {
+    let start = out.len();
+    out.extend_from_slice(&[0; 4]);
+    write(out)?;
+    let length = u32::try_from(out.len() - start - 4).expect("rows are far below 4 GiB");
+    out[start..start + 4].copy_from_slice(&length.to_be_bytes());
+    Some(())
+}
+
+/// Appends an array of one dimension: how many there are, whether there are NULLs, the object id of the elements'
+/// type, their number, the index of the first; then each element. An empty one has no dimension.
+fn array(text: &[u8], of: ElementType, out: &mut Vec<u8>) -> Option<()> {
+    let elements = elements(text, of)?;
+    let (oid, field): (u32, _) = match of {
+        ElementType::SmallInt => (21, Field::Int2),
+        ElementType::Int => (23, Field::Int4),
+        ElementType::BigInt => (20, Field::Int8),
+        ElementType::Double => (701, Field::Float8),
+        ElementType::Text => (25, Field::Text),
+        ElementType::Bool => (16, Field::Bool),
+    };
+    let has_nulls = elements.iter().any(serde_json::Value::is_null);
+    let count = u32::try_from(elements.len()).ok()?;
+    measured(out, |out| {
+        for word in [u32::from(count > 0), u32::from(has_nulls), oid] {
+            out.extend_from_slice(&word.to_be_bytes());
+        }
+        if count > 0 {
+            out.extend_from_slice(&count.to_be_bytes());
+            out.extend_from_slice(&1_u32.to_be_bytes());
+        }
+        elements.iter().try_for_each(|element| {
+            let cell = match element {
+                serde_json::Value::Bool(truth) => Cell::Bool(*truth),
+                serde_json::Value::String(text) => Cell::Text(text.as_bytes()),
+                serde_json::Value::Number(number) => match number.as_i64() {
+                    Some(number) => Cell::Int(number),
+                    None => Cell::Double(number.as_f64()?),
+                },
+                _ => Cell::Null,
+            };
+            field.write(cell, out).then_some(())
+        })
+    })
 }
 
 fn int2(number: i64, out: &mut Vec<u8>) -> Option<()> {

@@ -22,14 +22,14 @@ pub(super) struct CopyData {
 }
 
 enum Form {
-    /// For each column, whether it holds bytes; empty: none does.
-    Text(Box<[bool]>),
+    /// Of columns of these types; empty: none is of a type that COPY spells otherwise.
+    Text(Box<[ColumnType]>),
     Binary(BinaryRow),
 }
 
 impl CopyData {
-    pub fn text(is_bytes: &[bool]) -> Self {
-        Self::of(Form::Text(is_bytes.into()))
+    pub fn text(types: &[ColumnType]) -> Self {
+        Self::of(Form::Text(types.into()))
     }
 
     /// # Panics
@@ -58,21 +58,23 @@ impl CopyData {
                 start
             }
         };
-        let mut written = Ok(());
-        match &self.form {
-            Form::Text(is_bytes) => copy_text::row(row, is_bytes, out),
+        let (before, mut header_bytes) = (out.len(), 0);
+        let written = match &self.form {
+            Form::Text(types) => copy_text::row(row, types, out),
             Form::Binary(form) => {
                 if self.rows == 0 {
                     out.extend_from_slice(copy_binary::HEADER);
                 }
-                let before = out.len();
-                written = form.write(row, out).map_err(|misfit| {
-                    out.truncate(before);
-                    let message = format!("row {}: {misfit}", self.rows + 1);
-                    SystemError::new(ErrorClass::Data, "", message)
-                });
+                header_bytes = out.len() - before;
+                form.write(row, out)
             }
-        }
+        };
+        let written = written.map_err(|misfit| {
+            // The header remains: it is sent once.
+            out.truncate(before + header_bytes);
+            let message = format!("row {}: {misfit}", self.rows + 1);
+            SystemError::new(ErrorClass::Data, "", message)
+        });
         self.rows += 1;
         let length = u32::try_from(out.len() - start - 1).expect("rows are far below 4 GiB");
         out[start + 1..start + 5].copy_from_slice(&length.to_be_bytes());

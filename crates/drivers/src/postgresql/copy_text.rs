@@ -3,23 +3,38 @@
 //! Cells are separated by a tab, rows by a line feed, NULL is `\N`, and the four special bytes are
 //! escaped (PostgreSQL manual, COPY, "Text Format").
 
-use assay_values::{Cell, Row};
+use assay_values::json::{elements, of_json};
+use assay_values::{Cell, ColumnType, Row, Value, write_braced};
 
-/// Appends one line. `is_bytes`: for each column, whether it holds bytes, which are written in
-/// hexadecimal; false for columns beyond its end.
-pub(super) fn row(row: &Row, is_bytes: &[bool], out: &mut Vec<u8>) {
+/// Appends one line. Of the columns' `types`, bytes are written in hexadecimal, and arrays in braces; an error names
+/// the column whose type cannot hold its value.
+pub(super) fn row(row: &Row, types: &[ColumnType], out: &mut Vec<u8>) -> Result<(), String> {
     for (index, cell) in row.cells().enumerate() {
         if index > 0 {
             out.push(b'\t');
         }
-        match cell {
-            Cell::Text(bytes) if is_bytes.get(index) == Some(&true) => hexadecimal(bytes, out),
-            Cell::Text(text) => escape(text, out),
-            Cell::Null => out.extend_from_slice(b"\\N"),
-            number => number.write_text(out),
+        match (cell, types.get(index)) {
+            (Cell::Null, _) => out.extend_from_slice(b"\\N"),
+            (Cell::Text(bytes), Some(ColumnType::Bytes)) => hexadecimal(bytes, out),
+            (Cell::Text(text), Some(&ColumnType::Array(of))) => {
+                let array = elements(text, of).ok_or_else(|| {
+                    let (number, text) = (index + 1, String::from_utf8_lossy(text));
+                    format!(
+                        "column {number}: expected {}[], found {text}",
+                        of.column_type()
+                    )
+                })?;
+                let values: Vec<Value> = array.iter().map(of_json).collect();
+                let mut braced = Vec::new();
+                write_braced(&values, &mut braced);
+                escape(&braced, out);
+            }
+            (Cell::Text(text), _) => escape(text, out),
+            (number, _) => number.write_text(out),
         }
     }
     out.push(b'\n');
+    Ok(())
 }
 
 /// Appends bytes as `\x…`; that backslash is escaped too.

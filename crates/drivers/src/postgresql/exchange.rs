@@ -22,6 +22,8 @@ pub(super) struct Exchange {
     pub(super) copies_out: bool,
     /// The server requested rows, as a bulk load expects.
     pub(super) took_rows: bool,
+    /// The answer has arrays, in the columns of `SessionState::elements`.
+    pub(super) has_arrays: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -49,6 +51,7 @@ impl Exchange {
             is_complete: false,
             copies_out: false,
             took_rows: false,
+            has_arrays: false,
         }
     }
 
@@ -101,6 +104,9 @@ impl Exchange {
         answer: &mut Answer,
     ) -> Result<Option<Progress>, SystemError> {
         match message.tag {
+            tag::DATA_ROW if self.has_arrays => {
+                rows::row_with_arrays(message.body, &kept.elements, answer)?;
+            }
             tag::DATA_ROW => rows::row(message.body, answer)?,
             tag::BIND_COMPLETE => {
                 if answer.wants_columns() {
@@ -126,7 +132,7 @@ impl Exchange {
         let Sent::Pipeline { owed } = &mut self.sent else {
             return Ok(None);
         };
-        self.copies_out = false;
+        (self.copies_out, self.has_arrays) = (false, false);
         *owed = owed
             .checked_sub(1)
             .ok_or_else(|| SystemError::protocol("the end of the pipeline", "another answer"))?;
@@ -147,14 +153,19 @@ impl Exchange {
     }
 
     #[cold]
-    fn name_columns(&self, kept: &SessionState, answer: &mut Answer) {
+    fn name_columns(&mut self, kept: &mut SessionState, answer: &mut Answer) {
+        let mut elements = std::mem::take(&mut kept.elements);
+        elements.clear();
         for column in self
             .statement(kept)
             .iter()
             .flat_map(|statement| &statement.columns)
         {
             answer.typed_column(&column.name, column.cell_type);
+            elements.push(column.elements);
         }
+        kept.elements = elements;
+        self.has_arrays = kept.elements.iter().any(Option::is_some);
     }
 }
 

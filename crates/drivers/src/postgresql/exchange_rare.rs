@@ -52,9 +52,12 @@ impl Exchange {
                 _ if answer.wants_columns() => {
                     // With several result sets, the columns are those of the last.
                     answer.forget_columns();
+                    kept.elements.clear();
                     rows::columns(message.body, |column| {
                         answer.typed_column(&column.name, column.cell_type);
+                        kept.elements.push(column.elements);
                     })?;
+                    self.has_arrays = kept.elements.iter().any(Option::is_some);
                 }
                 _ => {}
             },

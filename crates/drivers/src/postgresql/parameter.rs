@@ -23,6 +23,8 @@ pub(super) enum ParameterType {
     Bytea,
     /// A quoted literal, whose type the server infers. A number must not be sent as one.
     Quoted,
+    /// JSON: a list is no array there.
+    Json,
     /// Any other type, written as its literal.
     Text,
     /// The server could not infer the type: a type must be declared before a value can be sent.
@@ -47,6 +49,7 @@ impl ParameterType {
             23 => Self::Int4,
             700 => Self::Float4,
             701 => Self::Float8,
+            114 | 3802 => Self::Json,
             // Unknown and text, which the server infers if nothing else determines the type; dates and
             // times, network addresses and log positions, which it infers from the other operand
             // (`date - ?`); and arrays (`array || ?`).
@@ -67,7 +70,7 @@ impl ParameterType {
             Self::Float4 => 700,
             Self::Float8 => 701,
             Self::Numeric => 1700,
-            Self::Quoted | Self::Text | Self::Unknown => 0,
+            Self::Quoted | Self::Json | Self::Text | Self::Unknown => 0,
         }
     }
 
@@ -98,7 +101,7 @@ impl ParameterType {
     /// The format that values of this type usually have.
     pub fn usual_format(self) -> Format {
         match self {
-            Self::Numeric | Self::Quoted | Self::Text | Self::Unknown => Format::Text,
+            Self::Numeric | Self::Quoted | Self::Json | Self::Text | Self::Unknown => Format::Text,
             _ => Format::Binary,
         }
     }
@@ -109,7 +112,12 @@ impl ParameterType {
             Self::Bool => Some(Value::Bool(false)),
             Self::Int2 | Self::Int4 | Self::Int8 => Some(Value::Int(0)),
             Self::Float4 | Self::Float8 => Some(Value::Double(0.0)),
-            Self::Numeric | Self::Bytea | Self::Quoted | Self::Text | Self::Unknown => None,
+            Self::Numeric
+            | Self::Bytea
+            | Self::Quoted
+            | Self::Json
+            | Self::Text
+            | Self::Unknown => None,
         }
     }
 
@@ -179,6 +187,11 @@ impl ParameterType {
                 Value::Int(_) | Value::Double(_) | Value::Bool(_) | Value::Decimal(_),
             ) => return None,
             (Self::Numeric, value) if Self::of_literal(value) != Self::Numeric => return None,
+            (Self::Json, Value::List(_)) => {
+                let json = Value::Text(value.to_text().into());
+                write_text(&json, out);
+                return Some(Format::Text);
+            }
             (_, value) => {
                 write_text(value, out);
                 return Some(Format::Text);

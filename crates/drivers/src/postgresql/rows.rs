@@ -1,6 +1,6 @@
 //! Takes the messages with an answer's rows and counts; reports them to the answer without copying.
 
-use assay_values::CellType;
+use assay_values::{BracedElement, CellType, json_of_braced};
 
 use super::message::Fields;
 use crate::{Answer, SystemError};
@@ -24,11 +24,38 @@ pub(super) fn row(body: &[u8], answer: &mut Answer) -> Result<(), SystemError> {
     Ok(())
 }
 
+/// The same of an answer with arrays, which it gets as JSON arrays. `elements`: of each column, if it has them.
+#[cold]
+pub(super) fn row_with_arrays(
+    body: &[u8],
+    elements: &[Option<BracedElement>],
+    answer: &mut Answer,
+) -> Result<(), SystemError> {
+    let mut fields = Fields(body);
+    answer.begin_row();
+    for index in 0..usize::from(fields.count()?) {
+        let Ok(length) = usize::try_from(fields.int32()?) else {
+            answer.cell(None);
+            continue;
+        };
+        let text = fields.bytes(length)?;
+        let of = elements.get(index).copied().flatten();
+        match of.and_then(|of| json_of_braced(text, of)) {
+            Some(json) => answer.cell(Some(&json)),
+            None => answer.cell(Some(text)),
+        }
+    }
+    answer.end_row();
+    Ok(())
+}
+
 /// A column of an answer.
 #[derive(Clone, PartialEq)]
 pub(super) struct Column {
     pub name: Box<str>,
     pub cell_type: CellType,
+    /// Of a column of arrays.
+    pub elements: Option<BracedElement>,
 }
 
 /// Reports each column of a RowDescription.
@@ -40,9 +67,14 @@ pub(super) fn columns(body: &[u8], mut on_column: impl FnMut(Column)) -> Result<
     for _ in 0..fields.count()? {
         let name = String::from_utf8_lossy(fields.text()?).into();
         fields.bytes(BEFORE_THE_TYPE_BYTES)?;
-        let cell_type = cell_type(fields.int32()?);
+        let oid = fields.int32()?;
         fields.bytes(BEHIND_THE_TYPE_BYTES)?;
-        on_column(Column { name, cell_type });
+        let elements = elements_of(oid);
+        on_column(Column {
+            name,
+            cell_type: elements.map_or_else(|| cell_type(oid), |_| CellType::List),
+            elements,
+        });
     }
     Ok(())
 }
@@ -57,6 +89,20 @@ fn cell_type(oid: i32) -> CellType {
         1114 => CellType::Timestamp,
         1700 => CellType::Decimal,
         _ => CellType::Plain,
+    }
+}
+
+/// How the elements of an array type are read, by its object id.
+fn elements_of(oid: i32) -> Option<BracedElement> {
+    match oid {
+        1000 => Some(BracedElement::Bool),
+        // Whole numbers, floats, exact numbers, object ids.
+        1005 | 1007 | 1016 | 1021 | 1022 | 1231 | 1028 => Some(BracedElement::Number),
+        199 | 3807 => Some(BracedElement::Json),
+        // Characters, texts of both kinds, names; dates and times; UUIDs, network addresses.
+        1002 | 1009 | 1014 | 1015 | 1003 | 1182 | 1183 | 1115 | 1185 | 1187 | 2951 | 1040
+        | 1041 => Some(BracedElement::Text),
+        _ => None,
     }
 }
 

@@ -163,7 +163,7 @@ impl PostgresqlWire {
                     match progress {
                         Progress::BulkReady => {
                             self.copy = Some(match &*kept.bulk_types {
-                                [] => CopyData::text(&kept.bulk_bytes),
+                                [] => CopyData::text(&kept.bulk_text_types),
                                 types => CopyData::binary(types),
                             });
                         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use assay_values::ColumnType;
+use assay_values::{BracedElement, ColumnType};
 
 use super::parameter::ParameterType;
 use super::rows::Column;
@@ -45,8 +45,10 @@ pub(super) struct SessionState {
     pub declaring: Vec<u32>,
     /// Column types of the bulk load, if its rows are sent in binary; empty: as text.
     pub bulk_types: Box<[ColumnType]>,
-    /// If rows are sent as text, for each column whether it holds bytes.
-    pub bulk_bytes: Box<[bool]>,
+    /// The same, if they are sent as text.
+    pub bulk_text_types: Box<[ColumnType]>,
+    /// Of each column of the last answer whose columns were named, if it holds arrays.
+    pub elements: Vec<Option<BracedElement>>,
     /// Why the load was aborted: the server reports that as a cancelled query.
     pub gave_up: Option<SystemError>,
 }

@@ -83,10 +83,7 @@ impl Wire for PostgresqlWire {
                     None => {
                         query(text, out)?;
                         self.kept.bulk_types = Box::default();
-                        self.kept.bulk_bytes = types
-                            .iter()
-                            .map(|&of| of == assay_values::ColumnType::Bytes)
-                            .collect();
+                        self.kept.bulk_text_types = types.into();
                     }
                 }
                 Sent::Bulk

@@ -51,6 +51,8 @@ pub struct End {
     pub at_ns: u64,
     pub passes: u64,
     pub transactions: u64,
+    /// Above the numbers of its transactions.
+    pub next_number: u64,
     pub worktime: Worktime,
     pub state: EndState,
 }

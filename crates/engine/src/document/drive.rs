@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use assay_script::{Lexer, LiteralStyle, of_json};
+use assay_script::{Lexer, LiteralStyle};
+use assay_values::json::of_json;
 use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
@@ -115,6 +116,9 @@ pub struct DriveDocument {
     pub per_statement: bool,
     /// The seed of all random values of the run.
     pub seed: u64,
+    /// The number of the first transaction: above those of earlier drives on the same data.
+    #[serde(default, deserialize_with = "null_is_default")]
+    pub first_transaction: u64,
     /// Whether answers are hashed and compared between clients; otherwise only their rows are counted.
     #[serde(default, deserialize_with = "null_is_default")]
     pub digest: bool,

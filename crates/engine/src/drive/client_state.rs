@@ -38,8 +38,9 @@ pub struct ClientState<'a> {
     pub pipeline: Vec<Queued>,
     pub(super) tally: Tally,
     pub(super) permanent_failures: PermanentFailures,
-    /// Transactions that it has begun, those of the warm-up included.
-    begun: u64,
+    /// Above the numbers of the transactions that it has begun, those of the warm-up included; without numbers of
+    /// a list, how many there are.
+    next_number: u64,
     /// Rows of answers that it has got to compare.
     pub(super) compared_rows: u64,
     has_begun: bool,
@@ -69,7 +70,7 @@ impl<'a> ClientState<'a> {
             pipeline: Vec::new(),
             tally: Tally::new(schedule.measure_ns, schedule.stop_ns),
             permanent_failures: PermanentFailures::default(),
-            begun: 0,
+            next_number: 0,
             compared_rows: 0,
             has_begun: false,
             is_reconnecting: false,
@@ -230,7 +231,7 @@ impl<'a> ClientState<'a> {
             paused_ns: 0,
         };
         self.has_begun = true;
-        self.begun += 1;
+        self.next_number = self.next_number.max(number.unwrap_or(0)) + 1;
         self.session.begin();
         self.tally.begun(&transaction);
         recorder.attempts[script.transaction_type as usize] += u64::from(is_measured);
@@ -242,7 +243,7 @@ impl<'a> ClientState<'a> {
         if !self.plan.compares_answers || self.compared_rows >= COMPARED_ROWS {
             return None;
         }
-        let number = u8::try_from(number.unwrap_or(self.begun)).ok()?;
+        let number = u8::try_from(number.unwrap_or(self.next_number)).ok()?;
         (number < COMPARED_TRANSACTIONS).then_some(number)
     }
 
@@ -356,6 +357,7 @@ impl<'a> ClientState<'a> {
             at_ns: now_ns,
             passes: self.tally.passes,
             transactions: self.tally.transactions,
+            next_number: self.next_number,
             worktime: self.tally.finish(now_ns),
             state,
         });

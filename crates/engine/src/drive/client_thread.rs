@@ -85,6 +85,7 @@ pub fn run(
                 at_ns: 0,
                 passes: 0,
                 transactions: 0,
+                next_number: 0,
                 worktime: Worktime::default(),
                 state,
             });

@@ -84,6 +84,7 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
                     at_ns: 0,
                     passes: 0,
                     transactions: 0,
+                    next_number: 0,
                     worktime: Worktime::default(),
                     state: if is_refused(place) {
                         EndState::Refused

@@ -40,6 +40,8 @@ pub struct Plan {
     /// Clients in all processes together.
     pub of_clients: u32,
     pub seed: u64,
+    /// Added to the numbers of transactions where scripts use them.
+    pub first_transaction: u64,
     pub protocol: Protocol,
 }
 
@@ -152,6 +154,7 @@ impl Plan {
             compares_answers: document.compare_answers,
             statement_timeout_ns: document.statement_timeout_s.map(nanoseconds),
             seed: document.seed,
+            first_transaction: document.first_transaction,
             protocol: document.protocol,
             program: Arc::new(program),
         })

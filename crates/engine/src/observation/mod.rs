@@ -111,8 +111,19 @@ pub struct Observation {
     /// Transactions that were abandoned because they did not end; null if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
+    /// Above the numbers that its transactions had (`:transaction_number`).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub next_transaction: u64,
     /// Why the run ended.
     pub ended_by: EndedBy,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde asks for"
+)]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The JSON Schema of an [`Observation`]. The structs of this module are its only source.

@@ -159,6 +159,19 @@ fn named(text: &str, at: usize) -> Result<(statement::Part<'_>, usize), Defect> 
     }
 }
 
+/// Whether the first key is a command that changes documents.
+pub(super) fn changes_rows(text: &str) -> bool {
+    const COMMANDS: [&str; 5] = [
+        "insert",
+        "update",
+        "delete",
+        "findAndModify",
+        "findandmodify",
+    ];
+    let first = text.split('"').nth(1);
+    first.is_some_and(|first| COMMANDS.contains(&first))
+}
+
 /// Appends a JSON string.
 pub(super) fn string(text: &str, out: &mut String) {
     paste(&Value::Text(text.into()), out);

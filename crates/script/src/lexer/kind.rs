@@ -76,6 +76,17 @@ pub(super) fn of_sql(text: &str, lexer: Lexer) -> StatementKind {
     }
 }
 
+/// Whether a statement of SQL changes rows. One that begins with `WITH` does if such a word follows.
+pub(super) fn changes_rows(text: &str, lexer: Lexer) -> bool {
+    const CHANGES: [&str; 5] = ["insert", "update", "delete", "merge", "replace"];
+    let is_change = |word: &String| CHANGES.contains(&word.as_str());
+    let words = |most| words(text, |at| lexer.passage(text, at), most).unwrap_or_default();
+    match words(1).first() {
+        Some(first) if first == "with" => words(usize::MAX).iter().any(is_change),
+        first => first.is_some_and(is_change),
+    }
+}
+
 /// A batch is one statement. The words of SQL's transactions are recognised to be refused: CQL has none.
 pub(super) fn of_cql(text: &str) -> StatementKind {
     let words = words_of_one(text, Lexer::Cql).unwrap_or_default();

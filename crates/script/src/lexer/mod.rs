@@ -56,6 +56,20 @@ impl Lexer {
         }
     }
 
+    /// Whether a statement changes rows, by its first words: then `:rows_changed` is what the system answers to it.
+    pub(crate) fn changes_rows(self, text: &str) -> bool {
+        match self {
+            Self::Sql(_) => kind::changes_rows(text, self),
+            Self::Cql => false,
+            Self::Json => json::changes_rows(text),
+        }
+    }
+
+    /// Whether systems say how many rows a statement has changed.
+    pub(crate) fn counts_changes(self) -> bool {
+        self != Self::Cql
+    }
+
     /// Appends an identifier to the text of a statement.
     pub(crate) fn identifier(self, name: &str, text: &mut String) {
         match self {

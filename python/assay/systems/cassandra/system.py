@@ -100,8 +100,8 @@ class Cassandra:
     dialect: Dialect = DIALECT
     driver = "cassandra"
     capabilities = frozenset({
-        "tables", "stored rows", "exact decimals", "gregorian dates", "prepared statements",
-        "bulk load", "restart", "own processes",
+        "tables", "stored rows", "exact decimals", "documents", "gregorian dates",
+        "prepared statements", "bulk load", "restart", "own processes",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (
         NODES,

@@ -52,7 +52,7 @@ class Ferretdb:
     dialect: Dialect = DIALECT
     driver = "mongodb"
     capabilities = frozenset({
-        "tables", "stored rows", "unique keys", "exact decimals", "gregorian dates",
+        "tables", "stored rows", "unique keys", "exact decimals", "documents", "gregorian dates",
         "prepared statements", "bulk load", "restart", "own processes",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT)

@@ -50,7 +50,7 @@ class Mongodb:
     dialect: Dialect = DIALECT
     driver = "mongodb"
     capabilities = frozenset({
-        "tables", "stored rows", "unique keys", "exact decimals", "gregorian dates",
+        "tables", "stored rows", "unique keys", "exact decimals", "documents", "gregorian dates",
         "prepared statements", "bulk load", "restart", "own processes",
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL)

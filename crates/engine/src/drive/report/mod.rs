@@ -108,6 +108,10 @@ pub fn assemble(
         per_statement: statements(shared, &aggregator),
         intervals,
         errors: recorded.errors(|_| true),
+        next_transaction: match ends.iter().map(|end| end.next_number).max() {
+            None | Some(0) => 0,
+            Some(next) => next.saturating_add(plan.first_transaction),
+        },
         ended_by: ends::ended_by(ends, watched.was_interrupted),
         client_ends: ends
             .iter()
