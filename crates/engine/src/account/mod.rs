@@ -10,7 +10,8 @@
 //! A transaction costs one sample of 32 bytes in its thread's buffer. When the buffer is full, its thread
 //! adds it to an aggregator; ten times a second the supervisor empties all buffers, so that progress and
 //! intervals are right even while every client waits. So there are histograms for each processor, not for
-//! each of a thousand client threads, and a transaction writes no memory that two threads share.
+//! each of a thousand client threads, and a transaction writes no memory that two threads share; what is counted by
+//! statement too, unless there are more threads than processors (`statement_log`).
 
 mod aggregator;
 mod answer_sums;
@@ -25,6 +26,7 @@ mod sample;
 mod second;
 mod stalls;
 mod statement_answers;
+mod statement_log;
 mod thread_recorder;
 mod worktime;
 
@@ -42,5 +44,6 @@ pub use stalls::Waits;
 pub use statement_answers::{
     COMPARED_ROWS, COMPARED_TRANSACTIONS, Completed, StatementAnswers, rows_of, stages,
 };
+pub use statement_log::{LogOf, SharedLog, StatementLog};
 pub use thread_recorder::{End, EndState, ThreadRecorder};
 pub use worktime::Worktime;

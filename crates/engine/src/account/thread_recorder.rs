@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    Aggregator, AnswerSum, Completed, ErrorLog, Layout, ResultLog, Sample, SampleBuffer,
-    StatementAnswers, Unit, Waits, Worktime,
+    Aggregator, AnswerSum, Completed, ErrorLog, Layout, LogOf, Sample, SampleBuffer, Unit, Waits,
+    Worktime,
 };
 use crate::observation::Outcome;
 
-/// The records of one thread. Only the buffer and the aggregator are shared with other threads.
+/// The records of one thread. Only the buffer, the aggregator and, of many threads, the log are shared with others.
 #[derive(Debug)]
 pub struct ThreadRecorder {
     /// Measured transactions that were started, or were due and skipped; by transaction type.
@@ -21,11 +21,10 @@ pub struct ThreadRecorder {
     /// Sessions that were lost and reopened.
     pub reconnects: u64,
     pub errors: ErrorLog,
-    pub results: ResultLog,
+    /// What is counted by statement.
+    pub log: LogOf,
     /// By transaction type, where answers are summed.
     pub answer_sums: Vec<AnswerSum>,
-    /// By statement, where answers are compared with those of other runs; otherwise empty.
-    pub answers: Vec<StatementAnswers>,
     /// By group: the transactions whose answers are compared.
     pub completed: Vec<Completed>,
     pub ends: Vec<End>,
@@ -73,6 +72,7 @@ impl ThreadRecorder {
     #[must_use]
     pub fn new(
         layout: &Layout,
+        log: LogOf,
         buffer: Arc<SampleBuffer>,
         aggregator: Arc<Mutex<Aggregator>>,
     ) -> Self {
@@ -82,12 +82,8 @@ impl ThreadRecorder {
             statements: 0,
             reconnects: 0,
             errors: ErrorLog::default(),
-            results: ResultLog::new(layout.statements),
+            log,
             answer_sums: vec![AnswerSum::default(); layout.types.len()],
-            answers: match layout.compares_answers {
-                true => vec![StatementAnswers::default(); layout.statements],
-                false => Vec::new(),
-            },
             completed: vec![Completed::default(); layout.groups.len()],
             ends: Vec::new(),
             waits: Waits::new(layout.types.len()),

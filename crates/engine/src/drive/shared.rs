@@ -13,7 +13,9 @@ use super::plan::Plan;
 use super::schedule::{Schedule, Signals};
 use super::start_barrier::{Start, StartBarrier};
 use crate::EngineError;
-use crate::account::{Aggregator, Outages, SampleBuffer, ThreadRecorder};
+use crate::account::{
+    Aggregator, LogOf, Outages, SampleBuffer, SharedLog, StatementLog, ThreadRecorder,
+};
 use crate::clock::Clock;
 use crate::cost;
 
@@ -28,6 +30,9 @@ pub struct Shared {
     pub buffers: Vec<Arc<SampleBuffer>>,
     /// One for each processor; thread *i* writes into aggregator *i* modulo their number.
     pub aggregators: Vec<Arc<Mutex<Aggregator>>>,
+    /// The same for what is counted by statement, where there are more threads than processors; otherwise each thread has
+    /// its own.
+    pub logs: Vec<SharedLog>,
     outages: Mutex<Outages>,
     /// By group, created when all clients are ready.
     open_loops: Vec<OnceLock<Option<OpenLoop>>>,
@@ -59,6 +64,7 @@ impl Shared {
     #[must_use]
     pub fn new(plan: Plan, threads: usize, shares: usize, processors: usize) -> Self {
         let aggregator = || Arc::new(Mutex::new(Aggregator::new(plan.layout())));
+        let log = || Arc::new(Mutex::new(StatementLog::new(&plan.layout())));
         Self {
             clock: Clock::start(),
             barrier: StartBarrier::default(),
@@ -68,6 +74,10 @@ impl Shared {
                 .map(|_| Arc::new(SampleBuffer::new()))
                 .collect(),
             aggregators: (0..threads.min(processors)).map(|_| aggregator()).collect(),
+            logs: match threads > processors {
+                true => (0..processors).map(|_| log()).collect(),
+                false => Vec::new(),
+            },
             open_loops: plan.groups.iter().map(|_| OnceLock::new()).collect(),
             shares,
             wakers: (0..shares).map(|_| OnceLock::new()).collect(),
@@ -84,8 +94,14 @@ impl Shared {
     #[must_use]
     pub fn recorder(&self, thread: usize) -> ThreadRecorder {
         let aggregator = &self.aggregators[thread % self.aggregators.len()];
+        let layout = self.plan.layout();
+        let log = match self.logs.len() {
+            0 => LogOf::Thread(StatementLog::new(&layout)),
+            logs => LogOf::Threads(self.logs[thread % logs].clone()),
+        };
         ThreadRecorder::new(
-            &self.plan.layout(),
+            &layout,
+            log,
             self.buffers[thread].clone(),
             aggregator.clone(),
         )

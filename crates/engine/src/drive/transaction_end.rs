@@ -52,25 +52,28 @@ impl ClientState<'_> {
             transaction.answered.add(answer.rows, answer.digest);
         }
         if self.plan.compares_answers && how.is_of_rows && transaction.error.is_none() {
-            let answers = &mut recorder.answers[statement as usize];
-            if transaction.is_measured {
-                answers.count(rows_of(answer));
-            }
-            if let Some(number) = transaction.compared_number {
-                self.compared_rows += answer.rows;
-                let client = if transaction.number.is_some() {
-                    0
-                } else {
-                    self.number
-                };
-                answers.compare(answer, number, client, how.has_parameters);
-            }
+            recorder.log.with(|log| {
+                let answers = &mut log.answers[statement as usize];
+                if transaction.is_measured {
+                    answers.count(rows_of(answer));
+                }
+                if let Some(number) = transaction.compared_number {
+                    self.compared_rows += answer.rows;
+                    let client = if transaction.number.is_some() {
+                        0
+                    } else {
+                        self.number
+                    };
+                    answers.compare(answer, number, client, how.has_parameters);
+                }
+            });
         }
         if transaction.error.is_none() && how.is_compared && transaction.is_measured {
             let Answer { rows, digest, .. } = *answer;
-            recorder
-                .results
-                .count(statement, rows, digest, self.number, now_ns);
+            recorder.log.with(|log| {
+                log.results
+                    .count(statement, rows, digest, self.number, now_ns);
+            });
         }
     }
 

@@ -13,8 +13,8 @@ use super::plan::Plan;
 use super::shared::Shared;
 use super::supervisor::Watched;
 use crate::account::{
-    Aggregator, AnswerSum, Completed, End, ErrorLog, ResultLog, StatementAnswers, ThreadRecorder,
-    TimeSpan, Waits, before_stop,
+    Aggregator, AnswerSum, Completed, End, ErrorLog, LogOf, ResultLog, StatementLog,
+    ThreadRecorder, TimeSpan, Waits, before_stop,
 };
 use crate::observation::{
     AnswerSumReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
@@ -32,11 +32,9 @@ struct Sums {
     abandoned: u64,
     cancelled: u64,
     errors: ErrorLog,
-    results: ResultLog,
+    log: StatementLog,
     /// By transaction type.
     answer_sums: Vec<AnswerSum>,
-    /// By statement, where they are compared.
-    answers: Vec<StatementAnswers>,
     /// By group.
     completed: Vec<Completed>,
     ends: Vec<End>,
@@ -125,9 +123,9 @@ pub fn assemble(
         suspensions,
         reconnects: sums.reconnects,
         outages: shared.outages().finish(began_ns, last_ns),
-        results: agreements(shared, &sums.results, has_digests),
+        results: agreements(shared, &sums.log.results, has_digests),
         answer_sums: answer_sums(plan, &sums.answer_sums),
-        answers: answers::of_statements(plan, &sums.answers, &sums.completed),
+        answers: answers::of_statements(plan, &sums.log.answers, &sums.completed),
         client_cost,
         driver_counters: sums.counters,
         unfinished: (sums.abandoned > 0).then(|| Unfinished {
@@ -170,7 +168,10 @@ impl Sums {
         let plan = &shared.plan;
         let mut sums = Self {
             begun: vec![Outcomes::default(); plan.types.len()],
-            results: ResultLog::new(plan.statements.len()),
+            log: StatementLog {
+                results: ResultLog::new(plan.statements.len()),
+                ..StatementLog::default()
+            },
             answer_sums: vec![AnswerSum::default(); plan.types.len()],
             completed: vec![Completed::default(); plan.groups.len()],
             waits: Waits::new(plan.types.len()),
@@ -186,13 +187,10 @@ impl Sums {
             sums.abandoned += recorder.abandoned;
             sums.cancelled += recorder.cancelled;
             sums.errors.merge(recorder.errors);
-            sums.results.merge(&recorder.results);
-            for (sum, added) in sums.answer_sums.iter_mut().zip(&recorder.answer_sums) {
-                sum.merge(added);
+            if let LogOf::Thread(log) = &recorder.log {
+                sums.log.merge(log);
             }
-            sums.answers
-                .resize(recorder.answers.len(), StatementAnswers::default());
-            for (sum, added) in sums.answers.iter_mut().zip(&recorder.answers) {
+            for (sum, added) in sums.answer_sums.iter_mut().zip(&recorder.answer_sums) {
                 sum.merge(added);
             }
             for (sum, added) in sums.completed.iter_mut().zip(&recorder.completed) {
@@ -203,6 +201,10 @@ impl Sums {
             for (name, count) in recorder.counters {
                 *sums.counters.entry(name).or_default() += count;
             }
+        }
+        for log in &shared.logs {
+            sums.log
+                .merge(&log.lock().unwrap_or_else(PoisonError::into_inner));
         }
         sums.ends.sort_by_key(|end| end.client);
         sums

@@ -1,0 +1,58 @@
+//! Takes the answers to statements; holds what is counted for each statement, for one thread or for several.
+//!
+//! A driver that blocks has a thread for each client. A thousand of them with ten thousand statements would need
+//! gigabytes, so where there are more threads than processors, several share a log.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::{Layout, ResultLog, StatementAnswers};
+
+/// What is counted, by statement.
+#[derive(Debug, Default)]
+pub struct StatementLog {
+    pub results: ResultLog,
+    /// Where answers are compared with those of other runs; otherwise empty.
+    pub answers: Vec<StatementAnswers>,
+}
+
+/// A log that other threads may use too.
+pub type SharedLog = Arc<Mutex<StatementLog>>;
+
+/// The log of one thread, or its share in one.
+#[derive(Debug)]
+pub enum LogOf {
+    Thread(StatementLog),
+    Threads(SharedLog),
+}
+
+impl StatementLog {
+    #[must_use]
+    pub fn new(layout: &Layout) -> Self {
+        Self {
+            results: ResultLog::new(layout.statements),
+            answers: match layout.compares_answers {
+                true => vec![StatementAnswers::default(); layout.statements],
+                false => Vec::new(),
+            },
+        }
+    }
+
+    pub fn merge(&mut self, other: &Self) {
+        self.results.merge(&other.results);
+        self.answers
+            .resize(other.answers.len(), StatementAnswers::default());
+        for (sum, added) in self.answers.iter_mut().zip(&other.answers) {
+            sum.merge(added);
+        }
+    }
+}
+
+impl LogOf {
+    #[inline]
+    pub fn with(&mut self, act: impl FnOnce(&mut StatementLog)) {
+        match self {
+            Self::Thread(log) => act(log),
+            Self::Threads(log) => act(&mut log.lock().unwrap_or_else(PoisonError::into_inner)),
+        }
+    }
+}
