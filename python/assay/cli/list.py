@@ -59,7 +59,15 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
     is_flag=True,
     help="Systems: also capabilities, options and how to get them; storages: also their options.",
 )
-def command(what: str, form: str, records: Path, datasets: Path | None, detail: bool) -> None:
+@click.option(
+    "--last",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Runs: only those of the last N experiments.",
+)
+def command(
+    what: str, form: str, records: Path, datasets: Path | None, detail: bool, last: int | None
+) -> None:
     """List systems, workloads, experiments, storages, runs or copies of loaded data.
 
     Experiments are the files that come with Assay: `assay run NAME.toml`.
@@ -78,11 +86,13 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
     Example:
       assay list systems
       assay list storages --detail
+      assay list runs --last 10
       assay list runs --format json
       assay list datasets --datasets /data/loaded
     """
     kinds = (
         ("records", ("runs",)),
+        ("last", ("runs",)),
         ("datasets", ("datasets",)),
         ("detail", ("systems", "storages")),
     )
@@ -99,7 +109,7 @@ def command(what: str, form: str, records: Path, datasets: Path | None, detail: 
         "storages": lambda: (
             (STORAGE_DETAIL, storage_option_rows()) if detail else (STORAGE_COLUMNS, storage_rows())
         ),
-        "runs": lambda: (RUN_COLUMNS, _runs(records)),
+        "runs": lambda: (RUN_COLUMNS, _runs(records, last)),
         "datasets": lambda: (DATASET_COLUMNS, _datasets(datasets)),
     }
     columns, found = found_by[what]()
@@ -206,7 +216,7 @@ def _series(workload: Workload) -> Iterator[rows.Row]:
         }
 
 
-def _runs(records: Path) -> list[rows.Row]:
+def _runs(records: Path, last: int | None) -> list[rows.Row]:
     from assay.record import Store
 
     with Store(records, must_exist=True) as store:
@@ -224,7 +234,7 @@ def _runs(records: Path) -> list[rows.Row]:
                 "verdict": run.verdict,
                 "parameters": dict(run.parameters),
             }
-            for run in store.runs()
+            for run in store.runs(last)
         ]
 
 

@@ -37,6 +37,12 @@ _LEAST_OF_A_FINGERPRINT = 6
     shell_complete=completers.metric,
     help="Metric that is shown. [default: the primary one of the test]",
 )
+@click.option(
+    "--last",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Only the last N experiments that have one of these cells. [default: all]",
+)
 @format_option(COMPARISON_FORMS)
 @click.option(
     "--charts",
@@ -57,6 +63,7 @@ _LEAST_OF_A_FINGERPRINT = 6
 def command(
     cells: tuple[str, ...],
     metric: str | None,
+    last: int | None,
     form: str,
     charts: Path | None,
     force: bool,
@@ -72,7 +79,7 @@ def command(
     \b
     Example:
       assay trend tpcb.simple-update
-      assay trend tpcb --charts pictures/
+      assay trend tpcb --last 20 --charts pictures/
       assay trend --records monday.sqlite --records tuesday.sqlite --format csv
     """
     if force and charts is None:
@@ -83,7 +90,7 @@ def command(
     from assay.report.comparisons import trend as report
     from assay.report.comparisons import trend_document
 
-    found = trends(_runs(cells, records), metric)
+    found = trends(_runs(cells, records, last), metric)
     found = [one for one in found if one.points and (cells or len(one.points) > 1)]
     if not found:
         raise ArgumentError(
@@ -103,32 +110,59 @@ def command(
         registry.report_form(form)(report.build(found, records), sys.stdout, detail=True)
 
 
-def _runs(cells: Sequence[str], records: Sequence[Path]) -> list[tuple[str, RunRecord]]:
-    """Those of the cells that are asked for, each with its record file."""
+def _runs(
+    cells: Sequence[str], records: Sequence[Path], last: int | None
+) -> list[tuple[str, RunRecord]]:
+    """Those of the cells that are asked for, each with its record file; of the ``last`` experiments
+    that have one."""
     from assay.record import Store
 
+    chosen = _last(_named(cells, records), last)
     found = []
+    for path, runs in chosen.items():
+        with Store(path, must_exist=True) as store:
+            found += [(str(path), store.run(run.id)) for run in runs]
+    return found
+
+
+def _named(cells: Sequence[str], records: Sequence[Path]) -> dict[Path, list[RunSummary]]:
+    """The runs of these cells, or of all; `ArgumentError` where there are none of one of them."""
+    from assay.record import Store
+
+    found: dict[Path, list[RunSummary]] = {}
     known: dict[str, None] = {}
     missing = dict.fromkeys(cells)
     for path in records:
         with Store(path, must_exist=True) as store:
-            summaries = [
-                run
-                for run in store.runs()
-                if run.begun_unix_ns is not None and not run.is_superseded
-            ]
-            known |= dict.fromkeys(run.full_test_name for run in summaries)
-            for run in summaries:
-                words = [word for word in cells if _is_named(run, word)]
-                for word in words:
-                    missing.pop(word, None)
-                if words or not cells:
-                    found.append((str(path), store.run(run.id)))
+            begun = [run for run in store.runs() if run.begun_unix_ns and not run.is_superseded]
+        known |= dict.fromkeys(run.full_test_name for run in begun)
+        for run in begun:
+            words = [word for word in cells if _is_named(run, word)]
+            for word in words:
+                missing.pop(word, None)
+            if words or not cells:
+                found.setdefault(path, []).append(run)
     for word in missing:
         raise ArgumentError(
             f"these records have no test and no cell {word!r}", hint=_hint(word, known)
         )
     return found
+
+
+def _last(found: dict[Path, list[RunSummary]], last: int | None) -> dict[Path, list[RunSummary]]:
+    """Those of the experiments that were begun last."""
+    if last is None:
+        return found
+    begun = {
+        (path, run.experiment_id): run.begun_unix_ns or 0
+        for path, runs in found.items()
+        for run in reversed(runs)  # so that the instant is that of the first
+    }
+    chosen = set(sorted(begun, key=lambda experiment: begun[experiment])[-last:])
+    return {
+        path: [run for run in runs if (path, run.experiment_id) in chosen]
+        for path, runs in found.items()
+    }
 
 
 def _hint(word: str, tests: Iterable[str]) -> str:

@@ -37,6 +37,7 @@ from assay.systems.abilities import (
     Restartable,
 )
 from assay.systems.protocol import ServerDirectory, System
+from assay.text import units
 from assay.text.reasons import with_log, with_more
 
 OnDirectory = Callable[[ServerDirectory], None]
@@ -152,7 +153,8 @@ class RunningSystem:
             if ended is not None and ended not in error.message:
                 self._name_too_little_memory(error, ended)
             elif self.choice.machine.cpus is not None and isinstance(error, SystemDied):
-                error.hint = error.hint or f"it was given {self.choice.machine.cpus:g} processors"
+                given = units.counted(self.choice.machine.cpus, "processor")
+                error.hint = error.hint or f"it was given {given}"
             if self._space is not None and self._space.reason is not None:
                 error.message = with_more(self._space.reason, error.message)
             if self._directory is not None:

@@ -32,9 +32,10 @@ class Questions(ABC):
     def _read(self, question: Change[T]) -> T:
         """The answer to a question."""
 
-    def runs(self) -> list[RunSummary]:
-        """Every run of every experiment, the newest last, in planned order within one."""
-        return self._read(reading.runs)
+    def runs(self, last: int | None = None) -> list[RunSummary]:
+        """Every run of every experiment, or of the ``last`` ones: the newest last, in planned order
+        within one."""
+        return self._read(lambda connection: reading.runs(connection, last))
 
     def run(self, run_id: int) -> RunRecord:
         """All that is kept of one run; `ArgumentError` where there is none of that number."""

@@ -84,8 +84,16 @@ LEFT JOIN continuations AS own  -- in whose process it was executed
 """
 
 
-def runs(connection: sqlite3.Connection) -> list[RunSummary]:
-    rows = list(_rows(connection, f"{_RUNS} ORDER BY runs.experiment_id, runs.position"))
+_OF_THE_LAST = """
+WHERE runs.experiment_id IN (SELECT id FROM experiments ORDER BY id DESC LIMIT ?)
+"""
+
+
+def runs(connection: sqlite3.Connection, last: int | None = None) -> list[RunSummary]:
+    """``last``: of this many experiments; None: of all."""
+    chosen, values = ("", ()) if last is None else (_OF_THE_LAST, (last,))
+    question = f"{_RUNS} {chosen} ORDER BY runs.experiment_id, runs.position"
+    rows = list(_rows(connection, question, *values))
     cells = [_cell(row) for row in rows]
     return run_names.named([RunSummary(**_summary(row)) for row in rows], cells)
 

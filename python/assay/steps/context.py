@@ -25,6 +25,7 @@ from assay.record import Store
 from assay.row_sources.protocol import ExperimentRows
 from assay.row_sources.request import DataRequest
 from assay.systems.protocol import ServerDirectory
+from assay.text import units
 from assay.workload.values import Test, Workload
 
 _SLOW_CPUS = 0.5
@@ -127,9 +128,9 @@ class RunState:
     def bring_up(self) -> None:
         choice = self.planned.cell.system
         cpus = choice.machine.cpus
-        slow = (
-            "" if cpus is None or cpus >= _SLOW_CPUS else f"; {cpus:g} processors start it slowly"
-        )
+        slow = ""
+        if cpus is not None and cpus < _SLOW_CPUS:
+            slow = f"; a start with {units.counted(cpus, 'processor')} is slow"
         self.context.progress.stage(f"provision {choice.label}{slow}")
         stage = self.context.progress.stage
         is_first = self.planned.cell.storage.name not in self.context.known.probed

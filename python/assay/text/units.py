@@ -89,9 +89,11 @@ def mean_count(value: float) -> str:
     return f"{value:.0f}" if value >= 10 or value == int(value) else digits(value, 3)
 
 
-def counted(number: int, singular: str, plural: str | None = None) -> str:
-    """``1 client``, ``8 clients``; ``plural`` is needed where it is not the singular with an s."""
-    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
+def counted(number: float, singular: str, plural: str | None = None) -> str:
+    """``1 client``, ``8 clients``, ``0.5 processors``; ``plural`` is needed where it is not the
+    singular with an s."""
+    shown = number if isinstance(number, int) else f"{number:g}"
+    return f"{shown} {singular if number == 1 else plural or f'{singular}s'}"
 
 
 def ended_runs(ended: int, planned: int) -> str:

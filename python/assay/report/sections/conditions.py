@@ -216,7 +216,7 @@ def _control_group(found: DeploymentFacts) -> str:
     if found.memory_limit_bytes is not None:
         words.append(f"{size_word(found.memory_limit_bytes)} of memory")
     if found.cpu_limit is not None:
-        words.append(f"{found.cpu_limit:g} {'processor' if found.cpu_limit == 1 else 'processors'}")
+        words.append(units.counted(found.cpu_limit, "processor"))
     return ", ".join(words)
 
 
