@@ -90,7 +90,7 @@ def test_more_throughput_is_a_speed_up_and_more_time_is_not(path: Path) -> None:
     declared = {"title": "t", "speed_up": True, "value": "throughput"}
     workload = {"report": {"parallel": declared}}
     report = build(invented.experiment(path, planned, elapsed, workload=workload))
-    assert shown(table(report, "parallel")) == [["sqlite", "4.000 [1]", "8.000 [1]", "2.00 [1]"]]
+    assert shown(table(report, "parallel")) == [["sqlite", "4.000", "8.000", "2.00"]]
 
 
 def test_the_limits_of_a_server_are_shown_where_there_are_any(path: Path) -> None:

@@ -180,8 +180,8 @@ sqlite       20.5 MB   0.9733    0.4000      0.1000    10000   16791
 Setup
 
 Systems
-system  version       reached by               connection limit  settings asked
-───────────────────────────────────────────────────────────────────────────────
+system  version       reached by
+─────────────────────────────────────────────
 sqlite  sqlite 1.2.3  in the client's process
 
 Storages

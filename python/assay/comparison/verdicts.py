@@ -22,7 +22,8 @@ LEAST_REPETITIONS = 3
 """Of fewer, an interval of 98 % is so wide (31.8 standard errors) that a difference is hardly ever
 seen: that none was seen says nothing."""
 NOT_DECIDED = "not decided"
-"""A colon and the reason follow."""
+NOT_COMPARABLE = "not comparable"
+"""A colon and the reason follow, as behind the one before."""
 
 
 def with_verdicts(cells: Sequence[ComparedCell]) -> tuple[ComparedCell, ...]:
@@ -55,11 +56,11 @@ def _with_verdict(
 ) -> Compared:
     """``adjusted``: its p-value, and for how many comparisons."""
     if cell.not_comparable:
-        return replace(one, verdict=f"not comparable: {cell.not_comparable}")
+        return replace(one, verdict=f"{NOT_COMPARABLE}: {cell.not_comparable}")
     if one.is_zero:
         return replace(one, direction=Direction.NONE, verdict=NO_DIFFERENCE)
     if one.estimate is None:
-        return replace(one, verdict=f"not comparable: {_without_ratio(one)}")
+        return replace(one, verdict=f"{NOT_COMPARABLE}: {_without_ratio(one)}")
     if not _is_decided(cell, one):
         return replace(one, direction=Direction.NONE, verdict=f"{NOT_DECIDED}: {cell.not_decided}")
     if adjusted is None:

@@ -45,6 +45,15 @@ class Verdict:
     def reason(self) -> str:
         return _BETWEEN.join(reason.text for reason in self.reasons)
 
+    @property
+    def sentence(self) -> str:
+        """``indicative: one repetition``."""
+        return f"{self.word}: {self.reason}" if self.reasons else self.word
+
+    def without(self, said: Verdict) -> Verdict:
+        """The same word with the reasons that ``said`` has not."""
+        return Verdict(self.word, tuple(one for one in self.reasons if one not in said.reasons))
+
     @classmethod
     def because(cls, word: str, *texts: str) -> Verdict:
         return cls(word, tuple(Reason(text) for text in texts if text))
@@ -132,6 +141,16 @@ def of_number(verdicts: Iterable[Verdict], measured: int, asked: int, spread: Sp
     if spread.relative > kinds.NOISE_LIMIT:
         reasons.append(Reason(f"{_DIFFER}{units.share(spread.relative)}", spread.relative))
     return worst([*verdicts, _indicative(reasons)])
+
+
+def shared(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """What two or more verdicts have in common, which is said once: their word, and the reasons
+    that each of them has. None where that is nothing, or they are valid."""
+    found = list(verdicts)
+    if len(found) < 2 or len({one.word for one in found}) > 1 or found[0].word == VALID.word:
+        return None
+    reasons = [one for one in found[0].reasons if all(one in other.reasons for other in found)]
+    return Verdict(found[0].word, tuple(reasons)) if found[0].word and reasons else None
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:

@@ -31,9 +31,10 @@ def table_html(table: Table, links: Links) -> str:
     )
     cards = " cards" if table.name in _SUMMARIES else ""
     bodies = "".join(_body(table, block, rows, links) for block, rows in _blocks(table.rows))
+    of_all = f"<small>{escaped(table.of_all)}</small>" if table.of_all else ""
     return (
         f'<div class="box" role="region" aria-label="{title}" tabindex="0">'
-        f'<table class="sortable{cards}"><caption><span>{title}</span></caption>'
+        f'<table class="sortable{cards}"><caption><span>{title}{of_all}</span></caption>'
         f"<thead><tr>{head}</tr></thead>{bodies}</table></div>" + _notes(table)
     )
 

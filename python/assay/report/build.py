@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -12,7 +12,7 @@ from assay.comparison.knees import Knee
 from assay.judge import RunWarning
 from assay.judge.kinds import Kind
 from assay.record import ExperimentRecord
-from assay.report import footnotes, run_details, warnings
+from assay.report import empty_parts, footnotes, run_details, warnings
 from assay.report.cells import (
     cell_runs,
     compared_answers,
@@ -92,7 +92,7 @@ def build(experiment: ExperimentRecord) -> Report:
         for section in (
             probes,
             loads.section(experiment.runs),
-            conditions.section(experiment, in_order),
+            conditions.section(experiment, in_order, storage_probes.why_none(in_order)),
         )
         if section is not None
     ]
@@ -103,7 +103,7 @@ def build(experiment: ExperimentRecord) -> Report:
         facts=conditions.facts(experiment),
         sections=tuple(
             replace(section, tables=tuple(map(footnotes.numbered, section.tables)))
-            for section in _said_once(sections)
+            for section in _said_once(empty_parts.without(sections))
         ),
         warnings=warnings.notes(noted, _limits(experiment)),
         cell_count=len(every),
@@ -119,7 +119,7 @@ def build(experiment: ExperimentRecord) -> Report:
     )
 
 
-def _said_once(sections: Sequence[Section]) -> Iterator[Section]:
+def _said_once(sections: Iterable[Section]) -> Iterator[Section]:
     """Which runs are taken apart is left out where a table above says it of the same runs, unless
     that table is a detail, which may be hidden."""
     said: set[str] = set()

@@ -1,9 +1,12 @@
-"""Takes a table; returns it with numbered footnotes, and their numbers in the cells."""
+"""Takes a table; returns it with numbered footnotes, and their numbers in the cells. What limits
+all of its numbers is said once instead."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from assay.judge import verdict
+from assay.judge.verdict import Verdict
 from assay.report.values import Cell, Table
 
 ALL_VALID = "every number is valid"
@@ -11,6 +14,7 @@ ALL_VALID = "every number is valid"
 
 def numbered(table: Table) -> Table:
     """``26091 [1]`` in a cell, and ``[1] indicative: one repetition`` below the table."""
+    table = _said_once(table)
     numbers: dict[str, int] = {}
 
     def shown(cell: Cell) -> Cell:
@@ -26,9 +30,37 @@ def numbered(table: Table) -> Table:
         for row in table.rows
     )
     notes = [f"[{number}] {note}" for note, number in numbers.items()]
-    if not notes and _is_judged(table):
+    if not notes and not table.of_all and _is_judged(table):
         notes = [ALL_VALID]
     return replace(table, rows=rows, notes=(*table.notes, *notes))
+
+
+def _said_once(table: Table) -> Table:
+    """What all judged numbers have in common is taken out of their notes."""
+    measured = [cell for row in table.rows if not row.is_published for cell in row.cells]
+    judged = [cell for cell in measured if cell.number and cell.number.verdict]
+    of_all = verdict.shared(cell.number.judged for cell in judged if cell.number)
+    if of_all is None or not all(map(_has_it_noted, judged)):
+        return table
+    rows = tuple(
+        replace(row, cells=tuple(_without(cell, of_all) for cell in row.cells))
+        for row in table.rows
+    )
+    return replace(table, rows=rows, of_all=f"all numbers: {of_all.sentence}")
+
+
+def _has_it_noted(cell: Cell) -> bool:
+    return cell.number is not None and cell.number.judged.sentence in cell.note
+
+
+def _without(cell: Cell, of_all: Verdict) -> Cell:
+    if not cell.note or not _has_it_noted(cell) or cell.number is None:
+        return cell
+    rest = cell.number.judged.without(of_all)
+    left = f"also: {rest.reason}" if rest.reasons else ""
+    before, _, after = cell.note.partition(cell.number.judged.sentence)
+    parts = (before.removesuffix("; "), left, after.removeprefix("; "))
+    return replace(cell, note="; ".join(filter(None, parts)))
 
 
 def _is_judged(table: Table) -> bool:

@@ -148,6 +148,8 @@ class Table:
     """Left out unless details are shown."""
     is_answer: bool = False
     """What the experiment was made for: it stands before the summary at the end of a run."""
+    of_all: str = ""
+    """What limits every number of it, said once below the title."""
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,7 @@ def judged(shown: str, number: Number) -> Cell:
     """A number, with a note if its verdict is not valid."""
     verdict = number.judged
     is_limited = verdict.word not in ("", "valid")
-    return Cell(shown, number, note=f"{verdict.word}: {verdict.reason}" if is_limited else "")
+    return Cell(shown, number, note=verdict.sentence if is_limited else "")
 
 
 def run_number(number: int) -> Cell:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from assay.comparison.values import Compared, ComparedCell, Comparison, Machines
-from assay.comparison.verdicts import NOT_DECIDED
+from assay.comparison.verdicts import NOT_COMPARABLE, NOT_DECIDED
 from assay.judge.estimate import CONFIDENCE
 from assay.report import footnotes
 from assay.report.cells import factor_order
@@ -60,33 +60,43 @@ def _in_order(comparison: Comparison) -> list[ComparedCell]:
 
 def _verdicts(comparison: Comparison, shown: Shown) -> Table:
     """The short one."""
+    word, *of_all = _said_of_all(comparison, shown) or [""]
     rows = [
         Row(
             (
                 _name(shown, cell),
                 ratio_cells.ratio_cell(one.estimate),
                 ratio_cells.interval_cell(one.estimate, one.repetitions),
-                _verdict(comparison, cell, one),
+                *([] if word else [_verdict(comparison, cell, one, of_all)]),
             ),
             _block(shown, cell, one),
         )
         for cell, one in shown
     ]
     numbers = (Column(name, is_number=True) for name in ("B/A", "interval"))
-    columns = (Column("cell"), *numbers, Column("verdict"))
+    columns = (Column("cell"), *numbers, *([] if word else [Column("verdict")]))
     notes = (*_notes_of_cells(comparison), *_several(shown, "; an interval is that of one alone"))
     title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
-    return footnotes.numbered(Table("verdicts", title, columns, tuple(rows), notes))
+    found = Table("verdicts", title, columns, tuple(rows), notes, of_all=_sentence(word, of_all))
+    return footnotes.numbered(found)
+
+
+def _sentence(word: str, of_all: Sequence[str]) -> str:
+    """``every cell: no difference seen; indicative: short measurement``."""
+    said = "; ".join(filter(None, (word, *of_all)))
+    return f"every cell: {said}" if said else ""
 
 
 def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) -> Table:
     """``is_detail``: the verdicts stand in a table before this one, with the notes on them."""
+    word, *of_all = _said_of_all(comparison, shown) or [""]
+    has_verdicts = not (is_detail or word)
     rows = [
         Row(
             (
                 _name(shown, cell),
                 *_numbers(one),
-                *([] if is_detail else [_verdict(comparison, cell, one)]),
+                *([_verdict(comparison, cell, one, of_all)] if has_verdicts else []),
             ),
             _block(shown, cell, one),
         )
@@ -99,8 +109,9 @@ def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) ->
         "interval may exclude 1 by chance"),
     )  # fmt: skip
     title = f"{_one_metric(shown)}ratios of B to A with {units.share(CONFIDENCE)} intervals"
-    columns = (Column("cell"), *_number_columns(), *([] if is_detail else [Column("verdict")]))
-    found = Table("ratios", title, columns, tuple(rows), notes, is_detail=is_detail)
+    columns = (Column("cell"), *_number_columns(), *([Column("verdict")] if has_verdicts else []))
+    said = "" if is_detail else _sentence(word, of_all)
+    found = Table("ratios", title, columns, tuple(rows), notes, is_detail=is_detail, of_all=said)
     return footnotes.numbered(found)
 
 
@@ -162,17 +173,40 @@ def _statistics(one: Compared) -> Iterator[Cell]:
     yield absent("none") if p is None else text("<0.001" if p < 0.001 else f"{p:.3f}")
 
 
-def _verdict(comparison: Comparison, cell: ComparedCell, one: Compared) -> Cell:
-    """With what limits it as a footnote."""
+def _verdict(
+    comparison: Comparison, cell: ComparedCell, one: Compared, of_all: Sequence[str] = ()
+) -> Cell:
+    """With what limits it as a footnote, apart from what is said of all."""
+    word, limits = _word_and_limits(comparison, cell, one)
+    return replace(text(word), note="; ".join(limit for limit in limits if limit not in of_all))
+
+
+def _word_and_limits(
+    comparison: Comparison, cell: ComparedCell, one: Compared
+) -> tuple[str, list[str]]:
     reasons = "; ".join(cell.runs_reasons)
     word, _, why = one.verdict.partition(": ")
-    shown, limits = (word, [why]) if word == NOT_DECIDED else (one.verdict, [])
-    limits += [
+    if word not in (NOT_DECIDED, NOT_COMPARABLE):
+        word, why = one.verdict, ""
+    limits = [
+        *([why] if why else []),
         *([f"indicative: {reasons}"] if cell.runs_verdict == "indicative" else []),
         *(["not the same machine"] if comparison.same_machine is Machines.OTHER else []),
         *(["machines not known"] if comparison.same_machine is Machines.UNKNOWN else []),
     ]
-    return replace(text(shown), note="; ".join(limits))
+    return word, limits
+
+
+def _said_of_all(comparison: Comparison, shown: Shown) -> list[str]:
+    """The verdict first, where several cells have the same, and none a limit of its own; then the
+    limits that all have."""
+    found = [_word_and_limits(comparison, cell, one) for cell, one in shown]
+    if len(found) < 2:
+        return []
+    words = {word for word, _ in found}
+    common = [limit for limit in found[0][1] if all(limit in limits for _, limits in found)]
+    has_own = any(len(limits) > len(common) for _, limits in found)
+    return [words.pop() if len(words) == 1 and not has_own else "", *common]
 
 
 def _metric_names(shown: Shown) -> set[str]:

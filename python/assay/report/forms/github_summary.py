@@ -33,12 +33,13 @@ def _lines(report: Report, with_detail: bool) -> Iterator[str]:
     yield f"### {escaped(report.title)}"
     yield ""
     yield from answer_lines(report)
-    yield _verdicts(tables["cells"])
+    of_all = _shared_reason(tables["cells"])
+    yield _verdicts(tables["cells"]) + (f": {escaped(of_all)}" if of_all else "")
     for name in _NOT_FOLDED:
         if name in report.facts:
             yield from ("", f"{name}: {escaped(report.facts[name])}")
     yield ""
-    yield from _cells(tables["cells"], tables["runs"])
+    yield from _cells(tables["cells"], tables["runs"], has_reasons=not of_all)
     yield from _claims(report)
     if report.warnings:
         yield from _folded(
@@ -81,7 +82,15 @@ def _verdicts(cells: Sequence[Mapping[str, Any]]) -> str:
     return f"{units.counted(len(cells), 'cell')}: {' · '.join(said)}"
 
 
-def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _shared_reason(cells: Sequence[Mapping[str, Any]]) -> str:
+    """The reason of the verdict that all of several cells have; empty where they differ."""
+    both = {(cell["verdict"], cell["verdict_reason"]) for cell in cells}
+    return (both.pop()[1] or "") if len(cells) > 1 and len(both) == 1 else ""
+
+
+def _cells(
+    cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]], *, has_reasons: bool
+) -> Iterator[str]:
     failed: dict[str, int] = {}
     for run in runs:
         lost = (run["failed"] or 0) + (run["unknown"] or 0)
@@ -96,7 +105,8 @@ def _cells(cells: Sequence[Mapping[str, Any]], runs: Sequence[Mapping[str, Any]]
     yield row_line([*("---" for _ in shown), *("---:" for _ in _TITLES[:-1]), "---"])
     for cell in cells[:_MOST_CELLS]:
         levels = ["" if cell.get(name) is None else str(cell[name]) for name in shown]
-        yield row_line([*levels, *_numbers(cell, failed.get(cell["cell"], 0))])
+        numbers = _numbers(cell, failed.get(cell["cell"], 0), has_reason=has_reasons)
+        yield row_line([*levels, *numbers])
     if len(cells) > _MOST_CELLS:
         yield from ("", f"and {len(cells) - _MOST_CELLS} more cells: see the full report")
 
@@ -112,10 +122,10 @@ _TITLES = (
 )
 
 
-def _numbers(cell: Mapping[str, Any], failed: int) -> list[str]:
+def _numbers(cell: Mapping[str, Any], failed: int, *, has_reason: bool) -> list[str]:
     rate, low, high = (cell[f"throughput{at}_per_s"] for at in ("", "_min", "_max"))
     around = f"{units.digits(low)} to {units.digits(high)}" if cell["measured"] > 1 and rate else ""
-    reason = f": {cell['verdict_reason']}" if cell["verdict_reason"] else ""
+    reason = f": {cell['verdict_reason']}" if cell["verdict_reason"] and has_reason else ""
     return [
         "" if rate is None else units.digits(rate),
         around,

@@ -52,6 +52,8 @@ def answer_lines(report: Report) -> Iterator[str]:
 def table_lines(table: Table) -> Iterator[str]:
     """Its title, rows and notes."""
     yield from ("", f"### {escaped(table.title)}", "")
+    if table.of_all:
+        yield from (escaped(table.of_all), "")
     yield row_line([column.heading for column in table.columns])
     yield row_line(["---:" if column.is_number else "---" for column in table.columns])
     block = ""

@@ -140,13 +140,19 @@ def _print_table(console: Console, table: Table) -> None:
     is_wide = layout.width(range(len(table.columns))) > console.width
     turned = _turned(table, console.width) if is_wide else None
     if turned is not None:
-        console.print()
-        console.print(Text(table.title))
+        _print_title(console, table)
         console.print(turned)
     else:
         _print_upright(console, table, layout)
     for note in table.notes:
         _print_note(console, note)
+
+
+def _print_title(console: Console, table: Table) -> None:
+    console.print()
+    console.print(Text(table.title))
+    if table.of_all:
+        _print_note(console, table.of_all)
 
 
 def _turned(table: Table, most: int) -> RichTable | None:
@@ -182,9 +188,10 @@ def _turned(table: Table, most: int) -> RichTable | None:
 def _print_upright(console: Console, table: Table, layout: Layout) -> None:
     """A line for each row; a table that is too wide is cut, and its labels stand in each part."""
     for place, part in enumerate(upright.parts(table, layout, console.width)):
-        console.print()
-        if not place:
-            console.print(Text(table.title))
+        if place:
+            console.print()
+        else:
+            _print_title(console, table)
         lines = [_segment(part.head, _HEADING), _segment([part.rule])]
         for number, (title, rows) in enumerate(part.blocks):
             if number:

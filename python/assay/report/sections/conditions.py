@@ -165,7 +165,10 @@ def _continuation(one: ContinuationRecord, waiting: Collection[int]) -> str:
     return f"{words}, where {', '.join(changes)}" if changes else words
 
 
-def section(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> Section | None:
+def section(
+    experiment: ExperimentRecord, runs: Iterable[RunRecord], not_probed: str = ""
+) -> Section | None:
+    """``not_probed``: why no storage was."""
     brought_up = [run for run in runs if run.deployment]
     if not brought_up:
         return None
@@ -178,7 +181,8 @@ def section(experiment: ExperimentRecord, runs: Iterable[RunRecord]) -> Section 
         _driving_table(brought_up),
         headroom.table(brought_up),
     )
-    return Section("Setup", (), tuple(table for table in tables if table is not None))
+    lines = (not_probed,) if not_probed else ()
+    return Section("Setup", lines, tuple(table for table in tables if table is not None))
 
 
 def _systems_table(runs: Iterable[RunRecord]) -> Table:

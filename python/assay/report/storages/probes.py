@@ -55,13 +55,34 @@ def used_by(runs: Iterable[RunRecord]) -> list[UsedProbe]:
 
 
 def section(runs: Iterable[RunRecord]) -> Section | None:
-    """None where no storage was to be probed, and none is modelled."""
+    """None where no storage was probed, and none is modelled."""
     runs = list(runs)
     found = used_by(runs)
+    if all(one.probe.reason for one in found):
+        found = []
     tables = (_table(found) if found else None, modelled_disks.table(runs))
     shown = tuple(table for table in tables if table is not None)
     figures = bars.storages(tables[0]) if tables[0] and len(tables[0].rows) > 1 else ()
     return Section("Storages by probe", (), shown, figures) if shown else None
+
+
+def why_none(runs: Iterable[RunRecord]) -> str:
+    """``storages not probed: here, b: fio is missing``, where none was that was to be; else
+    empty."""
+    found = [one.probe for one in used_by(runs)]
+    if not found or not all(probe.reason for probe in found):
+        return ""
+    reasons = "; ".join(f"{names}: {reason}" for names, reason in _reasons(found))
+    return f"storages {_NOT_PROBED}: {reasons}"
+
+
+def _reasons(not_probed: Iterable[Probe]) -> Iterator[tuple[str, str]]:
+    """``here, b`` with ``fio is missing``."""
+    storages: dict[str, dict[str, None]] = {}
+    for probe in not_probed:
+        storages.setdefault(probe.reason, {})[probe.storage] = None
+    for reason, names in storages.items():
+        yield ", ".join(names), reason
 
 
 def warnings(runs: Iterable[RunRecord]) -> Iterator[RunWarning]:
@@ -183,10 +204,8 @@ def _notes(found: Sequence[UsedProbe]) -> list[str]:
         for probe in measured
         if not probe.is_direct
     )
-    not_probed = [one.probe for one in found if one.probe.reason]
-    for reason in dict.fromkeys(probe.reason for probe in not_probed):
-        names = dict.fromkeys(probe.storage for probe in not_probed if probe.reason == reason)
-        notes.append(f"{', '.join(names)} {_NOT_PROBED}: {reason}")
+    reasons = _reasons(one.probe for one in found if one.probe.reason)
+    notes += [f"{names} {_NOT_PROBED}: {reason}" for names, reason in reasons]
     return notes
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from assay.judge import verdict
 from assay.plan import cell_names
 from assay.provision.deployment import NOT_SEEN
 from assay.record import ExperimentRecord
@@ -18,6 +19,8 @@ from assay.report.values import Cell, Column, Number, Row, Section, Table, absen
 from assay.text import units
 
 _PERCENTILES = ("p50", "p99")
+_OF_VERDICT = ("verdict", "why")
+"""The last columns."""
 
 
 def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
@@ -25,6 +28,8 @@ def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
     runs = [run for cell in found for run in cell.runs]
     verdicts = cell_summary.verdict_counts(summaries)
     counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
+    of_all = verdict.shared(one.verdict for one in summaries)
+    counts += f": {of_all.reason}" if of_all else ""
     lines = [f"{units.counted(len(found), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
     if rates := offered_rates.said(summaries):
         lines.append(f"{offered_rates.TITLE}: {rates}")
@@ -32,6 +37,8 @@ def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
         lines.append(f"errors: {errors}")
     if checks := check_counts.words(runs):
         lines.append(f"checks: {checks}")
+    if of_all:  # said in the first line
+        summaries = [replace(one, verdict=one.verdict.without(of_all)) for one in summaries]
     return Section("Summary", tuple(lines), tuple(_tables(found, summaries)))
 
 
@@ -69,6 +76,11 @@ def _table(
     notes += [cold.NOTE] if of_cold else []
     if any(cell.shown.startswith("n<") for row in rows for cell in row.cells):
         notes.append("n<…: too few samples for the percentile, so many are needed")
+    kept = _columns_of_verdict(summaries) if len(rows) > 1 else range(len(_OF_VERDICT))
+    before = len(rows[0].cells) - len(_OF_VERDICT)
+    rows = tuple(
+        Row((*row.cells[:before], *(row.cells[before + place] for place in kept))) for row in rows
+    )
     return Table(
         name=name,
         title=_title(name, found, factors),
@@ -79,12 +91,19 @@ def _table(
             *([Column("TPS", is_number=True)] if is_driven else [Column("measured")]),
             *(Column(name, is_number=True) for name in _PERCENTILES if is_driven),
             *(Column(name, is_number=True) for name in outcomes),
-            Column("verdict"),
-            Column("why"),
+            *(Column(_OF_VERDICT[place]) for place in kept),
         ),
         rows=rows,
         notes=tuple(notes),
     )
+
+
+def _columns_of_verdict(summaries: Sequence[cell_summary.CellSummary]) -> Sequence[int]:
+    """Those of `_OF_VERDICT` that say more than the line above the table: verdicts that differ, and
+    reasons that not all have."""
+    verdicts = [one.verdict for one in summaries]
+    differs = len({one.word for one in verdicts}) > 1 or not verdicts[0].word
+    return [place for place, has in enumerate((differs, any(v.reason for v in verdicts))) if has]
 
 
 def _title(name: str, found: Sequence[CellRuns], factors: Sequence[str]) -> str:
