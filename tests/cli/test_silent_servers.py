@@ -10,7 +10,9 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,11 @@ from assay import registry
 from assay.cli.program import run_program
 from assay.drive import silent_server
 from assay.drive.silent_server import SilentServer
-from assay.errors import SystemDied
+from assay.errors import SystemDied, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import session
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.systems import first_session
+from assay.systems import first_session, http_server
 from assay.systems.abilities import Counters, SessionLimit
 from commands import IN_MEMORY, need
 from step_workloads import folder_of
@@ -81,6 +83,70 @@ def test_a_server_that_does_not_answer_ends_the_run(
             registry.system("postgresql").attach(SystemChoice("postgresql", url=url)),
         ):
             pass
+
+
+@pytest.mark.parametrize(
+    ("system", "url"),
+    [
+        ("postgresql", "postgresql://u@127.0.0.1:{}/d"),
+        ("mysql", "mysql://u@127.0.0.1:{}/d"),
+        ("mongodb", "mongodb://127.0.0.1:{}/d"),
+    ],
+    ids=["postgresql", "mysql", "mongodb"],
+)
+def test_an_http_server_is_named_soon_although_it_waits_for_a_whole_request(
+    monkeypatch: pytest.MonkeyPatch, system: str, url: str
+) -> None:
+    monkeypatch.setattr(first_session, "SOON_S", 0.3)
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            choice = SystemChoice(system, url=url.format(server.server_address[1]))
+            began = time.monotonic()
+            with (
+                pytest.raises(SystemRefused, match="an HTTP server answers there"),
+                registry.system(system).attach(choice),
+            ):
+                pass
+            assert time.monotonic() - began < 20, "less than a session is waited for"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_server_that_is_slow_to_open_a_session_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(first_session, "SOON_S", 0.3)
+    monkeypatch.setattr(http_server, "_ANSWER_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        opened: list[socket.socket] = []
+
+        def serve() -> None:
+            for _ in range(3):  # the session that was given up, the question, the second session
+                opened.append(listening.accept()[0])
+            with contextlib.suppress(OSError):
+                opened[-1].recv(9999)
+                opened[-1].sendall(LOGIN)
+                opened[-1].recv(9999)
+                opened[-1].close()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        address = Address(
+            "postgresql", host="127.0.0.1", port=listening.getsockname()[1], user="u", database="d"
+        )
+        url = f"postgresql://u@127.0.0.1:{address.port}/d?sslmode=disable"
+        with (
+            pytest.raises(SystemDied, match="closed"),
+            registry.system("postgresql").attach(SystemChoice("postgresql", url=url)),
+        ):
+            pass
+        thread.join(30)
+        assert len(opened) == 3
+        for one in opened:
+            one.close()
 
 
 def test_a_server_that_does_not_answer_ends_the_questions_before_and_after_a_run(

@@ -13,10 +13,14 @@ from assay.errors import PasswordNeeded, SystemDied, SystemRefused
 from assay.provision.deployment import Address
 from assay.provision.engine_calls import Session
 from assay.provision.session import session
+from assay.systems.http_server import answers_at
 from assay.systems.sourced import LOGIN_NAME, URL
 
 FIRST_ANSWER_S = 30.0
 """The timeout of the first queries: a server may complete the login and never answer."""
+SOON_S = 5.0
+"""A server that has not opened the session by then is asked whether it is another one, and only
+then waited for."""
 
 # The engine's own codes: TLS is required and the server has none; its certificate is signed by an
 # authority that is not trusted, is for another host, names none, is of X.509 version 1, or cannot
@@ -32,6 +36,9 @@ _CLIENT_CERTIFICATE = "client certificate"
 _SILENT = "silent"
 _NO_CONNECTION = "no connection"
 _BEGINS_WITH_TLS = "begins with TLS"
+_ANOTHER_SERVER = "another server"
+# The engine's error classes.
+_TIMEOUT, _PROTOCOL = "timeout", "protocol"
 # The driver's own: the password would be sent in clear text over a session that may be unencrypted.
 _IN_CLEAR_TEXT = "clear text"
 
@@ -82,14 +89,34 @@ class Server:
 def first_session(url: str | None, address: Address, server: Server) -> Iterator[Session]:
     """An open session with an answer timeout; without a URL (a private server) refusals are raised
     as by `session`."""
+    asked = replace(address, answer_timeout_s=FIRST_ANSWER_S)
     with ExitStack() as stack:
         try:
-            opened = stack.enter_context(session(replace(address, answer_timeout_s=FIRST_ANSWER_S)))
+            opened = None if url is None else _opened_soon(asked, stack)
+            opened = opened or stack.enter_context(session(asked))
         except (SystemRefused, SystemDied) as error:
             if url is not None:
                 raise _explained(error, url, address, server) from error
             raise
         yield opened
+
+
+def _opened_soon(address: Address, stack: ExitStack) -> Session | None:
+    """The session, if it opens soon; None: a slow server has to be waited for. Raises
+    `SystemRefused` where another server answers there."""
+    soon = replace(address, connect_timeout_s=min(SOON_S, address.connect_timeout_s))
+    try:
+        return stack.enter_context(session(soon))
+    except SystemRefused as error:
+        if error.error_class != _TIMEOUT or soon.connect_timeout_s < SOON_S:
+            raise
+        if error.code == _SILENT and answers_at(address):
+            raise SystemRefused(
+                "opening a session: an HTTP server answers there",
+                error_class=_PROTOCOL,
+                code=_ANOTHER_SERVER,
+            ) from error
+        return None
 
 
 def _explained(
@@ -196,8 +223,8 @@ def _fixes(address: Address, server: Server) -> dict[str, str]:
         "connection refused": f"start the server, or correct {place} in the URL",
         _SILENT: server.silent_fix,
         _NO_CONNECTION: "correct host and port in the URL; a firewall may stand between",
-        "timeout": "the server's log may say what it waits for",
-        "protocol": other_server,
+        _TIMEOUT: "the server's log may say what it waits for",
+        _PROTOCOL: other_server,
         "too many connections": "close other sessions, or raise the server's limit",
         "authentication": f"correct user and password: USER:PASSWORD@ in the URL, or the password "
         f"in {server.password}",
