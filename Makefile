@@ -73,8 +73,9 @@ bench: $(ENGINE) ## compare Assay with other tools, alternately on this machine
 prove: $(ENGINE) ## try properties with thousands of inputs; results in docs/proofs
 	$(BIN)/python -m proofs
 
-docs: $(ENGINE) ## generate docs/reference from the program
+docs: $(ENGINE) ## generate docs/reference and the README's picture with the program
 	$(BIN)/python tools/references.py
+	$(BIN)/python tools/picture.py
 
 # Written for reading in a browser; no page asks another site for anything.
 site: $(ENGINE) ## make the documentation as a site, in site/

@@ -111,6 +111,7 @@ def sources() -> Iterator[Path]:
         yield from (ROOT / folder).glob("*.md")
         yield from (ROOT / folder).glob("*/README.md")
         yield from (ROOT / folder).glob("*.json")
+    yield from (ROOT / "docs" / "pictures").glob("*.svg")
 
 
 def navigation(pages: Path) -> Iterator[str]:
