@@ -54,8 +54,6 @@ def preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
 
 def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     check_declarations(workload)
-    for mistake in unused_parameters(workload):
-        raise mistake
     runs = only.chosen(plan, patterns)
     row_source(workload).check_input(plan.experiment.input_paths)
     check_rows(workload, runs)
@@ -71,6 +69,9 @@ def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     paths = plan.experiment.input_paths
     small = warn_of_small_storages(workload, expressible, paths)
     warnings = (*compiled.check(expressible), *small)
+    # After the scripts: a variable that is misspelt there leaves a parameter unused.
+    for mistake in unused_parameters(workload):
+        raise mistake
     if expressible:
         available = available.without(plan.experiment.optional)
     return Preflight(runs, compiled, warnings, refusals, available)

@@ -79,3 +79,11 @@ def test_an_entry_point_without_a_workload_is_named_and_hides_no_other(
     assert message in listed.stderr
     done = assay(here, "run", entry.partition(" ")[0], "--on", "sqlite")
     assert (done.returncode, message in done.stderr) == (3, True), done.stderr
+
+
+def test_the_tab_key_finds_its_tests_and_nothing_where_it_is_wrong(here: Path) -> None:
+    line = ("completion", "bash", "--line", "assay run parts.")
+    assert assay(here, *line).stdout.split() == ["parts.count"]
+    (here / "package" / "parts_workloads" / "parts" / "workload.toml").write_text("title = 3\n")
+    done = assay(here, *line)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

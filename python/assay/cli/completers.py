@@ -83,7 +83,10 @@ def target(ctx: click.Context, parameter: click.Parameter, typed: str) -> Items:
         return [*workload(ctx, parameter, typed), *named, *files]
     from assay.workload import reader
 
-    read = reader.read(name)
+    try:
+        read = reader.read(name)
+    except AssayError:
+        return []
     titles = {test.name: test.title for test in read.tests.values()}
     titles |= {name: str(declared["title"]) for name, declared in read.series.items()}
     earlier, comma, last = tests.rpartition(",")
