@@ -43,7 +43,7 @@ def test_the_shop_runs_on_firebird(here: Path) -> None:
     for library, package in servers.LIBRARIES.items():
         if not servers.loads(library):
             pytest.skip(f"{library} is not on this machine: apt-get install {package}")
-    words = ("run", "shop", "--on", ON, "--clients", "3", "--retries", "1000", "--verify")
+    words = ("run", "shop", "--on", ON, "--clients", "34", "--retries", "1000", "--verify")
     done = assay(here, *words)
     assert done.returncode == 0, done.stderr
     assert "failed" not in done.stderr
