@@ -33,7 +33,7 @@ pub(super) fn row_with_arrays(
 ) -> Result<(), SystemError> {
     let mut fields = Fields(body);
     answer.begin_row();
-    for index in 0..usize::from(fields.count()?) {
+    for index in 0..fields.count()? {
         let Ok(length) = usize::try_from(fields.int32()?) else {
             answer.cell(None);
             continue;
