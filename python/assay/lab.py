@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import __version__, _engine
+from assay.drive import transaction_log
 from assay.drive.read_only import may_commit
 from assay.errors import (
     ArgumentError,
@@ -115,6 +116,7 @@ def run(
         for cleared in clear_leftovers():
             progress.warning(cleared.sentence())
         stack.enter_context(in_use(found.available.places))
+        log = stack.enter_context(transaction_log.opened(experiment.log))
         store = stack.enter_context(
             Store(records, waiting=progress.stage, warning=progress.warning)
         )
@@ -143,6 +145,7 @@ def run(
                 progress,
                 Known(begun.questions),
                 probe_s=first_use.probe_s,
+                log=log,
             )
             too_short_budget = _run_all(context, prepared, begun)
         store.end_experiment()
@@ -184,6 +187,8 @@ def _prepare(
 ) -> _Prepared:
     """Stages 1 and 2, without removing anything."""
     workload = workload_of(experiment)
+    if experiment.log is not None:
+        transaction_log.insist_on_form(experiment.log)
     planned = plan_here(experiment, workload)
     experiment = planned.experiment
     if request.command is None:

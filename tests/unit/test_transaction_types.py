@@ -115,6 +115,22 @@ def test_a_comparison_shows_the_type_that_differs_alone(made: Comparison) -> Non
     assert found["ratio"] == pytest.approx(4) and found["verdict"] == "slower"
 
 
+def test_all_metrics_are_those_of_each_type_too(made: Comparison) -> None:
+    (shown,) = [
+        one
+        for section in report.build(made).sections
+        for one in section.tables
+        if one.name == "metrics"
+    ]
+    names = [row.cells[0].shown for row in shown.rows]
+    whole = [name for name in names if "[" not in name]
+    assert names[: len(whole)] == whole, "those of the whole first"
+    assert {"latency_p50_ns[read]", "latency_p50_ns[insert]", "throughput_per_s[insert]"} <= {
+        *names
+    }
+    assert not any(name.startswith("failed") for name in names), "what never happened"
+
+
 def test_a_type_has_a_trend(tmp_path: Path) -> None:
     record = mix(tmp_path / "r", 4.0)
     (found,) = trend.trends([("r", run) for run in record.runs], "latency_p50_ns[insert]")

@@ -270,6 +270,18 @@ _EXPERIMENT_OPTIONS = (
         help=r"Let scripts run programs on this machine (\shell, \setshell).",
     ),
     click.option(
+        "--log",
+        metavar="FILE",
+        help="New file for single transactions (type, client, times, outcome): CSV, or Parquet by "
+        "its name. A cell with it is another cell.",
+    ),
+    click.option(
+        "--log-sample",
+        type=Number(quantities.LOG_SAMPLE),
+        metavar="SHARE",
+        help="Share of the transactions that --log writes, chosen by the seed. [default: 1]",
+    ),
+    click.option(
         "--repetitions",
         type=Number(quantities.REPETITIONS),
         metavar="N",

@@ -26,7 +26,7 @@ HEADINGS: Mapping[str, tuple[str, ...]] = {
     "Repetitions": ("repetitions", "precision", "budget_s", "order", "seed"),
     "Loading": ("load_sessions", "verify", "datasets"),
     "Storages": ("probe_s", "no_probe", "no_durability"),
-    "Output": ("form", "detail", "progress_s", "records"),
+    "Output": ("log", "log_sample", "form", "detail", "progress_s", "records"),
 }  # fmt: skip
 """Headings of `--help`, and the options under each by their names in the program."""
 _LONGEST_NAME = 26

@@ -25,9 +25,11 @@ from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
 from assay.load.loading import Loading
 from assay.probe.first_use import FirstUse
+from assay.text import units
 
 if TYPE_CHECKING:
     from assay.lab import ExperimentResult
+    from assay.record import ExperimentRecord
 
 
 @click.command("run", cls=Grouped)
@@ -114,7 +116,7 @@ def _ways() -> dict[str, Any]:
     """The options, as typed, of how data are loaded and storages are probed: who continues the
     experiment wants the same."""
     context = click.get_current_context()
-    names = (*HEADINGS["Loading"], *HEADINGS["Storages"])
+    names = (*HEADINGS["Loading"], *HEADINGS["Storages"], "log")
     return {
         option.opts[0].removeprefix("--"): (
             str(value) if isinstance(value := context.params[option.name], Path) else value
@@ -137,6 +139,7 @@ def _print(result: ExperimentResult, kept_in: Path, form: str, detail: bool | No
             kept = store.experiment(result.experiment_id)
         report = build(kept)
     is_brief = form == "table" and not detail
+    _say_logged(kept)
     if not (is_brief and sys.stdout.isatty()):  # there the last line names the record
         say(f"kept in {kept_in} as experiment {result.experiment_id}")
     with status_at_least(result.exit_code):
@@ -146,6 +149,20 @@ def _print(result: ExperimentResult, kept_in: Path, form: str, detail: bool | No
         else:
             registry.report_form(form)(report, sys.stdout, detail=detail)
         sys.stdout.flush()
+
+
+def _say_logged(kept: ExperimentRecord) -> None:
+    """How many single transactions are in the file, and what that cost."""
+    logs = [run.driven.log for run in kept.runs if run.driven and run.driven.log]
+    if logs:
+        written = units.counted(sum(one.rows for one in logs), "transaction")
+        size = units.size(sum(one.bytes for one in logs))
+        took = units.short_duration(sum(one.cpu_ns for one in logs) / 1e9)
+        of_share = "" if logs[-1].sample == 1 else f", {units.percent(logs[-1].sample)} of them"
+        say(
+            f"{written}{of_share} in {kept.experiment['log']}: {size} as CSV, written in {took} of "
+            "CPU time"
+        )
 
 
 def _details(experiment_id: int, kept_in: Path) -> str:

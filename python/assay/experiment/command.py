@@ -17,8 +17,9 @@ from assay.text.secrets import without_secrets
 
 Patterns = tuple[tuple[str, ...], ...]
 
-_LEFT_OUT = ("target", "only")
-"""``--only`` says which of the runs are executed now, and is no part of what is asked."""
+_LEFT_OUT = ("target", "only", "log")
+"""``--only`` says which of the runs are executed now, and is no part of what is asked; nor is the
+name of a file that is written."""
 
 
 def command_of(words: Words) -> dict[str, Any] | None:

@@ -55,6 +55,8 @@ class Words:
     connection: str | None = None
     per_statement: bool = False
     allow_shell: bool = False
+    log: str | None = None
+    log_sample: float | None = None
     cache: str | None = None
     client_program: str | None = None
     quick: bool = False

@@ -45,7 +45,7 @@ _TABLE_DRIVE = (
     "per_statement", "allow_shell",
 )  # fmt: skip
 _OTHER_KEYS = {"on": "systems", "storage": "storages", "set": "parameters", "budget": "budget"}
-_OF_THE_COMMAND = ("erase", "quick", "only")
+_OF_THE_COMMAND = ("erase", "quick", "only", "log", "log_sample")
 """Options of `Words` that say how an experiment is run now, which no file says."""
 _OF_STORAGES = ("price",)
 """What a file says in the table of each storage: ``price_per_gb``."""

@@ -212,6 +212,9 @@ _SETTINGS = (
         "servers that are named by their URL stay on the storage they are on",
     ),
     _Setting(
+        "log", "log", lambda asked: asked.log is not None, _drives, _NO_CLIENTS_THAT_RUN_SCRIPTS
+    ),
+    _Setting(
         "required_rate", "required_rate_per_s", lambda asked: asked.required_rate_per_s is not None,
         _has_prices, "no storage has a price (--price)",
     ),

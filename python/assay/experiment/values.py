@@ -245,6 +245,9 @@ class Driving:
     """Whether each statement is timed as well."""
     allow_shell: bool = False
     """Whether scripts may run programs on this machine; a workload cannot set it."""
+    log_sample: float | None = None
+    """The share of the transactions that are written to a file one by one, which costs client and
+    machine something; None: none are. A workload cannot set it."""
 
     @property
     def is_open(self) -> bool:
@@ -454,6 +457,8 @@ class Experiment:
     what was left out because it cannot be had here."""
     prices: Mapping[str, StoragePrice] = field(default_factory=dict)
     """Those that are known, by the names of the storages."""
+    log: str | None = None
+    """The file that single transactions are written to."""
     required_rate_per_s: float | None = None
     """Transactions per second that a storage must keep to be recommended by its price; None: none
     is recommended."""

@@ -24,7 +24,13 @@ from assay.experiment import file as experiment_file
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
-from assay.experiment.values import RECONNECT_TIMEOUT_S, Experiment, Scalar, StoragePrice
+from assay.experiment.values import (
+    NATIVE,
+    RECONNECT_TIMEOUT_S,
+    Experiment,
+    Scalar,
+    StoragePrice,
+)
 from assay.files import paths, text_file
 from assay.workload import ad_hoc_script, reader
 from assay.workload.script_language import refuse_other_languages
@@ -68,6 +74,7 @@ def asked(words: Words) -> quick.Asked:
     check_feed(result, workload)
     refuse_other_languages(result)
     refuse_unused(result, workload, words)
+    _check_log(result, words)
     if words.erase:
         storages = tuple(replace(storage, may_erase=True) for storage in result.storages)
         result = replace(result, storages=storages)
@@ -117,6 +124,7 @@ def _given(words: Words, start: Experiment) -> dict[str, Any]:
         "offered_rates_per_s": _read(words.offered_rate_per_s, clients.offered_rates),
         "prices": _prices(words, start),
         "required_rate_per_s": words.required_rate_per_s,
+        "log": words.log,
         "driving": {**start.driving, **_driving(words)},
         "caches": _read(words.cache, lambda listed: settings.caches(listed.split(","))),
         "client_programs": _read(
@@ -247,6 +255,7 @@ def _driving(words: Words) -> dict[str, Any]:
         "connection": words.connection,
         "per_statement": words.per_statement or None,
         "allow_shell": words.allow_shell or None,
+        "log_sample": (words.log_sample or 1.0) if words.log else None,
     }
     pauses = {
         name: clients.pause(f"--{name.replace('_', '-')}", word)
@@ -279,6 +288,18 @@ def check_groups(experiment: Experiment, workload: Workload) -> None:
             )
         if name not in groups:
             raise registry.unknown(f"group of clients in {tests}", name, sorted(groups))
+
+
+def _check_log(experiment: Experiment, words: Words) -> None:
+    """Raises `ArgumentError` where the clients' transactions cannot be written one by one."""
+    if words.log_sample is not None and words.log is None:
+        raise ArgumentError("--log-sample needs --log", hint="--log transactions.csv")
+    if words.log is not None and NATIVE in experiment.client_programs:
+        raise ArgumentError(
+            "--log: the system's own client programs (--client-program native) say nothing of "
+            "single transactions",
+            hint="leave --log out, or --client-program native",
+        )
 
 
 def check_feed(experiment: Experiment, workload: Workload) -> None:

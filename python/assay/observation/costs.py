@@ -28,6 +28,15 @@ class ClientCost(Shape, frozen=True):
         return self.user_ns + self.system_ns
 
 
+class LogReport(Shape, frozen=True):
+    """The log of single transactions, and what writing it cost the client."""
+
+    sample: float
+    rows: int
+    bytes: int
+    cpu_ns: int
+
+
 class ServerCost(Shape, frozen=True):
     """What the server's processes cost its machine in the measurement."""
 

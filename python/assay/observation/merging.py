@@ -19,7 +19,7 @@ from msgspec.structs import asdict, replace
 
 from assay.observation import spans
 from assay.observation.clients import ClientEnd, EndedBy, Unfinished
-from assay.observation.costs import ClientCost
+from assay.observation.costs import ClientCost, LogReport
 from assay.observation.error_reports import ErrorReport
 from assay.observation.groups import Arrival, GroupReport
 from assay.observation.latencies import merged_latency, merged_latency_or_none
@@ -110,9 +110,19 @@ def added_up(parts: Sequence[Observation]) -> Observation:
         answer_sums=_by(parts, "answer_sums", attrgetter("transaction"), _answer_sum),
         answers=_by(parts, "answers", _place, _answer),
         driver_counters=dict(sum((Counter(part.driver_counters) for part in parts), Counter())),
+        log=_log([part.log for part in parts if part.log]),
         unfinished=_unfinished([part.unfinished for part in parts if part.unfinished]),
         commits=total_or_none([part.commits for part in parts]),
     )
+
+
+def _log(parts: Sequence[LogReport]) -> LogReport | None:
+    if not parts:
+        return None
+    totals = {
+        name: sum(getattr(part, name) for part in parts) for name in ("rows", "bytes", "cpu_ns")
+    }
+    return LogReport(sample=parts[0].sample, **totals)
 
 
 def total_or_none(counts: Sequence[int | None]) -> int | None:

@@ -7,7 +7,14 @@ import msgspec
 from assay.observation.cache_state import CacheState
 from assay.observation.clients import ClientEnd, EndedBy, Unfinished
 from assay.observation.comparisons import ConnectReport, ReferenceReport
-from assay.observation.costs import ClientCost, DataInMemory, DeviceCost, MachineCost, ServerCost
+from assay.observation.costs import (
+    ClientCost,
+    DataInMemory,
+    DeviceCost,
+    LogReport,
+    MachineCost,
+    ServerCost,
+)
 from assay.observation.error_reports import ErrorReport
 from assay.observation.groups import Arrival, GroupReport
 from assay.observation.intervals import Interval
@@ -66,6 +73,7 @@ class EngineObservation(Shape, frozen=True):
     answer_sums: tuple[AnswerSumReport, ...] = ()
     answers: tuple[AnswerReport, ...] = ()
     driver_counters: dict[str, int] = msgspec.field(default_factory=dict)
+    log: LogReport | None = None
     unfinished: Unfinished | None = None
     next_transaction: int = 0
     """Above the numbers that its transactions had (``:transaction_number``)."""

@@ -426,6 +426,10 @@ class Store(Questions):
             raise Bug("an experiment is written to, and none has begun")
         return self._experiment_id
 
+    def run_id(self) -> int:
+        """The number of the run that is under way."""
+        return self._run()
+
     def _run(self) -> int:
         if self._run_id is None:
             raise Bug("a stage writes to the record, and no run has begun")

@@ -12,6 +12,7 @@ from assay.check.answers import Check
 from assay.check.questions import Questions
 from assay.drive.prepare import Compiled
 from assay.drive.query import Answer
+from assay.drive.transaction_log import TransactionLog
 from assay.errors import Bug
 from assay.load.dataset import Dataset
 from assay.load.same_data import SameData
@@ -59,6 +60,8 @@ class Context:
     known: Known = field(default_factory=Known)
     probe_s: float = 0.0
     """How long to probe each storage before its first use; 0: not."""
+    log: TransactionLog | None = None
+    """Where single transactions are written; None: they are not."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Self
 
@@ -145,15 +146,16 @@ def observe(
     if may_change_data(state.context.compiled, state.planned):
         pooled.forget()  # from here on its data may differ from what was loaded
     try:
-        observation, samples = observe_watched(
-            pooled.deployment,
-            pooled.system,
-            document,
-            context.progress.driving,
-            _session_statements(state, planned),
-            context.progress.warning,
-            pooled.why_it_died,
-        )
+        with _logged(state, planned) as log:
+            observation, samples = observe_watched(
+                pooled.deployment,
+                pooled.system,
+                {**document, **log},
+                context.progress.driving,
+                _session_statements(state, planned),
+                context.progress.warning,
+                pooled.why_it_died,
+            )
     except RunFailed as error:
         if is_read_only and error.code in dialect.read_only_codes:
             raise RunFailed(f"{error.message}; {WHY_REFUSED}") from error
@@ -171,6 +173,17 @@ def observe(
     found["reads_device"] = state.test.reads_device
     found["left_out"] = tuple(_left_out(state, planned))
     return replace(observation, **found), samples
+
+
+@contextmanager
+def _logged(state: RunState, planned: PlannedDrive) -> Iterator[dict[str, Any]]:
+    """What the drive document says of the log of single transactions."""
+    log, sample = state.context.log, planned.run.cell.driving.log_sample
+    if log is None or sample is None:
+        yield {}
+        return
+    with log.of_drive(state.context.store.run_id(), sample) as document:
+        yield {"log": document}
 
 
 def _withdraw_contradicted(

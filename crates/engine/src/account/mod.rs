@@ -28,6 +28,7 @@ mod stalls;
 mod statement_answers;
 mod statement_log;
 mod thread_recorder;
+mod transaction_log;
 mod worktime;
 
 pub use aggregator::Aggregator;
@@ -46,4 +47,7 @@ pub use statement_answers::{
 };
 pub use statement_log::{LogOf, SharedLog, StatementLog};
 pub use thread_recorder::{End, EndState, ThreadRecorder};
+pub use transaction_log::{
+    DoneTransaction, Identity, LoggedTransaction, ThreadLog, TransactionLog,
+};
 pub use worktime::Worktime;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    Aggregator, AnswerSum, Completed, ErrorLog, Layout, LogOf, Sample, SampleBuffer, Unit, Waits,
-    Worktime,
+    Aggregator, AnswerSum, Completed, ErrorLog, Identity, Layout, LogOf, LoggedTransaction, Sample,
+    SampleBuffer, ThreadLog, Unit, Waits, Worktime,
 };
 use crate::observation::Outcome;
 
@@ -36,6 +36,8 @@ pub struct ThreadRecorder {
     pub cancelled: u64,
     /// Counters of the drivers, over the measured part.
     pub counters: BTreeMap<&'static str, u64>,
+    /// `None`: single transactions are not written.
+    pub transaction_log: Option<ThreadLog>,
     buffer: Arc<SampleBuffer>,
     aggregator: Arc<Mutex<Aggregator>>,
     began_ns: u64,
@@ -75,6 +77,7 @@ impl ThreadRecorder {
         log: LogOf,
         buffer: Arc<SampleBuffer>,
         aggregator: Arc<Mutex<Aggregator>>,
+        transaction_log: Option<ThreadLog>,
     ) -> Self {
         Self {
             scheduled: vec![0; layout.types.len()],
@@ -90,6 +93,7 @@ impl ThreadRecorder {
             abandoned: 0,
             cancelled: 0,
             counters: BTreeMap::new(),
+            transaction_log,
             buffer,
             aggregator,
             began_ns: 0,
@@ -99,6 +103,9 @@ impl ThreadRecorder {
     /// The measurement begins, or will begin, at this instant.
     pub fn begin(&mut self, at_ns: u64) {
         self.began_ns = at_ns;
+        if let Some(log) = &mut self.transaction_log {
+            log.begin(at_ns);
+        }
     }
 
     /// A measured transaction has ended.
@@ -119,8 +126,16 @@ impl ThreadRecorder {
     }
 
     /// A measured arrival, already counted as scheduled, will not be started.
-    pub fn skipped(&self, transaction_type: u32, due_ns: u64) {
+    pub fn skipped(&mut self, transaction_type: u32, identity: Identity, due_ns: u64) {
         self.mark(Unit::Skipped(transaction_type), due_ns, 0);
+        if let Some(log) = &mut self.transaction_log {
+            let row = LoggedTransaction {
+                transaction_type,
+                due_ns,
+                done: None,
+            };
+            log.add(identity, row);
+        }
     }
 
     /// A measured transaction is retried.

@@ -10,6 +10,7 @@ use assay_values::{Distribution, Value};
 use serde::{Deserialize, Deserializer};
 
 use super::group::{GroupDocument, Order};
+use super::log::LogDocument;
 use super::pace::{ArrivalDocument, ReconnectDocument, RetriesDocument, distribution};
 use super::reading::{null_is_default, parse};
 use super::seconds::{optional_seconds, seconds};
@@ -130,6 +131,9 @@ pub struct DriveDocument {
     /// that runs of different lengths can be compared.
     #[serde(default, deserialize_with = "null_is_default")]
     pub compare_answers: bool,
+    /// Where single transactions are written; absent: they are not.
+    #[serde(default)]
+    pub log: Option<LogDocument>,
     /// A statement that takes longer ends its client: `timeout`, with unknown effect.
     #[serde(default, deserialize_with = "optional_seconds")]
     pub statement_timeout_s: Option<Duration>,

@@ -10,7 +10,7 @@ use super::group::Group;
 use super::plan::Plan;
 use super::schedule::Schedule;
 use super::script_selector::{NextScript, ScriptSelector};
-use crate::account::ThreadRecorder;
+use crate::account::{Identity, ThreadRecorder};
 use crate::document::ArrivalDocument;
 
 /// The random stream of the gaps, separate from all other streams of the seed.
@@ -149,7 +149,8 @@ impl Arrivals {
         if let Some(arrival) = self.take(group, recorder)
             && arrival.is_measured
         {
-            recorder.skipped(arrival.next.transaction_type, arrival.due_ns);
+            let identity = Identity::Numbered(group.number, arrival.number);
+            recorder.skipped(arrival.next.transaction_type, identity, arrival.due_ns);
         }
     }
 

@@ -16,7 +16,8 @@ use super::tally::Tally;
 use super::think_time::ThinkTime;
 use super::transaction::{Queued, Transaction, TransactionStep};
 use crate::account::{
-    Answered, COMPARED_ROWS, COMPARED_TRANSACTIONS, End, EndState, ThreadRecorder,
+    Answered, COMPARED_ROWS, COMPARED_TRANSACTIONS, DoneTransaction, End, EndState, Identity,
+    LoggedTransaction, ThreadRecorder,
 };
 use crate::observation::Outcome;
 
@@ -274,9 +275,20 @@ impl<'a> ClientState<'a> {
         let transaction_type = transaction.script.transaction_type;
         recorder.attempts[transaction_type as usize] -= 1;
         if self.group.is_open_loop() {
-            recorder.skipped(transaction_type, transaction.due_ns);
+            recorder.skipped(
+                transaction_type,
+                self.identity(&transaction),
+                transaction.due_ns,
+            );
         } else {
             recorder.scheduled[transaction_type as usize] -= 1;
+        }
+    }
+
+    fn identity(&self, transaction: &Transaction) -> Identity {
+        match transaction.number {
+            Some(number) => Identity::Numbered(self.group.number, number),
+            None => Identity::OfClient(self.number, self.next_number),
         }
     }
 
@@ -308,6 +320,23 @@ impl<'a> ClientState<'a> {
             && transaction.retries == 0
         {
             recorder.completed[self.group.number as usize].add(number);
+        }
+        if let Some(log) = &mut recorder.transaction_log
+            && transaction.is_measured
+        {
+            let (latency_ns, _) = transaction.times_ns(now_ns);
+            let row = LoggedTransaction {
+                transaction_type: transaction.script.transaction_type,
+                due_ns: transaction.due_ns,
+                done: Some(DoneTransaction {
+                    client: self.number,
+                    outcome,
+                    started_ns: transaction.started_ns,
+                    end_ns: now_ns,
+                    latency_ns,
+                }),
+            };
+            log.add(self.identity(&transaction), row);
         }
         self.tally
             .ended(&transaction, outcome, now_ns, self.group.number, recorder);

@@ -41,7 +41,7 @@ use std::num::NonZero;
 use std::ops::ControlFlow;
 
 use crate::EngineError;
-use crate::account::{ThreadRecorder, TimeSpan};
+use crate::account::{ThreadRecorder, TimeSpan, TransactionLog};
 use crate::cost;
 use crate::document::DriveDocument;
 use crate::limits::{self, Consumer, Need};
@@ -94,7 +94,11 @@ pub fn drive(
         Endpoints::Wire(_) => threads,
         Endpoints::Local(_) => 1,
     };
-    let shared = Shared::new(plan, threads, shares, processors);
+    let log = match &document.log {
+        Some(log) => Some(TransactionLog::open(log, plan.seed, &plan.type_names())?),
+        None => None,
+    };
+    let shared = Shared::new(plan, log, threads, shares, processors);
     let call_timeouts: Vec<CallTimeout> = match &endpoints {
         Endpoints::Wire(_) => Vec::new(),
         Endpoints::Local(_) => (0..threads).map(|_| CallTimeout::default()).collect(),
@@ -115,14 +119,18 @@ pub fn drive(
     if watched.schedule.is_none() && watched.was_interrupted {
         return Err(EngineError::Interrupted);
     }
-    Ok(report::assemble(
+    let mut observation = report::assemble(
         &shared,
         watched,
         accounts,
         &suspensions,
         threads,
         document.digest,
-    ))
+    );
+    if let Some(log) = &shared.transaction_log {
+        observation.log = log.finish(observation.started_unix_ns)?;
+    }
+    Ok(observation)
 }
 
 /// Checks whether this machine allows this many clients of a driver, on this many threads (0: as the engine

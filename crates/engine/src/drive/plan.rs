@@ -200,6 +200,14 @@ impl Plan {
         all.filter_map(move |(number, one)| (one.script == script).then_some(number))
     }
 
+    /// By the number of the transaction type.
+    #[must_use]
+    pub fn type_names(&self) -> Vec<&str> {
+        let scripts = &self.program.scripts;
+        let names = (self.types.iter()).map(|kind| scripts[kind.script as usize].name.as_str());
+        names.collect()
+    }
+
     /// What the aggregators must hold.
     #[must_use]
     pub fn layout(&self) -> Layout {

@@ -15,6 +15,7 @@ use super::start_barrier::{Start, StartBarrier};
 use crate::EngineError;
 use crate::account::{
     Aggregator, LogOf, Outages, SampleBuffer, SharedLog, StatementLog, ThreadRecorder,
+    TransactionLog,
 };
 use crate::clock::Clock;
 use crate::cost;
@@ -33,6 +34,8 @@ pub struct Shared {
     /// The same for what is counted by statement, where there are more threads than processors; otherwise each thread has
     /// its own.
     pub logs: Vec<SharedLog>,
+    /// `None`: single transactions are not written.
+    pub transaction_log: Option<TransactionLog>,
     outages: Mutex<Outages>,
     /// By group, created when all clients are ready.
     open_loops: Vec<OnceLock<Option<OpenLoop>>>,
@@ -62,7 +65,13 @@ struct Queue {
 impl Shared {
     /// To be called on the thread that will supervise.
     #[must_use]
-    pub fn new(plan: Plan, threads: usize, shares: usize, processors: usize) -> Self {
+    pub fn new(
+        plan: Plan,
+        transaction_log: Option<TransactionLog>,
+        threads: usize,
+        shares: usize,
+        processors: usize,
+    ) -> Self {
         let aggregator = || Arc::new(Mutex::new(Aggregator::new(plan.layout())));
         let log = || Arc::new(Mutex::new(StatementLog::new(&plan.layout())));
         Self {
@@ -82,6 +91,7 @@ impl Shared {
             shares,
             wakers: (0..shares).map(|_| OnceLock::new()).collect(),
             queues: plan.groups.iter().map(|_| Queue::default()).collect(),
+            transaction_log,
             outages: Mutex::new(Outages::new(&plan.layout())),
             threads_left: AtomicUsize::new(threads),
             at_work: Mutex::new(Vec::with_capacity(threads)),
@@ -104,6 +114,7 @@ impl Shared {
             log,
             self.buffers[thread].clone(),
             aggregator.clone(),
+            (self.transaction_log.as_ref()).and_then(TransactionLog::of_thread),
         )
     }
 

@@ -12,7 +12,7 @@ use super::call_timeout::CallTimeout;
 use super::schedule::{Drain, Draining, Schedule};
 use super::shared::Shared;
 use super::start_barrier::Start;
-use crate::account::{LastSecond, Series};
+use crate::account::{LastSecond, Series, TransactionLog};
 use crate::cost;
 use crate::observation::{ClientCost, Outcomes};
 
@@ -176,6 +176,9 @@ impl Supervisor<'_> {
             if !is_measuring && now_ns >= schedule.measure_ns {
                 is_measuring = true;
                 watched.started_unix_ns = unix_ns() - (now_ns - schedule.measure_ns);
+                if let Some(log) = &self.shared.transaction_log {
+                    log.began(watched.started_unix_ns);
+                }
                 watched.client_cost = self.cost_so_far();
             }
             if is_measuring {
@@ -193,6 +196,14 @@ impl Supervisor<'_> {
                     .is_break()
                 {
                     watched.was_interrupted = true;
+                    signals.interrupt();
+                }
+                if self
+                    .shared
+                    .transaction_log
+                    .as_ref()
+                    .is_some_and(TransactionLog::has_failed)
+                {
                     signals.interrupt();
                 }
                 let draining = drain.check(now_ns, &schedule, signals);

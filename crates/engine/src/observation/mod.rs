@@ -7,6 +7,7 @@ mod error;
 mod group;
 mod interval;
 mod latency;
+mod log;
 mod outcomes;
 mod result;
 mod service;
@@ -18,6 +19,7 @@ pub use error::{Certainty, ErrorReport};
 pub use group::{Arrival, ArrivalKind, GroupReport};
 pub use interval::Interval;
 pub use latency::{Latency, Resolution};
+pub use log::LogReport;
 pub use outcomes::{Outcome, Outcomes, TransactionOutcomes};
 pub use result::{AnswerReport, AnswerSumReport, FirstAnswersReport, ResultReport};
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
@@ -108,6 +110,9 @@ pub struct Observation {
     /// Counters of the drivers in the measured part, over all clients (`buffer_hits`, …).
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub driver_counters: BTreeMap<&'static str, u64>,
+    /// The log of single transactions; absent: there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log: Option<LogReport>,
     /// Transactions that were abandoned because they did not end; null if there were none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,

@@ -37,7 +37,6 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             for cell in cells
             for one in cell.metrics
             if one.is_primary or one.a or one.b  # what never happened fills no rows
-            if one.is_primary or not one.metric.transaction
         ],
     )
     of_types = [(cell, one) for cell in cells for one in cell.types_that_differ]
@@ -140,7 +139,7 @@ def _metrics(comparison: Comparison, shown: Shown) -> Table:
 
 
 def _types(comparison: Comparison, shown: Shown) -> Table:
-    """What the numbers of a whole mix hide. CSV and JSON have all transaction types."""
+    """What the numbers of a whole mix hide. The table of all metrics has every type."""
     rows = [
         Row(
             (text(one.metric.name), *_numbers(one), _verdict(comparison, cell, one)),

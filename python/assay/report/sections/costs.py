@@ -45,6 +45,7 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     notes = ["client: this process with all its threads"]
     if any(run.run.evidence.is_embedded for _, run in measured):
         notes[0] += "; a system embedded in it is included"
+    notes += _of_logs([run.driven for _, run in measured])
     if "client share" in shown:
         notes.append("client share: of the CPU time of client and server together")
     if shown.keys() & {"device read", "device written"}:
@@ -74,6 +75,21 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
         notes=(*notes, *cell_runs.of_middle(found)),
     )
     return Section("CPU and memory", (), (table,))
+
+
+def _of_logs(driven: Sequence[Observation]) -> list[str]:
+    """What writing single transactions took of the client's CPU time, at most."""
+    shares = [
+        one.log.cpu_ns / one.client_cost.cpu_ns
+        for one in driven
+        if one.log is not None and one.client_cost.cpu_ns
+    ]
+    if not shares:
+        return []
+    return [
+        "single transactions were written to a file (--log): the thread that wrote took up to "
+        f"{units.share(max(shares))} of the client's CPU time"
+    ]
 
 
 LESS_THAN_A_TICK = "< 1 tick"

@@ -111,6 +111,14 @@ RUNS = [
         "server_memory_bytes", "integer", "resident, at most",
         _kept("server_cost", "resident_peak_bytes"),
     ),
+    *(
+        TidyColumn(f"log_{name}", "integer", meaning, path("driven", "log", name))
+        for name, meaning in (
+            ("rows", "transactions that --log wrote; null: it was not asked for"),
+            ("bytes", "of them in the file, as CSV"),
+            ("cpu_ns", "of the thread that wrote them, part of the client's"),
+        )
+    ),
     TidyColumn(
         "device_read_bytes", "integer", "by the whole device under the data",
         _kept("device_cost", "read_bytes"),

@@ -128,6 +128,7 @@ pub fn assemble(
         answers: answers::of_statements(plan, &sums.log.answers, &sums.completed),
         client_cost,
         driver_counters: sums.counters,
+        log: None,
         unfinished: (sums.abandoned > 0).then(|| Unfinished {
             transactions: sums.abandoned,
             cancelled: sums.cancelled,
