@@ -189,7 +189,7 @@ transactions = 2
          'int\n\nhint: [parameters.rate] type = "int"'),
         ('"four"', "SELECT 1;", "clients = 'four' is neither a number nor a parameter\n\n"
          "hint: clients = 4, or add [parameters.four] with type = \"int\""),
-        ("1", "SELECT :x;", "desk/read.sql:1:8: "),
+        ("1", "SELECT :x, :rate;", "desk/read.sql:1:8: "),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_workload_folder_is_reported_with_its_place_and_fix(
