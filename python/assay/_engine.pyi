@@ -93,6 +93,9 @@ class Session:
         neutral types of the columns also across systems, which print one value in several ways."""
     @property
     def server_version(self) -> str: ...
+    @property
+    def session_id(self) -> int:
+        """That the server gave at login; 0: none."""
     def close(self) -> None: ...
 
 @final

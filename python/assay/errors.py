@@ -37,6 +37,9 @@ from pathlib import Path
 RESOURCES = "resources"
 """The engine's error class for a system that ran out of disk, memory or another resource."""
 FULL_DISK_HINT = "free space there, or choose a storage with more room (--storage, its option size)"
+FULL_SERVER_DISK_HINT = (
+    "free space on the disk of the server, which is not Assay's: --storage does not apply to it"
+)
 SHARED_MEMORY = Path("/dev/shm")
 """Where Linux keeps POSIX shared memory; containers often have 64 MB there."""
 FULL_SHARED_MEMORY_HINT = (

@@ -40,7 +40,7 @@ def null_server_process(*words: str) -> Iterator[tuple[subprocess.Popen[str], st
 
 @pytest.mark.parametrize("protocol", ["postgresql", "mysql"])
 @pytest.mark.parametrize(
-    "how", [(), ("--rows", "0"), ("--fail", "timeout@#1")], ids=["answers", "silent", "refuses"]
+    "how", [(), ("--rows", "0"), ("--fail", "timeout@#2")], ids=["answers", "silent", "refuses"]
 )
 def test_a_service_without_readable_settings_is_driven(
     tmp_path: Path, protocol: str, how: tuple[str, ...]

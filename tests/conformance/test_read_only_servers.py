@@ -3,7 +3,9 @@ once with that reason, and several hosts in one URL are chosen as libpq does."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
@@ -173,3 +175,23 @@ def test_a_file_that_cannot_be_written_says_so(
         with system.attach(SystemChoice("sqlite", url=url)) as found:
             assert found.role is not None
             assert found.role.described.startswith("read-only file (this user may not write the f")
+
+
+def test_a_file_with_a_log_in_a_folder_that_cannot_be_written_has_the_fix(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A folder stands where SQLite would make the log, as root may write all."""
+    file = tmp_path / "a.db"
+    with contextlib.closing(sqlite3.connect(file)) as made:
+        made.execute("PRAGMA journal_mode = WAL")
+        made.execute("CREATE TABLE goods (id INTEGER)")
+        made.commit()
+    (tmp_path / "a.db-wal").mkdir()
+    system = registry.system("sqlite")
+    assert isinstance(system, ReachedByUrl)
+    monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK)
+    choice = SystemChoice("sqlite", url=f"sqlite:///{file}")
+    with pytest.raises(SystemRefused) as refused, system.attach(choice):
+        pass
+    assert "it has a write-ahead log, and this user may not write" in refused.value.message
+    assert "PRAGMA journal_mode = DELETE" in str(refused.value.hint)

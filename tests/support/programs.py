@@ -25,6 +25,7 @@ ALWAYS_THERE = {"bash", "coreutils", "dash", "dpkg", "tar", "util-linux"}
 """Packages that Debian calls essential, those of them whose programs need no root."""
 
 PGBENCH = Program("pgbench", "postgresql", (f"{PACKAGED}/*/bin",))
+PGBOUNCER = Program("pgbouncer", "pgbouncer")
 PG_BASEBACKUP = Program("pg_basebackup", "postgresql-client", (f"{PACKAGED}/*/bin",))
 CHOWN = Program("chown", "coreutils")
 CHROMIUM = Program("chromium", "chromium")

@@ -69,6 +69,8 @@ pub struct Session {
     open: Mutex<Option<assay_engine::Session>>,
     #[pyo3(get)]
     server_version: String,
+    #[pyo3(get)]
+    session_id: u64,
 }
 
 #[pymethods]
@@ -85,6 +87,7 @@ impl Session {
         let open = opened.map_err(raise)?;
         Ok(Self {
             server_version: open.server_version().to_owned(),
+            session_id: open.session_id(),
             open: Mutex::new(Some(open)),
         })
     }

@@ -33,6 +33,8 @@ pub enum ErrorClass {
     Expectation,
     /// An expression of the script has no value (division by zero, a variable that is not set).
     Script,
+    /// Another statement than the one that was asked for was executed and answered.
+    WrongStatement,
     /// The server violated the protocol, or sent something this driver does not support.
     Protocol,
     /// Whatever fits no other class.
@@ -59,13 +61,14 @@ impl ErrorClass {
             Self::Resources => "resources",
             Self::Expectation => "expectation",
             Self::Script => "script",
+            Self::WrongStatement => "wrong statement",
             Self::Protocol => "protocol",
             Self::Other => "other",
         }
     }
 
     /// Every class, in the order of the list above.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::ConnectionRefused,
         Self::TooManyConnections,
         Self::Authentication,
@@ -81,6 +84,7 @@ impl ErrorClass {
         Self::Resources,
         Self::Expectation,
         Self::Script,
+        Self::WrongStatement,
         Self::Protocol,
         Self::Other,
     ];
@@ -132,7 +136,9 @@ impl SystemError {
     /// An error of a statement without effect; of unknown effect where the class means a lost session.
     pub fn new(class: ErrorClass, code: impl Into<String>, message: impl Into<String>) -> Self {
         let certainty = match class {
-            ErrorClass::LostConnection | ErrorClass::Protocol => Certainty::Unknown,
+            ErrorClass::LostConnection | ErrorClass::Protocol | ErrorClass::WrongStatement => {
+                Certainty::Unknown
+            }
             _ => Certainty::Undone,
         };
         Self {

@@ -33,6 +33,7 @@ pub const FURTHER_CLASSES: &[&str] = &[
     "protocol",
     SCRIPT,
     "too many connections",
+    "wrong statement",
 ];
 
 /// The class of that name; `other` if the name is unknown.

@@ -138,9 +138,12 @@ def _ended(observation: Observation, reconnect_timeout_s: float | None) -> str |
     ended = _ENDED.get(observation.ended_by)
     if observation.ended_by == "lost" and reconnect_timeout_s is not None:
         tried_s = observation.outages[-1].lasted_ns / 1e9 if observation.outages else 0
+        times = observation.reconnects
+        before = f" after {units.counted(times, 'reconnect')}" if times else ""
+        again = " again" if times else ""
         return (
-            f"{ended}, and no client reconnected in {tried_s:.1f} s (they try until the end of the "
-            f"run, for at most {reconnect_timeout_s:g} s)"
+            f"{ended}{before}, and no client reconnected{again} in {tried_s:.1f} s (they try until "
+            f"the end of the run, for at most {reconnect_timeout_s:g} s)"
         )
     unfinished = observation.unfinished
     if (

@@ -58,12 +58,18 @@ def _listed(option: str, words: str, quantity: Quantity, hint: str) -> list[int 
         raise ArgumentError(f"{option}: {error}", hint=hint) from None
 
 
+def _meant(option: str, word: str) -> str:
+    """A pause that is always as long is often written without its name."""
+    constant = f"constant:{word}"
+    return f"did you mean {option} {constant}? " if driving.is_pause(constant) else ""
+
+
 def pause(option: str, word: str) -> str | None:
     """A distribution as `Driving` holds it, None for ``none``."""
     if not driving.is_pause(word):
         raise ArgumentError(
             f"{option}: expected a distribution of pauses or {driving.NO_PAUSE}, "
             f"found {shown(word)}",
-            hint=f"{driving.PAUSE_FORMS}; units: ns, us, ms, s",
+            hint=f"{_meant(option, word)}{driving.PAUSE_FORMS}; units: ns, us, ms, s",
         )
     return driving.pause(word)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from assay.judge.evidence import Evidence
 from assay.load.existing_data import ExistingTable
+from assay.observation import ServerReport
 from assay.provision import ledger
 from assay.text import units
 
@@ -68,8 +69,16 @@ def _changes(runs: Sequence[Evidence]) -> Iterator[str]:
     said = [(number, role.described) for number, role in roles if role]
     if len({value for _, value in said}) > 1:
         yield f"role {_in_runs(said)}"
+    servers = [(run.run, run.driven.servers) for run in runs if run.driven and run.driven.servers]
+    places = [(number, _places(found)) for number, found in servers]
+    if len({value for _, value in places}) > 1:
+        yield f"server {_in_runs(places)}"
     yield from _changed_settings(runs)
     yield from _changed_tables(runs)
+
+
+def _places(servers: Sequence[ServerReport]) -> str:
+    return " and ".join(sorted({one.address or one.version for one in servers}))
 
 
 def _changed_settings(runs: Sequence[Evidence]) -> Iterator[str]:

@@ -198,6 +198,21 @@ class Kind(Enum):
         limits=True,
         forbids_deciding=True,
     )
+    SEVERAL_SERVERS = WarningText(
+        "the sessions of the clients were answered by several servers behind one address: their "
+        "numbers are of no single one, so that nothing is ranked by them",
+        "name one server in the URL, without the balancer; where a URL may hold several hosts, "
+        "one is chosen for all sessions",
+        limits=True,
+        forbids_deciding=True,
+    )
+    BEHIND_POOLER = WarningText(
+        "a pooler or proxy stands between clients and server: the numbers are of both, and one "
+        "that gives each transaction another session mixes up prepared statements and settings",
+        "connect to the server itself; or --protocol simple, or set the pooler's "
+        "max_prepared_statements (in PgBouncer since 1.21)",
+        limits=True,
+    )
     SYNTHETIC_DATA = WarningText(
         "the rows are synthetic, with the lengths and frequencies of real data",
         "load the real files",

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -94,6 +95,7 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
             f"{units.digits(room.ceiling.statements_per_s)} at "
             f"{units.counted(room.ceiling.clients, 'client')}",
         )
+    yield from _of_servers(run)
     yield from _of_settings(run)
     yield from _of_storage_limits(run)
     yield from _of_cache(run)
@@ -106,6 +108,23 @@ def _of_run(run: Evidence) -> Iterator[tuple[Kind, str]]:
             yield Kind.SCRIPT, sentence
         if overflow := sum(one.latency.overflow for one in driven.transactions):
             yield Kind.RANGE_EXCEEDED, f"{run.name}: {overflow}"
+
+
+def _of_servers(run: Evidence) -> Iterator[tuple[Kind, str]]:
+    """Who answered the sessions: several servers, or one behind a pooler."""
+    servers = run.driven.servers if run.driven else ()
+    different: Counter[str] = Counter()
+    for server in servers:
+        different[server.described] += server.sessions
+    if len(different) > 1:
+        shown = (f"{units.counted(n, 'session')} by {one}" for one, n in different.most_common())
+        yield Kind.SEVERAL_SERVERS, f"{run.named_run}: {', '.join(shown)}"
+    if any(server.is_behind_pooler for server in servers):
+        yield (
+            Kind.BEHIND_POOLER,
+            f"{run.system_label}: the server knows its sessions by other ids than those of the "
+            "logins",
+        )
 
 
 def _of_dataset(run: Evidence) -> Iterator[tuple[Kind, str]]:

@@ -12,18 +12,23 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from assay import _engine
 from assay.dialects.protocol import Dialect, Table
-from assay.errors import InputError, RunFailed
+from assay.errors import InputError, RunFailed, SystemRefused
 from assay.load.dataset import Dataset
 from assay.load.digest import verify
 from assay.load.fill import OnProgress, fill
 from assay.load.loading import DEFAULT, Loading
 from assay.load.tables import count, drop, drop_abandoned, schema, views
 from assay.provision.deployment import Deployment
+from assay.provision.engine_calls import Session
 from assay.provision.session import session
 from assay.row_sources.request import DataRequest
 from assay.systems.abilities import Sized, SpreadsSchema
 from assay.systems.protocol import System
+
+_SHOWN = 60
+"""Characters of a statement."""
 
 
 def load(
@@ -146,7 +151,31 @@ def _timed(system: System, deployment: Deployment, statements: Sequence[str]) ->
     with session(deployment.address) as opened:
         began_ns = time.monotonic_ns()
         for statement in statements:
-            opened.execute(statement)
+            _execute(opened, statement, deployment)
         if isinstance(system, SpreadsSchema):
             system.wait_for_schema(deployment)
         return time.monotonic_ns() - began_ns
+
+
+def _execute(opened: Session, statement: str, deployment: Deployment) -> None:
+    """Raises `SystemRefused` with statement, user and fix where the user may not do this."""
+    try:
+        opened.execute(statement)
+    except _engine.EngineError as error:
+        if error.error_class != "permission":
+            raise
+        address = deployment.address
+        raise SystemRefused(
+            f"{deployment.label}: expected a user who may create and fill tables, found "
+            f"{address.user!r} in {address.database!r}: {error.message}; statement: "
+            f"{_beginning(statement)}",
+            error_class=error.error_class,
+            code=error.code,
+            hint="grant this user the right, or name a database or a user who has it: "
+            "USER:PASSWORD@HOST:PORT/DATABASE",
+        ) from error
+
+
+def _beginning(statement: str) -> str:
+    text = " ".join(statement.split())
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

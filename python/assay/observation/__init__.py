@@ -32,6 +32,7 @@ from assay.observation.results import (
     FirstAnswersReport,
     ResultReport,
 )
+from assay.observation.servers import ServerReport
 from assay.observation.service import LittlesLaw, Outage, Standstill, TransactionsPerClient
 from assay.observation.shape import ShapeError
 from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
@@ -72,6 +73,7 @@ __all__ = [
     "Resolution",
     "ResultReport",
     "ServerCost",
+    "ServerReport",
     "ShapeError",
     "SpaceReuseReport",
     "Standstill",

@@ -32,6 +32,7 @@ from assay.observation.results import (
     FirstAnswersReport,
     ResultReport,
 )
+from assay.observation.servers import ServerReport
 from assay.observation.service import (
     CarriedOver,
     InFlight,
@@ -106,6 +107,7 @@ def added_up(parts: Sequence[Observation]) -> Observation:
             longest_ns=max(part.carried_over.longest_ns for part in parts),
         ),
         reconnects=_total(parts, "reconnects"),
+        servers=_by(parts, "servers", _server, _sessions),
         results=_by(parts, "results", _place, _result),
         answer_sums=_by(parts, "answer_sums", attrgetter("transaction"), _answer_sum),
         answers=_by(parts, "answers", _place, _answer),
@@ -148,7 +150,12 @@ def _by(
 _name = attrgetter("name")
 _name_and_outcome = attrgetter("name", "outcome")
 _place = attrgetter("transaction", "statement")
+_server = attrgetter("version", "address", "role", "is_behind_pooler")
 _kind = attrgetter("class_", "code", "certainty", "transaction")
+
+
+def _sessions(parts: Sequence[ServerReport]) -> ServerReport:
+    return replace(parts[0], sessions=_total(parts, "sessions"))
 
 
 def _total(parts: Iterable[Any], name: str) -> Any:

@@ -21,6 +21,7 @@ from assay.observation.intervals import Interval
 from assay.observation.latency import Latency, Resolution
 from assay.observation.outcomes import Outcomes, TransactionOutcomes
 from assay.observation.results import AnswerReport, AnswerSumReport, ResultReport
+from assay.observation.servers import ServerReport
 from assay.observation.service import (
     CarriedOver,
     InFlight,
@@ -74,6 +75,8 @@ class EngineObservation(Shape, frozen=True):
     answers: tuple[AnswerReport, ...] = ()
     driver_counters: dict[str, int] = msgspec.field(default_factory=dict)
     log: LogReport | None = None
+    servers: tuple[ServerReport, ...] = ()
+    """Who answered the sessions when they were opened; empty: a library, or not kept."""
     unfinished: Unfinished | None = None
     next_transaction: int = 0
     """Above the numbers that its transactions had (``:transaction_number``)."""

@@ -52,6 +52,9 @@ class Address:
     """PEM file of the key of ``cert_file``."""
     session_statements: tuple[str, ...] = ()
     """Statements that each new session runs first."""
+    server_query: str | None = None
+    """What each session of a run's clients is asked once it is open, before the measurement: a row
+    of the server's own address, its role, and its id of the session; None: nothing."""
     connect_timeout_s: float = 30.0
     """How long a session may take to open, in seconds."""
     answer_timeout_s: float | None = None
@@ -80,6 +83,7 @@ class Address:
             "cert_file": self.cert_file,
             "key_file": self.key_file,
             "session_statements": list(self.session_statements),
+            "server_query": self.server_query,
             "connect_timeout_s": self.connect_timeout_s,
             "answer_timeout_s": self.answer_timeout_s,
             "options": {**self.options, **self.secret_options},
@@ -90,7 +94,7 @@ class Address:
         kept = {
             name: None if name == "password" else value
             for name, value in self.for_engine().items()
-            if name != "answer_timeout_s"
+            if name not in ("answer_timeout_s", "server_query")
         }
         return {**kept, "options": dict(self.options), "origins": dict(self.origins)}
 

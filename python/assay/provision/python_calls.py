@@ -51,6 +51,9 @@ class RemoteRows:
 class RemoteSession:
     """A session in a process of its own."""
 
+    session_id = 0
+    """Modules give none."""
+
     def __init__(self, site: Mapping[str, Any]) -> None:
         module = str(site["options"]["module"])
         self._answer_s: float | None = site.get("answer_timeout_s")

@@ -13,6 +13,7 @@ from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, 
 from assay.drive.read_only import WHY_REFUSED, session_statements
 from assay.errors import (
     FULL_DISK_HINT,
+    FULL_SERVER_DISK_HINT,
     FULL_SHARED_MEMORY_HINT,
     RESOURCES,
     SystemDied,
@@ -118,6 +119,8 @@ def reason(state: RunState) -> str | None:
         elif has_full_storage:
             failed = no_space_left(state.planned.cell.storage_name, failed)
             hint = with_size(FULL_DISK_HINT, space)
+        elif hint == FULL_DISK_HINT and state.planned.cell.system.url is not None:
+            hint = FULL_SERVER_DISK_HINT
         raise SystemRefused(failed, error_class=RESOURCES, hint=hint)
     if failed is not None and died is not None:
         raise SystemDied(failed)

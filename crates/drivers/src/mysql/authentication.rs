@@ -7,6 +7,7 @@
 use super::constants::head;
 use super::public_key::PublicKey;
 use super::scan::Scan;
+use super::signature::{self, ExtendedSalt};
 use super::{refusal, scramble};
 use crate::request::IN_CLEAR_TEXT;
 use crate::{ErrorClass, SystemError};
@@ -15,13 +16,17 @@ use crate::{ErrorClass, SystemError};
 enum Method {
     Native,
     CachingSha2,
+    Ed25519,
+    Parsec,
     ClearText,
 }
 
 impl Method {
-    const ALL: [(&'static str, Self); 3] = [
+    const ALL: [(&'static str, Self); 5] = [
         ("mysql_native_password", Self::Native),
         ("caching_sha2_password", Self::CachingSha2),
+        ("client_ed25519", Self::Ed25519),
+        ("parsec", Self::Parsec),
         ("mysql_clear_password", Self::ClearText),
     ];
 
@@ -77,6 +82,9 @@ impl Authentication {
         match self.method {
             Method::Native => scramble::native(&self.password, &self.nonce),
             Method::CachingSha2 => scramble::caching_sha2(&self.password, &self.nonce),
+            Method::Ed25519 => signature::ed25519(&self.password, &self.nonce),
+            // An empty packet asks for the salt of the account.
+            Method::Parsec => Vec::new(),
             Method::ClearText => self.clear_password(),
         }
     }
@@ -89,11 +97,30 @@ impl Authentication {
             Some(head::MORE_AUTHENTICATION) if self.method == Method::CachingSha2 => {
                 self.more(scan.0)
             }
+            Some(_) if self.method == Method::Parsec => {
+                let data = payload.strip_prefix(&[head::MORE_AUTHENTICATION]);
+                self.signed(data.unwrap_or(payload)).map(Some)
+            }
             _ => Err(refusal::malformed(
                 "an answer to the authentication",
                 payload,
             )),
         }
+    }
+
+    /// The proof of `parsec`, with the salt that was asked for.
+    fn signed(&self, data: &[u8]) -> Result<Vec<u8>, SystemError> {
+        let salt = ExtendedSalt::read(data)
+            .ok_or_else(|| refusal::malformed("the salt of an account with parsec", data))?;
+        let mut scramble = [0; signature::SCRAMBLE_BYTES];
+        getrandom::fill(&mut scramble)
+            .map_err(|error| refused(format!("cannot get random bytes: {error}")))?;
+        Ok(signature::parsec(
+            &self.password,
+            &salt,
+            &self.nonce,
+            scramble,
+        ))
     }
 
     fn switch(&mut self, mut scan: Scan<'_>) -> Result<Vec<u8>, SystemError> {
@@ -116,7 +143,14 @@ impl Authentication {
         }
         self.method = method;
         self.waits_for_key = false;
-        self.nonce = scan.0.strip_suffix(&[0]).unwrap_or(scan.0).to_vec();
+        // The scrambles of MariaDB's own methods may end in any byte.
+        self.nonce = match (method, scan.0.first_chunk()) {
+            (Method::Ed25519 | Method::Parsec, Some(scramble)) => {
+                let scramble: &[u8; signature::SCRAMBLE_BYTES] = scramble;
+                scramble.to_vec()
+            }
+            _ => scan.0.strip_suffix(&[0]).unwrap_or(scan.0).to_vec(),
+        };
         Ok(self.first_proof())
     }
 

@@ -37,6 +37,7 @@ mod server_greeting;
 mod server_ok;
 mod server_reply;
 mod session;
+mod signature;
 mod statement;
 mod statements;
 mod typed_value;

@@ -118,9 +118,11 @@ fn number_of(class: ErrorClass) -> (u16, &'static str) {
         ErrorClass::Permission => (1142, "42000"),
         ErrorClass::Data => (1366, "22007"),
         ErrorClass::Resources => (1041, "HY000"),
-        ErrorClass::Protocol | ErrorClass::Expectation | ErrorClass::Script | ErrorClass::Other => {
-            (1105, "HY000")
-        }
+        ErrorClass::WrongStatement
+        | ErrorClass::Protocol
+        | ErrorClass::Expectation
+        | ErrorClass::Script
+        | ErrorClass::Other => (1105, "HY000"),
     }
 }
 
@@ -142,9 +144,10 @@ mod tests {
             let read = refusal::read(&out[Packets::HEADER..], moment);
             let expected = match class {
                 ErrorClass::ConnectionRefused => ErrorClass::LostConnection,
-                ErrorClass::Protocol | ErrorClass::Expectation | ErrorClass::Script => {
-                    ErrorClass::Other
-                }
+                ErrorClass::WrongStatement
+                | ErrorClass::Protocol
+                | ErrorClass::Expectation
+                | ErrorClass::Script => ErrorClass::Other,
                 class => class,
             };
             assert_eq!((read.class, &*read.message), (expected, "message text"));

@@ -4,6 +4,7 @@
 //! Every request ends in ReadyForQuery, also after an error: the server skips the rest of the request. A
 //! pipeline is one such exchange with several answers.
 
+use super::command_tag::CommandTag;
 use super::message::{Message, tag};
 use super::refusal;
 use super::rows;
@@ -24,6 +25,8 @@ pub(super) struct Exchange {
     pub(super) took_rows: bool,
     /// The answer has arrays, in the columns of `SessionState::elements`.
     pub(super) has_arrays: bool,
+    /// How the answer to the prepared statement begins.
+    expected: CommandTag,
 }
 
 #[derive(Clone, Copy)]
@@ -52,6 +55,16 @@ impl Exchange {
             copies_out: false,
             took_rows: false,
             has_arrays: false,
+            expected: CommandTag::ANY,
+        }
+    }
+
+    /// The execution of a prepared statement, whose answer begins with this tag.
+    #[inline]
+    pub fn execution(id: u32, expected: CommandTag) -> Self {
+        Self {
+            expected,
+            ..Self::new(Sent::Execute { id })
         }
     }
 
@@ -76,7 +89,7 @@ impl Exchange {
                 // Column names are not needed where cells are not.
                 tag::BIND_COMPLETE | tag::ROW_DESCRIPTION | tag::NO_DATA => {}
                 tag::PARSE_COMPLETE if matches!(self.sent, Sent::Direct) => {}
-                tag::COMMAND_COMPLETE if !self.copies_out => {
+                tag::COMMAND_COMPLETE if !self.copies_out && self.expected.is_of(body) => {
                     self.is_complete = true;
                     answer.affected = answer.affected.saturating_add(rows::affected(body));
                 }
@@ -115,6 +128,7 @@ impl Exchange {
             }
             tag::COMMAND_COMPLETE => {
                 self.is_complete = true;
+                self.check_tag(message.body, kept, answer)?;
                 if !self.copies_out {
                     answer.affected = answer.affected.saturating_add(rows::affected(message.body));
                 }
@@ -124,6 +138,28 @@ impl Exchange {
             _ => return self.read_rare(message, kept, out, answer),
         }
         Ok(None)
+    }
+
+    /// Notes that the answer is that of another statement. In a pipeline its session must end: which of the
+    /// answers that follow belongs to which statement is not known.
+    #[inline]
+    fn check_tag(
+        &self,
+        tag: &[u8],
+        kept: &SessionState,
+        answer: &mut Answer,
+    ) -> Result<(), SystemError> {
+        if let Sent::Pipeline { .. } = self.sent {
+            let statement = self.statement(kept);
+            return match statement.map(|statement| statement.tag) {
+                Some(expected) if !expected.is_of(tag) => Err(expected.refuse(tag)),
+                _ => Ok(()),
+            };
+        }
+        if !self.expected.is_of(tag) {
+            answer.error.get_or_insert(self.expected.refuse(tag));
+        }
+        Ok(())
     }
 
     /// A statement is complete: in a pipeline that is an answer.

@@ -9,6 +9,7 @@
 //! protocol's text format.
 
 mod authentication;
+mod command_tag;
 mod copy_binary;
 mod copy_data;
 mod copy_text;

@@ -10,6 +10,37 @@ const BEHIND_A_POOLER: &[u8] =
     b"a pooler that gives each transaction another session of the server does not \
     keep prepared statements: --protocol simple, or set its max_prepared_statements";
 
+/// PgBouncer has one code for all its own errors; how each begins, its class, and what to do.
+const OF_A_POOLER: [(&[u8], ErrorClass, &[u8]); 5] = [
+    (
+        b"query_wait_timeout",
+        ErrorClass::Timeout,
+        b"the pooler had no session of the server free in time: fewer --clients, or a larger pool \
+          (default_pool_size) in the pooler",
+    ),
+    (
+        b"no more connections allowed",
+        ErrorClass::TooManyConnections,
+        b"fewer --clients, or a higher max_client_conn in the pooler",
+    ),
+    (
+        b"server login has been failing",
+        ErrorClass::ConnectionRefused,
+        b"the pooler does not get into the server: see the pooler's log",
+    ),
+    (
+        b"no such database",
+        ErrorClass::Authentication,
+        b"name a database of the pooler's configuration: HOST:PORT/DATABASE",
+    ),
+    (
+        b"no such user",
+        ErrorClass::Authentication,
+        b"name a user of the pooler's auth_file: USER:PASSWORD@ in the URL",
+    ),
+];
+const OWN_CODE_OF_A_POOLER: &[u8] = b"08P01";
+
 /// An error that the server reported.
 pub(super) struct Refusal {
     pub error: SystemError,
@@ -48,11 +79,15 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
             words.push_str(&String::from_utf8_lossy(part));
         }
     };
+    let of_pooler = OF_A_POOLER
+        .iter()
+        .find(|(begin, ..)| code == OWN_CODE_OF_A_POOLER && message.starts_with(begin));
+    let own_hint = match of_pooler {
+        Some(&(_, _, hint)) => Some(hint),
+        None => (code == UNKNOWN_STATEMENT).then_some(BEHIND_A_POOLER),
+    };
     add("; ", detail);
-    add(
-        "; hint: ",
-        hint.or_else(|| (code == UNKNOWN_STATEMENT).then_some(BEHIND_A_POOLER)),
-    );
+    add("; hint: ", hint.or(own_hint));
     add("; at character ", position);
     // Only the context of a load adds information: it names the row.
     add(
@@ -63,7 +98,8 @@ pub(super) fn read(body: &[u8]) -> Result<Refusal, SystemError> {
     );
     let code = String::from_utf8_lossy(code).into_owned();
     let is_unknown = is_of_unknown_end(&code);
-    let error = SystemError::new(class(&code), code, words);
+    let class = of_pooler.map_or_else(|| class(&code), |&(_, class, _)| class);
+    let error = SystemError::new(class, code, words);
     let error = match is_unknown {
         true => error.unknown(),
         false => error,
@@ -129,6 +165,24 @@ pub(super) fn is_of_types(code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_pooler_refuses_has_a_class_and_a_fix() {
+        let body = b"SFATAL\0VFATAL\0C08P01\0Mquery_wait_timeout\0\0";
+        let refusal = read(body).expect("the message is well formed");
+        assert!(refusal.is_fatal);
+        assert_eq!(refusal.error.class, ErrorClass::Timeout);
+        assert!(
+            refusal
+                .error
+                .message
+                .starts_with("query_wait_timeout; hint: the pooler had")
+        );
+        let of_server = b"SFATAL\0VFATAL\0C08P01\0Minvalid frontend message\0\0";
+        let error = read(of_server).expect("the message is well formed").error;
+        assert_eq!(error.class, ErrorClass::Protocol);
+        assert!(!error.message.contains("hint"));
+    }
 
     #[test]
     fn the_message_of_the_server_and_the_row_of_a_load_are_kept() {

@@ -201,7 +201,10 @@ fn code_of(class: ErrorClass) -> &'static str {
         ErrorClass::Data => "22000",
         ErrorClass::Resources => "53000",
         ErrorClass::Protocol => "08P01",
-        ErrorClass::Expectation | ErrorClass::Script | ErrorClass::Other => "XX000",
+        ErrorClass::WrongStatement
+        | ErrorClass::Expectation
+        | ErrorClass::Script
+        | ErrorClass::Other => "XX000",
     }
 }
 
@@ -216,7 +219,9 @@ mod tests {
             let read = refusal::class(code_of(class));
             let expected = match class {
                 ErrorClass::ConnectionRefused => ErrorClass::LostConnection,
-                ErrorClass::Expectation | ErrorClass::Script => ErrorClass::Other,
+                ErrorClass::WrongStatement | ErrorClass::Expectation | ErrorClass::Script => {
+                    ErrorClass::Other
+                }
                 class => class,
             };
             assert_eq!(read, expected);

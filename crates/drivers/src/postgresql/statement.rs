@@ -20,6 +20,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak};
 use assay_values::{Piece, Value};
 use postgres_protocol::message::frontend;
 
+use super::command_tag::CommandTag;
 use super::message::{LARGEST_BYTES, too_large};
 use super::outgoing::cold;
 use super::parameter::{Format, ParameterType};
@@ -50,6 +51,8 @@ pub(super) struct Statement {
     tail: &'static [u8],
     text: Box<str>,
     pub columns: Vec<Column>,
+    /// How the server's answer to an execution begins.
+    pub tag: CommandTag,
 }
 
 /// The text of a statement with `$1`, `$2` … for its values, and their number.
@@ -161,6 +164,7 @@ impl Statement {
         }
         head.extend_from_slice(&count.to_be_bytes());
         let mut statement = Self {
+            tag: CommandTag::of(&text),
             id,
             head: head.into(),
             formats_at,

@@ -48,13 +48,13 @@ impl Wire for PostgresqlWire {
         }
         let sent = match *request {
             Request::Execute { id, parameters } => {
-                if !self
-                    .prepared(id)?
-                    .execute(self.kept.names, parameters, out)?
-                {
+                let statement = self.prepared(id)?;
+                let tag = statement.tag;
+                if !statement.execute(self.kept.names, parameters, out)? {
                     self.declare(id, parameters, Statement::execute, out)?;
                 }
-                Sent::Execute { id }
+                self.phase = Phase::Busy(Exchange::execution(id, tag));
+                return Ok(());
             }
             Request::Text(text) => {
                 query(text, out)?;

@@ -99,6 +99,24 @@ fn the_results_do_not_depend_on_how_the_bytes_arrive() {
     }
 }
 
+/// Behind a pooler, the name of a statement may be that of another client's.
+#[test]
+fn the_answer_to_another_statement_is_an_error() {
+    let (_, text) = ALL[0];
+    let of_another = text.replacen("INSERT 0 1", "UPDATE 111", 1).replacen(
+        "= Ready rows 0 affected 1\n",
+        "= Ready rows 0 affected 111 error wrong statement \n",
+        1,
+    );
+    let end = of_another
+        .find("error wrong statement ")
+        .expect("it was replaced");
+    let end = end + of_another[end..].find('\n').expect("a line ends") + 1;
+    for keep in [Keep::Rows, Keep::Count] {
+        replay("another statement", &of_another[..end], usize::MAX, keep);
+    }
+}
+
 /// The driver's result for a server's answer to the TLS request.
 fn answer_to_tls_request(bytes: &[u8]) -> (Result<(usize, Progress), SystemError>, Vec<u8>) {
     let options = ConnectOptions {

@@ -24,6 +24,7 @@ mod outages;
 mod results;
 mod sample;
 mod second;
+mod session_servers;
 mod stalls;
 mod statement_answers;
 mod statement_log;
@@ -41,6 +42,7 @@ pub use layout::{GroupLayout, Layout, TypeLayout};
 pub use outages::Outages;
 pub use results::{Agreement, ResultLog};
 pub use sample::{Sample, SampleBuffer, Unit};
+pub use session_servers::{SessionServer, SessionServers};
 pub use stalls::Waits;
 pub use statement_answers::{
     COMPARED_ROWS, COMPARED_TRANSACTIONS, Completed, StatementAnswers, rows_of, stages,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
     Aggregator, AnswerSum, Completed, ErrorLog, Identity, Layout, LogOf, LoggedTransaction, Sample,
-    SampleBuffer, ThreadLog, Unit, Waits, Worktime,
+    SampleBuffer, SessionServers, ThreadLog, Unit, Waits, Worktime,
 };
 use crate::observation::Outcome;
 
@@ -18,6 +18,8 @@ pub struct ThreadRecorder {
     pub attempts: Vec<u64>,
     /// Statements of measured transactions that were answered.
     pub statements: u64,
+    /// Who answered the sessions when they were opened.
+    pub servers: SessionServers,
     /// Sessions that were lost and reopened.
     pub reconnects: u64,
     pub errors: ErrorLog,
@@ -83,6 +85,7 @@ impl ThreadRecorder {
             scheduled: vec![0; layout.types.len()],
             attempts: vec![0; layout.types.len()],
             statements: 0,
+            servers: SessionServers::default(),
             reconnects: 0,
             errors: ErrorLog::default(),
             log,

@@ -58,6 +58,10 @@ pub struct SiteDocument {
     /// Statements that each new session runs before anything else.
     #[serde(default, deserialize_with = "null_is_default")]
     pub session_statements: Vec<String>,
+    /// What each session of a run's clients is asked once it is open, before the measurement: a row of the
+    /// server's address, its role, and its id of the session.
+    #[serde(default)]
+    pub server_query: Option<String>,
     #[serde(default, deserialize_with = "null_is_default")]
     connect_timeout_s: ConnectTimeout,
     #[serde(default, deserialize_with = "positive_seconds_or_none")]

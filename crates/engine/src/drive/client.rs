@@ -332,7 +332,7 @@ impl<'a> Client<'a> {
                 } => self.state.retract(recorder),
                 _ => return false,
             },
-            Phase::Thinking | Phase::RetryPause => self.state.resume(now_ns),
+            Phase::Thinking { .. } | Phase::RetryPause => self.state.resume(now_ns),
             Phase::Idle | Phase::Reconnecting { .. } => {}
             Phase::Between | Phase::Ready | Phase::Ended => return false,
         }

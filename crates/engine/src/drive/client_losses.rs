@@ -17,9 +17,11 @@ impl Client<'_> {
     ) -> AfterLoss {
         let state = &mut self.state;
         match state.phase {
-            Phase::Reconnecting { since_ns, state } => {
+            Phase::Reconnecting {
+                since_ns, state, ..
+            } => {
                 recorder.errors.count(error, None, now_ns);
-                self.try_later(now_ns, since_ns, state, recorder)
+                self.try_later(now_ns, since_ns, (state, true), recorder)
             }
             // With a session for each transaction, the transaction fails; the next one connects again.
             _ => {
@@ -53,7 +55,7 @@ impl Client<'_> {
         }
         if state.plan.reconnect_ns.is_some() {
             state.start_reconnecting(now_ns);
-            return self.try_later(now_ns, now_ns, end_state, recorder);
+            return self.try_later(now_ns, now_ns, (end_state, false), recorder);
         }
         state.end(now_ns, end_state, recorder);
         AfterLoss::Ended
@@ -105,7 +107,7 @@ impl Client<'_> {
         &mut self,
         now_ns: u64,
         since_ns: u64,
-        end_state: EndState,
+        (end_state, was_refused): (EndState, bool),
         recorder: &mut ThreadRecorder,
     ) -> AfterLoss {
         let state = &mut self.state;
@@ -118,6 +120,7 @@ impl Client<'_> {
         state.phase = Phase::Reconnecting {
             since_ns,
             state: end_state,
+            was_refused,
         };
         AfterLoss::Pause { until_ns }
     }

@@ -45,6 +45,8 @@ pub struct ClientState<'a> {
     /// Rows of answers that it has got to compare.
     pub(super) compared_rows: u64,
     has_begun: bool,
+    /// When the pause ends in which the session was lost.
+    pause_ends_ns: Option<u64>,
     /// Has no session, and tries to open one.
     is_reconnecting: bool,
     /// Has reconnected, and no transaction has been `ok` since.
@@ -74,6 +76,7 @@ impl<'a> ClientState<'a> {
             next_number: 0,
             compared_rows: 0,
             has_begun: false,
+            pause_ends_ns: None,
             is_reconnecting: false,
             is_unserved: false,
         }
@@ -131,7 +134,7 @@ impl<'a> ClientState<'a> {
             }
             _ => {
                 if let Some(until_ns) = self.pause_until(now_ns) {
-                    self.phase = Phase::Thinking;
+                    self.phase = Phase::Thinking { until_ns };
                     return BeforeScript::Pause { until_ns };
                 }
             }
@@ -170,7 +173,9 @@ impl<'a> ClientState<'a> {
     /// When a client of a closed loop may begin its next transaction, if it must pause before.
     #[inline]
     fn pause_until(&mut self, now_ns: u64) -> Option<u64> {
-        let until_ns = if self.has_begun {
+        let until_ns = if let Some(until_ns) = self.pause_ends_ns.take() {
+            until_ns
+        } else if self.has_begun {
             now_ns.saturating_add(self.think_time.between_ns(self.group))
         } else {
             let begin_ns = self.schedule.begin_ns(self.number, self.plan.of_clients);
@@ -194,6 +199,10 @@ impl<'a> ClientState<'a> {
         }
         if now_ns >= self.schedule.stop_ns {
             return Some(match self.phase {
+                // It had nothing to do, and nobody has refused it.
+                Phase::Reconnecting {
+                    was_refused: false, ..
+                } if self.pause_ends_ns.is_some_and(|ends_ns| ends_ns > now_ns) => EndState::Done,
                 Phase::Reconnecting { state, .. } => state,
                 _ => EndState::Done,
             });
@@ -256,7 +265,7 @@ impl<'a> ClientState<'a> {
                     self.tally.paused(paused_ns);
                 }
             }
-            Phase::Thinking => self.phase = Phase::Ready,
+            Phase::Thinking { .. } => self.phase = Phase::Ready,
             Phase::RetryPause => self.phase = Phase::Between,
             _ => {}
         }
@@ -365,8 +374,12 @@ impl<'a> ClientState<'a> {
         }
     }
 
-    /// The client has no session, and will try to reconnect.
+    /// The client has no session, and will try to reconnect. A pause goes on meanwhile: the next transaction
+    /// begins when it would have begun with the session that was lost.
     pub fn start_reconnecting(&mut self, now_ns: u64) {
+        if let Phase::Thinking { until_ns } = self.phase {
+            self.pause_ends_ns = Some(until_ns);
+        }
         if !self.is_reconnecting {
             self.is_reconnecting = true;
             self.shared.outages().lost(self.group.number, now_ns);

@@ -10,6 +10,7 @@ use super::plan::Plan;
 use super::session_opener::{OpenError, Opening, SessionOpener};
 use super::start_barrier::{Readiness, StartBarrier};
 use crate::EngineError;
+use crate::account::SessionServers;
 use crate::session::{Connection, Scratch, WireSite, endpoint_of, out_of_resources};
 
 /// How often deadlines and the start barrier are checked.
@@ -21,6 +22,7 @@ pub struct Opened {
     pub connections: Vec<Option<Connection>>,
     /// The refused clients, by place.
     pub refusals: Vec<(usize, SystemError)>,
+    pub servers: SessionServers,
     pub readiness: Readiness,
 }
 
@@ -56,7 +58,14 @@ impl Connector<'_> {
             errors.failure.get_or_insert(error);
         }
         let OpenErrors { refusals, failure } = errors;
+        let mut servers = SessionServers::default();
+        for opener in &mut openers {
+            if let Some(server) = opener.take_server() {
+                servers.add(server);
+            }
+        }
         Opened {
+            servers,
             connections: openers
                 .into_iter()
                 .map(SessionOpener::into_connection)
@@ -126,6 +135,7 @@ impl Connector<'_> {
             to_prepare,
             registry: self.poll.registry(),
             scratch: self.scratch,
+            asks_server: true,
         }
     }
 }

@@ -52,6 +52,7 @@ pub fn run(shared: &Shared, sites: &[WireSite], thread: usize, threads: usize) -
     };
     let mut opened = connector.open();
     let at_ns = shared.clock.now_ns();
+    recorder.servers = std::mem::take(&mut opened.servers);
     for (_, error) in &opened.refusals {
         recorder.errors.count(error, None, at_ns);
     }

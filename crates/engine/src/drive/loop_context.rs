@@ -122,6 +122,7 @@ impl LoopContext<'_> {
             to_prepare,
             registry: self.poll.registry(),
             scratch: &mut self.scratch,
+            asks_server: false,
         }
     }
 

@@ -7,7 +7,9 @@ use crate::account::EndState;
 pub enum Phase {
     Between,
     /// Pauses before its next transaction.
-    Thinking,
+    Thinking {
+        until_ns: u64,
+    },
     /// The pause has ended.
     Ready,
     /// Pauses after a connection was refused.
@@ -18,6 +20,8 @@ pub enum Phase {
     Reconnecting {
         since_ns: u64,
         state: EndState,
+        /// An attempt was refused.
+        was_refused: bool,
     },
     /// A transaction is running.
     InTransaction(Transaction),

@@ -10,6 +10,7 @@ use mio::{Registry, Token};
 
 use super::plan::Plan;
 use crate::EngineError;
+use crate::account::SessionServer;
 use crate::session::{
     Connection, RETRY_AFTER, Scratch, WireSite, connect_timed_out, out_of_resources, unreachable,
 };
@@ -18,6 +19,8 @@ pub struct SessionOpener {
     begun: Instant,
     answer: Answer,
     stage: Stage,
+    /// Who answers the session, once it is open.
+    server: Option<SessionServer>,
 }
 
 enum Stage {
@@ -39,6 +42,8 @@ enum Stage {
         connection: Connection,
         next: usize,
     },
+    /// Asks who answers.
+    Asking(Connection),
     Open(Connection),
     Refused,
 }
@@ -73,6 +78,8 @@ pub struct Opening<'a> {
     pub to_prepare: &'a [u32],
     pub registry: &'a Registry,
     pub scratch: &'a mut Scratch,
+    /// Whether the session is asked who answers it: not in the measured time.
+    pub asks_server: bool,
 }
 
 impl SessionOpener {
@@ -83,6 +90,7 @@ impl SessionOpener {
             begun: Instant::now(),
             answer,
             stage: Stage::NotBegun,
+            server: None,
         }
     }
 
@@ -100,6 +108,11 @@ impl SessionOpener {
         matches!(self.stage, Stage::Open(_))
     }
 
+    /// Who answers the session; `None` until it is open, and where it was not asked.
+    pub fn take_server(&mut self) -> Option<SessionServer> {
+        self.server.take()
+    }
+
     /// The connection, if there is one.
     #[must_use]
     pub fn into_connection(self) -> Option<Connection> {
@@ -107,6 +120,7 @@ impl SessionOpener {
             Stage::Connecting { connection, .. }
             | Stage::Greeting(connection)
             | Stage::Preparing { connection, .. }
+            | Stage::Asking(connection)
             | Stage::Open(connection) => Some(connection),
             Stage::NotBegun | Stage::Retry { .. } | Stage::Refused => None,
         }
@@ -150,11 +164,18 @@ impl SessionOpener {
                     },
                     _ => Stage::Preparing { connection, next },
                 },
+                Stage::Asking(mut connection) => {
+                    match opener.talk(opening, event, &mut connection)? {
+                        Progress::Ready => opener.answered(connection),
+                        _ => Stage::Asking(connection),
+                    }
+                }
                 other => other,
             };
             if let Stage::Connecting { connection, .. }
             | Stage::Greeting(connection)
             | Stage::Preparing { connection, .. }
+            | Stage::Asking(connection)
             | Stage::Open(connection) = &mut stage
             {
                 watch(opening, connection, event.token())?;
@@ -180,7 +201,8 @@ impl SessionOpener {
             let error = match self.take_stage() {
                 Stage::Connecting { connection, .. }
                 | Stage::Greeting(connection)
-                | Stage::Preparing { connection, .. } => connection.timed_out(opening.site),
+                | Stage::Preparing { connection, .. }
+                | Stage::Asking(connection) => connection.timed_out(opening.site),
                 _ => connect_timed_out(opening.site),
             };
             return Err(OpenError::Refused(error));
@@ -309,7 +331,51 @@ impl SessionOpener {
                 Err(error) => return Err(unprepared_at(opening, next, error)),
             }
         }
-        Ok(Stage::Open(connection))
+        self.ask(opening, connection)
+    }
+
+    /// Asks who answers, where the site has a question for that.
+    fn ask(
+        &mut self,
+        opening: &mut Opening<'_>,
+        mut connection: Connection,
+    ) -> Result<Stage, OpenError> {
+        if !opening.asks_server {
+            return Ok(Stage::Open(connection));
+        }
+        let version = connection.server_version().to_owned();
+        self.server = Some(SessionServer {
+            version,
+            ..SessionServer::default()
+        });
+        let Some(question) = &opening.site.server_query else {
+            return Ok(Stage::Open(connection));
+        };
+        self.answer.clear(Keep::Rows);
+        let request = Request::Text(question);
+        match connection.request(&request, opening.scratch, &mut self.answer) {
+            Ok(Progress::NeedMore) => Ok(Stage::Asking(connection)),
+            Ok(_) => Ok(self.answered(connection)),
+            Err(error) => Err(OpenError::Refused(error)),
+        }
+    }
+
+    /// Another program that speaks the protocol may refuse the question, or answer something else.
+    fn answered(&mut self, connection: Connection) -> Stage {
+        let text = |cell: &Option<Box<[u8]>>| {
+            String::from_utf8_lossy(cell.as_deref().unwrap_or_default()).into_owned()
+        };
+        if self.answer.error.take().is_none()
+            && let Some(server) = &mut self.server
+            && let Some([address, role, id]) = self.answer.kept.first().map(Vec::as_slice)
+        {
+            server.address = text(address);
+            server.role = text(role);
+            let at_login = connection.session_id();
+            server.is_behind_pooler = at_login > 0 && text(id) != at_login.to_string();
+        }
+        self.answer.clear(Keep::Count);
+        Stage::Open(connection)
     }
 }
 

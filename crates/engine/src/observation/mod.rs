@@ -10,6 +10,7 @@ mod latency;
 mod log;
 mod outcomes;
 mod result;
+mod server;
 mod service;
 mod transactions;
 
@@ -22,6 +23,7 @@ pub use latency::{Latency, Resolution};
 pub use log::LogReport;
 pub use outcomes::{Outcome, Outcomes, TransactionOutcomes};
 pub use result::{AnswerReport, AnswerSumReport, FirstAnswersReport, ResultReport};
+pub use server::ServerReport;
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
 pub use transactions::{AllOk, FirstExecution, Passes, StatementReport, TransactionReport};
 
@@ -92,6 +94,9 @@ pub struct Observation {
     pub stalls: Vec<Standstill>,
     /// Times in which this process itself was suspended for more than half a second, to a tenth of a second.
     pub suspensions: Vec<Standstill>,
+    /// The servers that answered the clients' sessions when these were opened, before the measurement.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerReport>,
     /// Sessions that were lost and reopened.
     pub reconnects: u64,
     /// Times in which no client had a session, from the last loss to the first transaction that ended `ok`

@@ -197,6 +197,11 @@ impl BlockingConnection {
         self.connection.server_version()
     }
 
+    #[must_use]
+    pub fn session_id(&self) -> u64 {
+        self.connection.session_id()
+    }
+
     fn send_and_wait(
         &mut self,
         request: &Request<'_>,

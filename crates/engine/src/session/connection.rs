@@ -125,6 +125,12 @@ impl Connection {
         self.wire.server_version()
     }
 
+    /// The id of this session that the server gave at login; 0 where there is none.
+    #[must_use]
+    pub fn session_id(&self) -> u64 {
+        self.wire.session_id()
+    }
+
     /// Registers what this connection waits for, if that has changed. Writability is registered only while
     /// bytes are unsent: otherwise each answer would cause two events.
     ///

@@ -227,6 +227,15 @@ impl Session {
             Channel::Library(library) => library.server_version(),
         }
     }
+
+    /// The id of this session that the server gave at login; 0 where there is none.
+    #[must_use]
+    pub fn session_id(&self) -> u64 {
+        match &self.channel {
+            Channel::Server(connection) => connection.session_id(),
+            Channel::Library(_) => 0,
+        }
+    }
 }
 
 fn status_after(answer: &Result<Answer, Halt>) -> TransactionStatus {

@@ -29,6 +29,8 @@ pub struct WireSite {
     pub connect_timeout: Duration,
     /// For one answer outside the measurement; `None`: no limit.
     pub answer_timeout: Option<Duration>,
+    /// What a client's session is asked once it is open (`SiteDocument::server_query`).
+    pub server_query: Option<String>,
     options: ConnectOptions,
     begin: fn(ConnectOptions) -> AnyWire,
 }
@@ -147,6 +149,7 @@ impl WireSite {
             tls,
             connect_timeout: document.connect_timeout(),
             answer_timeout: document.answer_timeout(),
+            server_query: document.server_query.clone(),
             begin,
         })
     }

@@ -160,8 +160,13 @@ fn other_host(host: &str, presented: &[String]) -> String {
             "the server's certificate has no subjectAltName (its CN does not count), expected {host}"
         );
     }
-    // Each is given with its type, as in DnsName("localhost").
-    let bare = |name: &String| name.split('"').nth(1).unwrap_or(name).to_owned();
+    // Each is given with its type, as in DnsName("localhost") and IpAddress(10.0.0.7).
+    let bare = |name: &String| {
+        let inner = name
+            .split_once('(')
+            .map_or(name.as_str(), |(_, inner)| inner);
+        inner.trim_end_matches(')').trim_matches('"').to_owned()
+    };
     let names = presented.iter().map(bare).collect::<Vec<_>>().join(", ");
     format!("the server's certificate is for {names}, expected {host}")
 }

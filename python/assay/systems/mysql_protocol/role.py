@@ -11,6 +11,11 @@ from assay.provision.deployment import PRIMARY, READ_ONLY, REPLICA, Role
 from assay.provision.engine_calls import Session
 from assay.provision.session import LOST
 
+SERVER_QUERY = (
+    "SELECT CONCAT(@@hostname, ':', @@port), "
+    f"IF(@@global.read_only, 'read-only', '{PRIMARY}'), CONNECTION_ID()"
+)
+"""`Address.server_query` of a server by URL."""
 _OFF = {"", "OFF", "0"}
 _READ_ONLY = (
     "super_read_only",

@@ -167,12 +167,13 @@ class ProductSystem:
             f"SET SESSION {DIALECT.identifier(plain_name(name))} = {_value(value)}"
             for name, value in choice.settings.items()
         ]
+        address = urls.with_origins(
+            url.address_of(self.product, choice.url, session_statements=tuple(statements)),
+            choice.url_origins,
+        )
         yield self._deployment(
             choice,
-            urls.with_origins(
-                url.address_of(self.product, choice.url, session_statements=tuple(statements)),
-                choice.url_origins,
-            ),
+            replace(address, server_query=role.SERVER_QUERY),
             options=dict(choice.options),
             node=Node(self.name, StorageFacts.of_url()),
             is_private=False,

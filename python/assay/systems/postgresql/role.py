@@ -6,6 +6,12 @@ from assay.provision.deployment import PRIMARY, READ_ONLY, STANDBY, Role
 from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
 
+SERVER_QUERY = (
+    "SELECT coalesce(host(inet_server_addr()), 'socket') || ':' || current_setting('port'), "
+    f"CASE WHEN pg_is_in_recovery() THEN '{STANDBY}' ELSE '{PRIMARY}' END, pg_backend_pid()"
+)
+"""`Address.server_query` of a server by URL."""
+
 _QUERY = "SELECT pg_is_in_recovery(), current_setting('default_transaction_read_only')"
 _FOLLOWED_QUERY = "SELECT sender_host, sender_port FROM pg_stat_wal_receiver"
 """Of a standby, where it receives from; hidden from users without the right to read statistics."""
@@ -33,6 +39,14 @@ def role_of(opened: Session) -> Role | None:
             "to off for this user, database or server",
         )
     return Role(PRIMARY)
+
+
+def is_behind_pooler(opened: Session) -> bool:
+    """Whether the server knows the session by another id than the one of the login: a pooler or
+    proxy has given its own."""
+    found = rows_of(opened, "SELECT pg_backend_pid()", columns=1)
+    at_login = str(opened.session_id)
+    return opened.session_id > 0 and any(row[0] != at_login for row in found or ())
 
 
 def _followed(opened: Session) -> str:

@@ -155,7 +155,12 @@ class Postgresql:
         yield chosen_host.attached(
             url.servers_of(choice.url, session_statements=statements),
             choice.url_without_password or "",
-            lambda address: _as_admitted(choice, urls.with_origins(address, choice.url_origins)),
+            lambda address: _as_admitted(
+                choice,
+                replace(
+                    urls.with_origins(address, choice.url_origins), server_query=role.SERVER_QUERY
+                ),
+            ),
         )
 
     def size_on_disk_bytes(self, deployment: Deployment) -> int:
@@ -315,6 +320,8 @@ def _deployment(
         found = settings.read(opened)
         settings.insist(found or {}, choice.settings if found else {}, source=source)
         limit = numbers_of(opened, _LIMIT_QUERY, columns=1) if found else None
+        if limit and role.is_behind_pooler(opened):
+            limit = None  # how many sessions a pooler lets in is its own matter
         version = opened.server_version
         own_role = None if is_private else role.role_of(opened)
     if found is None and is_private:

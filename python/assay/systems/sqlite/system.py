@@ -17,8 +17,9 @@ from assay.capabilities import CAPABILITIES
 from assay.dialects.protocol import Dialect
 from assay.dialects.sqlite import SQLITE as DIALECT
 from assay.env_vars import EnvVar
-from assay.errors import Bug, SystemMissing
+from assay.errors import Bug, SystemMissing, SystemRefused
 from assay.experiment.values import SystemChoice
+from assay.files import shared_files
 from assay.program import Program
 from assay.provision import sampling
 from assay.provision.deployment import PRIMARY, Address, Deployment, Node, Role, StorageFacts
@@ -46,6 +47,8 @@ _LEAST_BUFFER_BYTES = 64 << 10
 _SESSION_BYTES = 1 << 20
 
 FILE_NAME = "assay.db"
+_LOG_VERSION = slice(18, 20)
+"""Bytes of the head of a file."""
 
 
 class Sqlite:
@@ -218,7 +221,10 @@ def _deployment(
         session_statements=settings.statements(asked),
         options={BUSY_TIMEOUT.name: options[BUSY_TIMEOUT.name]},
     )
-    found = _ask(address)
+    try:
+        found = _ask(address)
+    except SystemRefused as refused:
+        raise (refused if is_private else _explained(refused, file)) from refused
     settings.insist(found.settings, choice.settings)
     return Deployment(
         system=Sqlite.name,
@@ -247,6 +253,30 @@ def _role(file: Path) -> Role:
                 fix=f"let this user write {place}, or copy the file",
             )
     return Role(PRIMARY)
+
+
+def _explained(refused: SystemRefused, file: Path) -> SystemRefused:
+    """The refusal, with the fix where it is that SQLite makes files beside one with a write-ahead
+    log, even to read it."""
+    own = _role(file)
+    if not (own.why_read_only and _has_log(file)):
+        return refused
+    return SystemRefused(
+        f"{refused.message}; it has a write-ahead log, and {own.why_read_only}",
+        error_class=refused.error_class,
+        code=refused.code,
+        hint=f"even to read such a file SQLite makes others beside it: let this user write "
+        f"{file.parent}, copy the file, or have its owner run PRAGMA journal_mode = DELETE",
+    )
+
+
+def _has_log(file: Path) -> bool:
+    """By the version numbers in its head (https://sqlite.org/fileformat.html, section 1.3)."""
+    try:
+        _, head = shared_files.read(file, _LOG_VERSION.stop)
+    except OSError:
+        return False
+    return head[_LOG_VERSION] == b"\2\2"
 
 
 def _ask(address: Address) -> _Found:

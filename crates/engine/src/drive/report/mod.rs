@@ -13,8 +13,8 @@ use super::plan::Plan;
 use super::shared::Shared;
 use super::supervisor::Watched;
 use crate::account::{
-    Aggregator, AnswerSum, Completed, End, ErrorLog, LogOf, ResultLog, StatementLog,
-    ThreadRecorder, TimeSpan, Waits, before_stop,
+    Aggregator, AnswerSum, Completed, End, ErrorLog, LogOf, ResultLog, SessionServers,
+    StatementLog, ThreadRecorder, TimeSpan, Waits, before_stop,
 };
 use crate::observation::{
     AnswerSumReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
@@ -28,6 +28,7 @@ struct Sums {
     /// By transaction type: what the aggregators do not count.
     begun: Vec<Outcomes>,
     statements: u64,
+    servers: SessionServers,
     reconnects: u64,
     abandoned: u64,
     cancelled: u64,
@@ -121,6 +122,7 @@ pub fn assemble(
         littles_law: service::littles_law(&recorded, ends, measured),
         stalls,
         suspensions,
+        servers: sums.servers.report(),
         reconnects: sums.reconnects,
         outages: shared.outages().finish(began_ns, last_ns),
         results: agreements(shared, &sums.log.results, has_digests),
@@ -184,6 +186,7 @@ impl Sums {
                 begun.attempts += recorder.attempts[transaction_type];
             }
             sums.statements += recorder.statements;
+            sums.servers.merge(recorder.servers);
             sums.reconnects += recorder.reconnects;
             sums.abandoned += recorder.abandoned;
             sums.cancelled += recorder.cancelled;

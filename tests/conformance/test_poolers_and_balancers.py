@@ -1,0 +1,166 @@
+"""Clients behind a pooler in transaction mode, and behind a balancer over several servers: who
+answers is known, and said."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import servers
+from assay import registry
+from assay.provision import process
+from assay.provision.deployment import Deployment
+from assay.provision.directory import server_directory
+from assay.provision.ports import free_port
+from commands import Assay, need
+from programs import PGBOUNCER, need_program
+
+SYSTEM = registry.system("postgresql")
+TCP = {"transport": "tcp"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Deployment]:
+    need("postgresql")
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(SYSTEM, storage, options=TCP) as deployment,
+    ):
+        servers.ask(deployment, "CREATE TABLE goods AS SELECT generate_series(1, 10) AS id")
+        yield deployment
+
+
+@contextmanager
+def pgbouncer(server: Deployment) -> Iterator[str]:
+    """The URL of a pooler that gives each transaction one of two sessions of the server."""
+    program, port, to = need_program(PGBOUNCER), free_port(), server.address
+    with servers.directory_for_servers() as storage, server_directory(storage) as directory:
+        configuration = directory.run / "pgbouncer.ini"
+        configuration.write_text(
+            f"""
+            [databases]
+            postgres = host={to.host} port={to.port} user={to.user} password={to.password}
+            [pgbouncer]
+            listen_addr = 127.0.0.1
+            listen_port = {port}
+            unix_socket_dir =
+            auth_type = any
+            pool_mode = transaction
+            default_pool_size = 2
+            """.replace("            ", "")
+        )
+        configuration.chmod(0o644)
+        with process.start([program, configuration], directory) as running:
+            running.wait_ready(lambda: None if _listens(port) else "it does not listen yet")
+            yield f"postgresql://somebody@127.0.0.1:{port}/postgres"
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as tried:
+        return tried.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_a_pooler_is_named_with_what_to_do(
+    server: Deployment, assay: Assay, working_folder: Path
+) -> None:
+    (working_folder / "r.sql").write_text("SELECT count(*) FROM goods WHERE id > 1;\n")
+    common = ("run", "r.sql", "--clients", "8", "--transactions", "50", "--on")
+    with pgbouncer(server) as url:
+        ended = assay(*common, url, "--protocol", "simple")
+        assert ended.status == 0, ended.err
+        said = " ".join(ended.out.split())
+        assert "verdict indicative: " in said and "a pooler or proxy stands between" in said
+        assert "--protocol simple, or set the pooler's max_prepared_statements" in said
+        (working_folder / "r.sql").write_text("SELECT pg_sleep(0.005);\n")
+        prepared = assay(*common, url, "--protocol", "prepared")
+        assert prepared.status == 1, prepared.out
+        assert "--protocol simple, or set its max_prepared_statements" in " ".join(
+            prepared.out.split()
+        )
+    direct = assay(*common, servers.url_of(SYSTEM, server))
+    assert direct.status == 0 and "pooler" not in direct.out
+
+
+@contextmanager
+def balancer(ports: Sequence[int]) -> Iterator[int]:
+    """A port at which each connection goes to the next of these."""
+    turns = itertools.cycle(ports)
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def pipe(source: socket.socket, to: socket.socket) -> None:
+        try:
+            while data := source.recv(65536):
+                to.sendall(data)
+        except OSError:
+            pass
+        for one in (source, to):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
+        source.close()
+
+    def accept() -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", next(turns)))
+            for ends in ((client, server), (server, client)):
+                threading.Thread(target=pipe, args=ends, daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield int(listener.getsockname()[1])
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+def test_several_servers_behind_one_address_are_said_and_not_ranked(
+    server: Deployment, assay: Assay, working_folder: Path
+) -> None:
+    (working_folder / "r.sql").write_text("SELECT 1;\n")
+    with (
+        servers.directory_for_servers() as storage,
+        servers.provisioned(SYSTEM, storage, options=TCP) as other,
+    ):
+        word = "the same"
+        for one in (server, other):
+            servers.ask(one, f"CREATE ROLE shared LOGIN PASSWORD '{word}'")
+        ports = [one.address.port or 0 for one in (server, other)]
+        with balancer(ports) as port:
+            url = f"postgresql://shared:the%20same@127.0.0.1:{port}/postgres"
+            ended = assay("run", "r.sql", "--clients", "4", "--transactions", "20", "--on", url)
+    assert ended.status == 0, ended.err
+    (run,) = ended.runs
+    assert run.driven is not None
+    assert sorted((one.address, one.sessions) for one in run.driven.servers) == sorted(
+        (f"127.0.0.1:{port}", 2) for port in ports
+    )
+    said = " ".join(ended.out.split())
+    assert "several-servers" in said and "2 sessions by PostgreSQL" in said
+    assert "indicative" in said
+
+
+def test_clients_that_lose_idle_sessions_keep_their_pace(
+    server: Deployment, assay: Assay, working_folder: Path
+) -> None:
+    """The server closes each session in the middle of the pause of two seconds: the pause goes on
+    while the client reconnects."""
+    (working_folder / "r.sql").write_text("SELECT 1;\n")
+    url = f"{servers.url_of(SYSTEM, server)}?options=-c%20idle_session_timeout=700"
+    pace = ("--clients", "2", "--think-time", "constant:1500ms", "--duration", "8")
+    ended = assay("run", "r.sql", "--on", url, *pace, "--reconnect", "--warm-up", "0")
+    (run,) = ended.runs
+    assert run.driven is not None
+    assert run.driven.reconnects >= 8
+    assert run.driven.outcomes.ok >= 9, ended.out
+    assert run.driven.ended_by == "stop"
