@@ -195,3 +195,19 @@ def test_a_file_with_a_log_in_a_folder_that_cannot_be_written_has_the_fix(
         pass
     assert "it has a write-ahead log, and this user may not write" in refused.value.message
     assert "PRAGMA journal_mode = DELETE" in str(refused.value.hint)
+
+
+def test_a_missing_right_is_said_with_the_statement_and_what_to_do(
+    pair: tuple[Deployment, Deployment], assay: Assay, working_folder: Path
+) -> None:
+    primary, _ = pair
+    servers.ask(primary, "CREATE ROLE visitor LOGIN PASSWORD 'p'")
+    (working_folder / "r.sql").write_text("-- goods\nSELECT id FROM goods WHERE id = 1;\n")
+    ended = assay(
+        "run", "r.sql", "--on", url(primary, user="visitor", password="p"), "--transactions", "5"
+    )
+    assert ended.status == 1
+    said = " ".join((ended.out + ended.err).split())
+    assert "r.sql, line 2: permission denied for table goods" in said
+    assert "statement: SELECT id FROM goods WHERE id = 1" in said
+    assert "fix: grant this user what the statement needs" in said

@@ -62,3 +62,11 @@ def test_a_conflict_of_transactions_has_a_fix() -> None:
         observations.observation(errors=[conflict], outcomes=outcomes), [], None, fixes=fixes
     )
     assert "fix: innodb_snapshot_isolation=OFF" in str(failed) and "--retries" in str(failed)
+
+
+def test_a_missing_right_has_a_fix() -> None:
+    said = "permission denied for table goods"
+    refused = observations.error(**{"class": "permission", "code": "42501", "message": said})
+    outcomes = observations.outcomes(scheduled=9, ok=5, failed=4)
+    failed = why_failed(observations.observation(errors=[refused], outcomes=outcomes), [], None)
+    assert said in str(failed) and "fix: grant this user what the statement needs" in str(failed)

@@ -29,6 +29,11 @@ _ENDED = {
 _TOO_MANY = "too many connections"
 _RETRY = "--retries 1000, or a setting of the system by which fewer of them are refused"
 _FEWER = "fewer --clients, or a higher limit of connections in the server"
+_PERMISSION = "permission"
+_MORE_RIGHTS = (
+    "grant this user what the statement needs, or name another user in the URL, or a server that "
+    "takes writes"
+)
 _NO_FIXES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -192,4 +197,6 @@ def _first_error(observation: Observation, counted: Set[str], fixes: Mapping[str
         fix = _FEWER
     elif not fix and first.class_ in CONFLICTS:
         fix = _RETRY
+    elif not fix and first.class_ == _PERMISSION:
+        fix = _MORE_RIGHTS
     return f": {first.class_}: {readable(first.message)}" + (f"; fix: {fix}" if fix else "")

@@ -26,7 +26,10 @@ impl ClientState<'_> {
         };
         transaction.error = answer.error.take();
         if let Some(error) = &mut transaction.error
-            && matches!(error.class, ErrorClass::Syntax | ErrorClass::UnknownObject)
+            && matches!(
+                error.class,
+                ErrorClass::Syntax | ErrorClass::UnknownObject | ErrorClass::Permission
+            )
         {
             error.message = self
                 .plan
