@@ -149,7 +149,8 @@ def test_client_programs_end_with_assay(
         found = [psutil.Process(int(pid)) for pid in pids.read_text().split()]
         running.kill()
         running.communicate()
-    gone, left = psutil.wait_procs(found, timeout=30)
-    assert (len(gone), left) == (2, [])
+    _, left = psutil.wait_procs(found, timeout=30)
+    # In a container they may stay as zombies, which nobody waits for.
+    assert all(one.status() == psutil.STATUS_ZOMBIE for one in left), left
     monkeypatch.undo()
     assert assay("run", "bibsql", "--on", "sqlite", "--bib", beebe / "texbook1.bib").status == 0

@@ -144,6 +144,9 @@ def test_a_record_that_is_locked_even_to_readers_is_not_read_past_the_lock(
 
 def test_a_record_that_was_read_while_it_was_read_only_can_be_written_later() -> None:
     """By its owner, who is not root: SQLite makes its log with the mode of the record."""
+    closed = [one for one in Path(schema.__file__).parents if not one.stat().st_mode & 0o001]
+    if closed and os.geteuid() == 0:
+        pytest.skip(f"Assay's own files are in {closed[-1]}, which only root may enter")
     with tempfile.TemporaryDirectory() as name:
         folder, path = Path(name), Path(name, "r.sqlite")
         invented.experiment(path, invented.plan([invented.SQLITE]), 1.0)

@@ -12,6 +12,7 @@ import click
 from assay import env_vars, registry
 from assay.cli import rows
 from assay.cli.loading_options import datasets_option
+from assay.cli.numbers import Number
 from assay.cli.options import format_option, is_typed, records_option
 from assay.cli.outcome import say
 from assay.cli.storage_rows import storage_option_rows, storage_rows
@@ -19,6 +20,7 @@ from assay.cli.system_rows import system_rows
 from assay.errors import ArgumentError, AssayError
 from assay.experiment import AS_IS
 from assay.files.paths import is_folder
+from assay.text import quantities
 from assay.workload.values import Test, Workload
 
 WHAT = ("systems", "workloads", "experiments", "storages", "runs", "datasets")
@@ -62,7 +64,7 @@ DATASET_COLUMNS = ("dataset", "system", "version", "rows", "bytes", "made", "fol
 @click.option(
     "--last",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=Number(quantities.EXPERIMENTS),
     help="Runs: only those of the last N experiments.",
 )
 def command(

@@ -12,11 +12,13 @@ import click
 
 from assay import env_vars
 from assay.cli import completers
+from assay.cli.numbers import Number
 from assay.cli.options import COMPARISON_FORMS, format_option
 from assay.cli.outcome import say
 from assay.cli.usage_errors import DestroyingOption
 from assay.errors import ArgumentError
 from assay.record import DEFAULT_FILE_NAME
+from assay.text import quantities
 from assay.text.nearest import did_you_mean
 from assay.text.units import counted
 
@@ -40,7 +42,7 @@ _LEAST_OF_A_FINGERPRINT = 6
 @click.option(
     "--last",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=Number(quantities.EXPERIMENTS),
     help="Only the last N experiments that have one of these cells. [default: all]",
 )
 @format_option(COMPARISON_FORMS)

@@ -131,7 +131,9 @@ def _make(path: Path, content: bytes) -> None:
             new.write(content)
     except FileExistsError as error:
         raise InputError(
-            "already exists and is not overwritten", file=path, hint="log to another file, also where an experiment is continued"
+            "already exists and is not overwritten",
+            file=path,
+            hint="log to another file, also where an experiment is continued",
         ) from error
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", file=path) from error

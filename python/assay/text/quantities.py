@@ -191,6 +191,7 @@ CLIENTS: Final = Whole(1, 1_000_000)
 THREADS: Final = Whole(0, 1_024)
 SCALE: Final = Whole(1, _MOST_WHOLE)
 REPETITIONS: Final = Whole(1, 10_000)
+EXPERIMENTS: Final = Whole(1, _MOST_WHOLE)
 PRECISION: Final = Percent(0.001, 0.5)
 """Half the width of an interval, as a share of the mean."""
 BUDGET_S: Final = Duration(1, _YEAR_S, "seconds")
