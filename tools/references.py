@@ -146,8 +146,8 @@ Passwords are tried on servers by URL.
 
 def records() -> str:
     """The record file's schema, with its comments."""
-    steps = [";\n\n".join(step) for step in schema.steps()]
-    return "# The record file\n\n```sql\n" + ";\n\n".join(steps).strip() + ";\n```\n"
+    statements = (statement.strip() for step in schema.steps() for statement in step)
+    return "# The record file\n\n```sql\n" + "\n\n".join(statements) + "\n```\n"
 
 
 def report_schema() -> str:

@@ -1,4 +1,8 @@
-"""The first look at the end of a run: few lines, in every case, none wider than the terminal."""
+"""The first look at the end of a run: few lines, in every case, none wider than the terminal.
+
+Long because each part of it, and what it leaves out for lack of room, has an invented experiment
+of its own.
+"""
 
 from __future__ import annotations
 
