@@ -82,13 +82,20 @@ def says_shared_memory_is_full(text: str) -> bool:
     return _FULL_SHARED_MEMORY.search(text) is not None
 
 
-def resources_hint(message: str) -> str:
+def full_disk_hint(*, is_by_url: bool) -> str:
+    """What to do where the disk of a system is full: that of a server by URL is not Assay's."""
+    return FULL_SERVER_DISK_HINT if is_by_url else FULL_DISK_HINT
+
+
+def resources_hint(message: str, *, is_by_url: bool = False) -> str:
     """What to do where a system ran out of what the message says."""
     if says_shared_memory_is_full(message):
         return FULL_SHARED_MEMORY_HINT
     if _FILE_SIZE_LIMIT.search(message):
         return _FILE_SIZE_LIMIT_HINT
-    return FULL_DISK_HINT if says_disk_is_full(message) else _OTHER_RESOURCE_HINT
+    if says_disk_is_full(message):
+        return full_disk_hint(is_by_url=is_by_url)
+    return _OTHER_RESOURCE_HINT
 
 
 _ERROR_NUMBER = re.compile(r"\[Errno \d+\] | \(os error \d+\)")

@@ -14,8 +14,6 @@ from assay import __version__, _engine
 from assay.drive import transaction_log
 from assay.drive.read_only import may_commit
 from assay.errors import (
-    FULL_DISK_HINT,
-    FULL_SERVER_DISK_HINT,
     ArgumentError,
     AssayError,
     RunFailed,
@@ -308,9 +306,8 @@ def _run(
         if failed is not None and failed not in error.message:
             error.message = with_more(failed, error.message)
         space = pool.least_space(planned)
-        if error.hint == FULL_DISK_HINT and planned.cell.system.url is not None:
-            error.hint = FULL_SERVER_DISK_HINT
-        is_full = name_full_storage(error, planned.cell.storage_name, space)
+        is_by_url = planned.cell.system.url is not None
+        is_full = name_full_storage(error, planned.cell.storage_name, space, is_by_url=is_by_url)
         reason = with_more(error.message, error.hint) if error.hint else error.message
         exit_code = SystemUnderTestError.exit_code if is_full else error.exit_code
         pool.discard(planned)

@@ -18,6 +18,7 @@ class MinimalDialect(ABC):
     name: str
     literal_style: str = "doubled"
     bulk_form: str = "native"
+    has_if_exists: bool = True
     isolation_levels: tuple[str, ...] = ()
     language: str = "sql"
     unknown_statements: Mapping[str, str] = {}

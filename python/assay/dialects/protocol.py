@@ -124,6 +124,8 @@ class Dialect(Protocol):
     backslashes escaped by a backslash)."""
     bulk_form: str
     """``native`` or ``multi-row``: the engine's `BulkForm`."""
+    has_if_exists: bool
+    """Whether `drop_table` does nothing where there is no table; without it Assay looks first."""
     isolation_levels: tuple[str, ...]
     """Those of `ISOLATION_LEVELS` that can be asked for; none where there are no transactions."""
     language: str

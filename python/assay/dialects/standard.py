@@ -41,8 +41,6 @@ class StandardSql(NamedInText, MinimalDialect):
     system."""
     lacking: frozenset[str] = frozenset()
     """Capabilities of `assay.capabilities` that its systems do not have through such a driver."""
-    has_if_exists: bool = True
-    """Whether DROP takes these words: then what it names need not be there."""
     keeps_statistics: bool = True
     """Whether a statement brings the statistics of the planner up to date."""
 

@@ -165,9 +165,9 @@ class Kind(Enum):
         limits=True,
     )
     NODES_ON_ONE_MACHINE = WarningText(
-        "the nodes of a cluster share one machine: its processors, memory and storage are divided "
-        "among them, and what they send each other crosses no network, so that the number is not "
-        "that of a cluster",
+        "the nodes of a cluster share one machine: they divide its processors, memory and storage, "
+        "and there is no network between them, so that the number is not that of a cluster on "
+        "several machines",
         "compare it only with clusters that were measured in the same way, or measure servers on "
         "machines of their own by URL",
         limits=True,
@@ -199,16 +199,16 @@ class Kind(Enum):
         forbids_deciding=True,
     )
     SEVERAL_SERVERS = WarningText(
-        "the sessions of the clients were answered by several servers behind one address: their "
-        "numbers are of no single one, so that nothing is ranked by them",
+        "several servers behind one address answered the clients' sessions: the numbers are not "
+        "those of one server, and nothing is ranked by them",
         "name one server in the URL, without the balancer; where a URL may hold several hosts, "
         "one is chosen for all sessions",
         limits=True,
         forbids_deciding=True,
     )
     BEHIND_POOLER = WarningText(
-        "a pooler or proxy stands between clients and server: the numbers are of both, and one "
-        "that gives each transaction another session mixes up prepared statements and settings",
+        "there is a pooler or proxy between clients and server: the numbers are those of both, and "
+        "in transaction mode it mixes up prepared statements and settings of sessions",
         "connect to the server itself; or --protocol simple, or set the pooler's "
         "max_prepared_statements (in PgBouncer since 1.21)",
         limits=True,

@@ -16,8 +16,8 @@ _TICKS = 2
 
 
 def contradiction(run: Evidence) -> str:
-    """``user and system were 3.1 s, by the kernel's ticks 7.8 s``; empty: nothing is known against
-    the states."""
+    """``user and system were 3.1 s, by the kernel's ticks 7.8 s``; empty: no
+    contradiction is known."""
     driven, processors = run.driven, run.machine.processors
     cost = driven.machine_cost if driven else None
     if driven is None or cost is None or not processors or not driven.elapsed_ns:

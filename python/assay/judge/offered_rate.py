@@ -20,8 +20,8 @@ class OfferedRate(NamedTuple):
     reached_per_s: float
     """Transactions that ended, whatever their outcome, per second in which others were due."""
     is_kept: bool
-    """Whether these are `REACHED` of the offered ones, or no fewer than chance may have let
-    arrive."""
+    """Whether these are `REACHED` of the offered ones, or the difference is within the chance of
+    random arrivals."""
 
 
 def of_run(driving: Driving, observation: Observation) -> OfferedRate | None:

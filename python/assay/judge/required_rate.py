@@ -41,6 +41,7 @@ def kept(
 
 
 def _is_kept(observation: Observation, required_per_s: float, *, is_offered: bool) -> bool:
-    """What is offered at random, or waited for at the end, is a little less than the rate."""
+    """With random arrivals, and while the last transactions end, a little less than the offered
+    rate is reached."""
     needed = required_per_s * (REACHED if is_offered else 1)
     return (observation.throughput_per_s or 0.0) >= needed

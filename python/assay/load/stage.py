@@ -26,9 +26,10 @@ from assay.provision.session import session
 from assay.row_sources.request import DataRequest
 from assay.systems.abilities import Sized, SpreadsSchema
 from assay.systems.protocol import System
+from assay.text.cut import cut
 
 _SHOWN = 60
-"""Characters of a statement."""
+"""Columns of a statement in a message."""
 
 
 def load(
@@ -168,14 +169,9 @@ def _execute(opened: Session, statement: str, deployment: Deployment) -> None:
         raise SystemRefused(
             f"{deployment.label}: expected a user who may create and fill tables, found "
             f"{address.user!r} in {address.database!r}: {error.message}; statement: "
-            f"{_beginning(statement)}",
+            f"{cut(' '.join(statement.split()), _SHOWN)}",
             error_class=error.error_class,
             code=error.code,
             hint="grant this user the right, or name a database or a user who has it: "
             "USER:PASSWORD@HOST:PORT/DATABASE",
         ) from error
-
-
-def _beginning(statement: str) -> str:
-    text = " ".join(statement.split())
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from assay import _engine
 from assay.dialects.protocol import Dialect, HasViews, Table
-from assay.dialects.standard import StandardSql
 from assay.errors import ArgumentError, AssayError, RunFailed, SystemRefused
 from assay.load.mark import mark
 from assay.provision.deployment import Deployment
@@ -102,7 +101,7 @@ def drop(deployment: Deployment, dialect: Dialect, tables: Sequence[Table]) -> N
 
 
 def _execute_drops(opened: Session, dialect: Dialect, tables: Sequence[Table]) -> None:
-    if isinstance(dialect, StandardSql) and not dialect.has_if_exists:
+    if not dialect.has_if_exists:
         tables = [table for table in tables if _is_there(opened, dialect, table.name)]
     for statement in drops(dialect, tables):
         try:

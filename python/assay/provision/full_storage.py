@@ -16,6 +16,7 @@ from assay.errors import (
     RunFailed,
     SystemRefused,
     SystemUnderTestError,
+    full_disk_hint,
     says_disk_is_full,
     says_shared_memory_is_full,
 )
@@ -83,9 +84,12 @@ def with_size(hint: str, space: Space | None) -> str:
     return hint if space is None else f"{hint} (it has {size(space.size_bytes)})"
 
 
-def name_full_storage(error: AssayError, storage_name: str, space: Space | None) -> bool:
+def name_full_storage(
+    error: AssayError, storage_name: str, space: Space | None, *, is_by_url: bool = False
+) -> bool:
     """Changes the error's message where it is that the storage is full, or shared memory; returns
-    whether it is the storage. ``space``: the least there was lately."""
+    whether it is the storage. ``space``: the least there was lately; ``is_by_url``: the storage is
+    that of a server by URL."""
     if not isinstance(error, SystemUnderTestError | RunFailed):
         return False
     if says_shared_memory_is_full(error.message):
@@ -98,5 +102,5 @@ def name_full_storage(error: AssayError, storage_name: str, space: Space | None)
         return False
     error.message = no_space_left(storage_name, error.message)
     if error.hint in (None, FULL_DISK_HINT):
-        error.hint = with_size(FULL_DISK_HINT, space)
+        error.hint = with_size(full_disk_hint(is_by_url=is_by_url), space)
     return True

@@ -13,7 +13,6 @@ from assay.check.verdict import CONFLICTS, LOSSES, is_out_of_space, why_failed, 
 from assay.drive.read_only import WHY_REFUSED, session_statements
 from assay.errors import (
     FULL_DISK_HINT,
-    FULL_SERVER_DISK_HINT,
     FULL_SHARED_MEMORY_HINT,
     RESOURCES,
     SystemDied,
@@ -113,14 +112,12 @@ def reason(state: RunState) -> str | None:
     if failed is not None and _is_held_to_reading(state):
         failed = with_more(failed, WHY_REFUSED)
     if failed is not None and (is_out or has_full_storage):
-        hint = resources_hint(failed)
+        hint = resources_hint(failed, is_by_url=state.planned.cell.system.url is not None)
         if hint == FULL_SHARED_MEMORY_HINT:
             failed = no_shared_memory_left(failed)
         elif has_full_storage:
             failed = no_space_left(state.planned.cell.storage_name, failed)
             hint = with_size(FULL_DISK_HINT, space)
-        elif hint == FULL_DISK_HINT and state.planned.cell.system.url is not None:
-            hint = FULL_SERVER_DISK_HINT
         raise SystemRefused(failed, error_class=RESOURCES, hint=hint)
     if failed is not None and died is not None:
         raise SystemDied(failed)
