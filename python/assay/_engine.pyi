@@ -95,7 +95,7 @@ class Session:
     def server_version(self) -> str: ...
     @property
     def session_id(self) -> int:
-        """That the server gave at login; 0: none."""
+        """The id that the server gave the session at login; 0: none."""
     def close(self) -> None: ...
 
 @final

@@ -38,7 +38,7 @@ RESOURCES = "resources"
 """The engine's error class for a system that ran out of disk, memory or another resource."""
 FULL_DISK_HINT = "free space there, or choose a storage with more room (--storage, its option size)"
 FULL_SERVER_DISK_HINT = (
-    "free space on the disk of the server, which is not Assay's: --storage does not apply to it"
+    "free space on the server's own disk; --storage does not apply to a server by URL"
 )
 SHARED_MEMORY = Path("/dev/shm")
 """Where Linux keeps POSIX shared memory; containers often have 64 MB there."""

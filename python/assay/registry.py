@@ -1,4 +1,5 @@
-"""The registry of systems, storages, row sources, steps, report forms and workloads, by name.
+"""The registry of systems, storages, dialects, row sources, steps, report forms and workloads, by
+name.
 
 They are entry points, of Assay and of other packages; reading the names imports nothing. A workload
 is a folder with a ``workload.toml``: those beside this module in `workloads/`, the Python packages
@@ -34,6 +35,8 @@ WORKLOAD_FILE = "workload.toml"
 EXPERIMENTS_FOLDER = Path(__file__).parent / "experiments"
 _BUILT_IN = (".", "experiments")
 """Where guides name the built-in experiment files: they are there in a clone of the repository."""
+_DIALECTS, _WORKLOADS = "assay.dialects", "assay.workloads"
+"""Groups of entry points."""
 
 
 @cache
@@ -106,7 +109,7 @@ def _violations(entry: EntryPoint, found: Any) -> list[str]:
 
 _GROUPS = (
     "assay.systems", "assay.storages", "assay.row_sources", "assay.steps", "assay.report_forms",
-    "assay.workloads", "assay.dialects",
+    _WORKLOADS, _DIALECTS,
 )  # fmt: skip
 
 
@@ -116,9 +119,9 @@ def plugins() -> list[EntryPoint]:
     return [entry for entry in every if not _is_own(entry)]
 
 
-def plugin_described(entry: EntryPoint) -> str:
+def plugin_described(entry: EntryPoint, kind: str = "plugin") -> str:
     """A plugin, as a message names it: ``the plugin 'mydb' (package mydb-assay 1.0)``."""
-    return f"the plugin {entry.name!r} (package {package_of(entry)})"
+    return f"the {kind} {entry.name!r} (package {package_of(entry)})"
 
 
 def package_of(entry: EntryPoint) -> str:
@@ -183,9 +186,6 @@ def usable_systems() -> Iterator[tuple[str, System]]:
     for name in systems():
         with suppress(PluginFailed):
             yield name, system(name)
-
-
-_DIALECTS = "assay.dialects"
 
 
 def dialects_of_packages() -> dict[str, StandardSql]:
@@ -321,9 +321,6 @@ def report_form(name: str) -> Any:
     return _get("assay.report_forms", "format", name)
 
 
-_WORKLOADS = "assay.workloads"
-
-
 def workloads() -> tuple[str, ...]:
     """Names of the workloads: the built-in ones, and those of other packages."""
     return tuple(sorted({*_built_in_workloads(), *_entries(_WORKLOADS)}))
@@ -336,9 +333,11 @@ def _built_in_workloads() -> list[str]:
 def package_of_workload(folder: Path) -> str:
     """Name and version of the package that registers the workload in this folder; empty: it is a
     built-in one, or a folder of the user's."""
-    for name, entry in _entries(_WORKLOADS).items():
+    if folder.parent == WORKLOADS_FOLDER:
+        return ""
+    for entry in _entries(_WORKLOADS).values():
         with suppress(PluginFailed):
-            if name not in _built_in_workloads() and _folder_of(entry) == folder:
+            if _folder_of(entry) == folder:
                 return package_of(entry)
     return ""
 
@@ -346,7 +345,7 @@ def package_of_workload(folder: Path) -> str:
 @cache
 def _folder_of(entry: EntryPoint) -> Path:
     """The folder of a workload of another package, which is a Python package itself."""
-    described = plugin_described(entry).replace("plugin", "workload", 1)
+    described = plugin_described(entry, "workload")
     try:
         spec = importlib.util.find_spec(entry.module)
     except (Exception, SystemExit) as error:

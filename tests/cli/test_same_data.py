@@ -32,9 +32,19 @@ SAME = "'same'"
 @pytest.mark.parametrize(
     ("names", "fingerprint", "option", "message"),
     [
-        ("['a', 'b']", "system", (), "the source of its rows has the digest duckdb, there sqlite"),
-        ("['a', system]", SAME, ("--verify",), "the rows of parts have the digest "),
-        ("['a', 'b'][: 1 + (system == 'duckdb')]", SAME, (), "parts has 2 rows"),
+        (
+            "['a', 'b']",
+            "system",
+            (),
+            "digest of the source of its rows: duckdb on duckdb, sqlite on sqlite",
+        ),
+        ("['a', system]", SAME, ("--verify",), "digest of the rows of parts: "),
+        (
+            "['a', 'b'][: 1 + (system == 'duckdb')]",
+            SAME,
+            (),
+            "rows of parts: 2 on duckdb, 1 on sqlite",
+        ),
     ],
 )
 def test_systems_with_different_rows_are_a_failure(

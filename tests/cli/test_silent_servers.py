@@ -27,7 +27,7 @@ from assay.errors import SystemDied, SystemRefused
 from assay.experiment.values import SystemChoice
 from assay.provision import session
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
-from assay.systems import first_session, http_server
+from assay.systems import first_session
 from assay.systems.abilities import Counters, SessionLimit
 from commands import IN_MEMORY, need
 from step_workloads import folder_of
@@ -119,7 +119,7 @@ def test_a_server_that_is_slow_to_open_a_session_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(first_session, "SOON_S", 0.3)
-    monkeypatch.setattr(http_server, "_ANSWER_S", 0.2)
+    monkeypatch.setattr(first_session, "_HTTP_ANSWER_S", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         opened: list[socket.socket] = []
 

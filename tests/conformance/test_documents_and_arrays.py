@@ -7,15 +7,10 @@ from pathlib import Path
 import pytest
 
 from commands import Assay, need
+from step_workloads import TOP
 
-WORKLOAD = """\
-title = "Documents"
-source = "nowhere"
-default_test = "t"
-
-[data]
-source = "generated"
-
+WORKLOAD = f"""\
+{TOP}
 [[tables]]
 name = "data"
 rows = "20"

@@ -58,7 +58,7 @@ def pgbouncer(server: Deployment) -> Iterator[str]:
         configuration.chmod(0o644)
         with process.start([program, configuration], directory) as running:
             running.wait_ready(lambda: None if _listens(port) else "it does not listen yet")
-            yield f"postgresql://somebody@127.0.0.1:{port}/postgres"
+            yield f"postgresql://reader@127.0.0.1:{port}/postgres"
 
 
 def _listens(port: int) -> bool:

@@ -10,14 +10,17 @@ from assay.experiment.words import Words, experiment
 from assay.progress import Silent
 from assay.record import ExperimentRecord, Store
 
-HEAD = """\
+TOP = """\
 title = "Small"
 source = "nowhere"
 default_test = "t"
 
 [data]
 source = "generated"
+"""
 
+HEAD = f"""\
+{TOP}
 [[tables]]
 name = "data"
 rows = "10"

@@ -16,6 +16,7 @@ from assay.experiment import Driving, StorageChoice, StoragePrice, prices
 from assay.experiment.words import Words, experiment
 from assay.judge import required_rate
 from assay.judge.required_rate import Kept
+from assay.judge.verdict import VALID
 from assay.record import Store
 from assay.report.build import build
 from assay.report.values import Section
@@ -181,7 +182,7 @@ def test_an_open_loop_keeps_what_was_offered(
     observed = observations.observation(
         elapsed_ns=int(elapsed_s * invented.S), outcomes=observations.outcomes(ok=16)
     )
-    answer, why = required_rate.kept([(driving, observed)], 1.0, is_invalid=False)
+    answer, why = required_rate.kept([(driving, observed)], VALID, 1.0)
     assert (answer, bool(why)) == (expected, expected is Kept.OPEN)
 
 

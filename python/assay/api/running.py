@@ -15,9 +15,10 @@ from assay.cli.progress import progress as shown_on_standard_error
 from assay.errors import ArgumentError
 from assay.experiment import words as command_line
 from assay.experiment.command import command_of, patterns
+from assay.experiment.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
 from assay.experiment.settings import ORDERS
 from assay.experiment.spelling import as_written
-from assay.experiment.values import ARRIVALS, CONNECTIONS, ENCODINGS, ISOLATION_LEVELS, PROTOCOLS
+from assay.experiment.values import ENCODINGS, PROTOCOLS
 from assay.load.loading import Loading
 from assay.probe import DEFAULT_S
 from assay.probe.first_use import FirstUse

@@ -26,14 +26,6 @@ _ENDED = {
     "all clients failed": "every client failed",
     "interrupted": "interrupted",
 }
-_TOO_MANY = "too many connections"
-_RETRY = "--retries 1000, or a setting of the system by which fewer of them are refused"
-_FEWER = "fewer --clients, or a higher limit of connections in the server"
-_PERMISSION = "permission"
-_MORE_RIGHTS = (
-    "grant this user what the statement needs, or name another user in the URL, or a server that "
-    "takes writes"
-)
 _NO_FIXES: Mapping[str, str] = MappingProxyType({})
 
 
@@ -42,6 +34,15 @@ LOSSES = frozenset({"lost connection", "connection refused"})
 CONFLICTS = frozenset({"serialization", "deadlock"})
 """Classes of errors of concurrent transactions."""
 _CONFLICT = "serialization or deadlock"
+_FIXES: Mapping[str, str] = {
+    **dict.fromkeys(
+        CONFLICTS, "--retries 1000, or a setting of the system by which fewer of them are refused"
+    ),
+    "too many connections": "fewer --clients, or a higher limit of connections in the server",
+    "permission": "grant this user what the statement needs, or name another user in the URL, or "
+    "a server that takes writes",
+}
+"""Class of errors → its fix, where the dialect knows none of the code."""
 MOST_CONFLICTS = 0.10
 """Share of the transactions that may end by conflicts where these are counted, as in pgbench: with
 more of them the throughput is not that of the script."""
@@ -192,11 +193,5 @@ def _first_error(observation: Observation, counted: Set[str], fixes: Mapping[str
     if not errors:
         return ""
     first = errors[0]
-    fix = fixes.get(first.code, "")
-    if not fix and first.class_ == _TOO_MANY:
-        fix = _FEWER
-    elif not fix and first.class_ in CONFLICTS:
-        fix = _RETRY
-    elif not fix and first.class_ == _PERMISSION:
-        fix = _MORE_RIGHTS
+    fix = fixes.get(first.code) or _FIXES.get(first.class_)
     return f": {first.class_}: {readable(first.message)}" + (f"; fix: {fix}" if fix else "")

@@ -12,9 +12,10 @@ from assay import registry
 from assay.cli import completers
 from assay.cli.erase_option import erase_option
 from assay.cli.numbers import Number
+from assay.experiment.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS
 from assay.experiment.settings import ORDERS
 from assay.experiment.spelling import as_written
-from assay.experiment.values import ARRIVALS, CONNECTIONS, ENCODINGS, ISOLATION_LEVELS, PROTOCOLS
+from assay.experiment.values import ENCODINGS, PROTOCOLS
 from assay.experiment.words import Words
 from assay.text import quantities
 
@@ -273,7 +274,7 @@ _EXPERIMENT_OPTIONS = (
         "--log",
         metavar="FILE",
         help="New file for single transactions (type, client, times, outcome): CSV, or Parquet by "
-        "its name. A cell with it is another cell.",
+        "its name. Cells with and without it are different cells.",
     ),
     click.option(
         "--log-sample",

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.comparison.conclusions import Conclusion, Levels, Question
+from assay.comparison.conclusions import Conclusion, Question
+from assay.comparison.ranked_cells import Levels
 from assay.comparison.verdicts import NO_DIFFERENCE, NOT_DECIDED
 from assay.experiment import Scalar
 from assay.plan import cell_names

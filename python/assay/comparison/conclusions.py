@@ -10,32 +10,22 @@ a question; since the best level is chosen by its numbers, all pairs of levels c
 from __future__ import annotations
 
 import itertools
-import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.comparison import factors, knees, metrics, undecided
+from assay.comparison import knees, metrics, ranked_cells, undecided
 from assay.comparison.knees import Knee
 from assay.comparison.metrics import Metric
+from assay.comparison.ranked_cells import Cell, Levels
 from assay.comparison.side_cells import SideCell
 from assay.comparison.stage import Asked, compared_cell
 from assay.comparison.values import ComparedCell, Direction, Side
 from assay.comparison.verdicts import with_verdicts
-from assay.durability.values import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
-from assay.judge import durability
 from assay.judge.estimate import Design
-from assay.judge.steadiness import why_not_ranked
 from assay.judge.verdict import RunVerdict
 from assay.plan import cell_names
-from assay.plan.cell_names import CACHE
 from assay.record import ExperimentRecord, RunRecord
-
-Levels = Mapping[str, Scalar]
-"""Factor → level."""
-IN_MEMORY = "none"
-"""In place of a durability class: the storage is memory."""
-_WITHOUT_CLASS = ("", IN_MEMORY, NOT_MEASURED)
 
 
 @dataclass(frozen=True)
@@ -86,16 +76,6 @@ class Question:
     how many on the throughput no longer rises."""
 
 
-@dataclass(frozen=True)
-class _Cell:
-    levels: Levels
-    runs: tuple[RunRecord, ...]
-
-    @property
-    def measured(self) -> list[RunRecord]:
-        return [run for run in self.runs if run.evidence.is_measured]
-
-
 def questions(experiment: ExperimentRecord) -> tuple[Question, ...]:
     """Of each test, in the order of its factors; none where nothing varies."""
     by_test: dict[str, list[RunRecord]] = {}
@@ -104,40 +84,11 @@ def questions(experiment: ExperimentRecord) -> tuple[Question, ...]:
     return tuple(
         question
         for test, runs in by_test.items()
-        for question in _of_test(experiment, test, _cells(runs))
+        for question in _of_test(experiment, test, ranked_cells.cells(runs))
     )
 
 
-def _cells(runs: Sequence[RunRecord]) -> list[_Cell]:
-    """Each with its levels of the factors that vary."""
-    levels_of_runs = factors.named_by(runs)
-    names = dict.fromkeys(name for levels in levels_of_runs for name in levels)
-    varying = [
-        name
-        for name in names
-        if len({levels.get(name) for levels in levels_of_runs}) > 1
-        and not _is_of_cache(name, levels_of_runs)
-    ]
-    by_cell: dict[str, list[RunRecord]] = {}
-    levels_of_cells: dict[str, Levels] = {}
-    for run, levels in zip(runs, levels_of_runs, strict=True):
-        own = {name: levels[name] for name in varying if name in levels}
-        levels_of_cells.setdefault(run.cell_fingerprint, own)
-        by_cell.setdefault(run.cell_fingerprint, []).append(run)
-    return [
-        _Cell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.repetition)))
-        for cell, of_cell in by_cell.items()
-    ]
-
-
-def _is_of_cache(name: str, levels_of_runs: Sequence[Levels]) -> bool:
-    """Whether it only belongs to cold or warm caches, as a warm-up does."""
-    caches = {levels.get(CACHE) for levels in levels_of_runs}
-    both = {(levels.get(CACHE), levels.get(name)) for levels in levels_of_runs}
-    return name in factors.OF_DRIVING and len(caches) > 1 and len(both) == len(caches)
-
-
-def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[_Cell]) -> Iterator[Question]:
+def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[Cell]) -> Iterator[Question]:
     for factor in dict.fromkeys(name for cell in cells for name in cell.levels):
         is_numeric = all(
             isinstance(cell.levels[factor], int | float)
@@ -145,7 +96,7 @@ def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[_Cell]) ->
             for cell in cells
             if factor in cell.levels
         )
-        by_place: dict[tuple[tuple[str, Scalar], ...], list[_Cell]] = {}
+        by_place: dict[tuple[tuple[str, Scalar], ...], list[Cell]] = {}
         for cell in cells:
             others = tuple((name, level) for name, level in cell.levels.items() if name != factor)
             if factor in cell.levels:
@@ -159,7 +110,7 @@ def _of_test(experiment: ExperimentRecord, test: str, cells: Sequence[_Cell]) ->
 def _conclusions(
     experiment: ExperimentRecord,
     factor: str,
-    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[_Cell]],
+    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[Cell]],
     *,
     is_numeric: bool,
 ) -> tuple[Conclusion, ...]:
@@ -181,22 +132,22 @@ def _conclusions(
 
 
 def _knees(
-    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[_Cell]],
+    by_place: Mapping[tuple[tuple[str, Scalar], ...], Sequence[Cell]],
 ) -> Iterator[tuple[Levels, Knee]]:
     """Of the levels that are ranked, in a closed loop."""
     for place, cells in by_place.items():
-        ranked = [cell for cell in cells if not _why_not_ranked(cell)]
+        ranked = [cell for cell in cells if not cell.why_not_ranked]
         runs = [run for cell in ranked for run in cell.measured]
         if undecided.why_undecided(runs) or metrics.primary(runs) is not metrics.THROUGHPUT:
             continue
-        curve = [(float(cell.levels["clients"]), cell.measured) for cell in ranked]
+        curve = [(int(cell.levels["clients"]), cell.measured) for cell in ranked]
         if (found := knees.knee(curve)) is not None:
             yield dict(place), found
 
 
 def _pairs(
-    cells: Sequence[_Cell], factor: str, *, is_numeric: bool
-) -> Iterator[tuple[_Cell, _Cell, bool]]:
+    cells: Sequence[Cell], factor: str, *, is_numeric: bool
+) -> Iterator[tuple[Cell, Cell, bool]]:
     """(what is compared, with what, whether it is a conclusion), each with a number if there are
     two that have one."""
     if len(cells) < 2:
@@ -207,47 +158,14 @@ def _pairs(
         ends = measured if len(measured) > 1 else in_order
         yield ends[-1], ends[0], True
         return
-    best = _best(cells)
+    best = ranked_cells.best(cells)
     others = [cell for cell in cells if cell is not best]
     yield from ((best, cell, True) for cell in others)
     yield from ((first, second, False) for first, second in itertools.combinations(others, 2))
 
 
-def _best(cells: Sequence[_Cell]) -> _Cell:
-    """Among those whose numbers are ranked, without those of a lower durability class than others;
-    the first where none is ranked."""
-    ranked = [cell for cell in cells if not _why_not_ranked(cell)] or [
-        cell for cell in cells if cell.measured
-    ]
-    if not ranked:
-        return cells[0]
-    metric = metrics.primary([run for cell in ranked for run in cell.measured])
-    classes = [name for name in map(_durability, ranked) if name not in _WITHOUT_CLASS]
-    lower = {name for name in classes if name != min(classes, key=_rank)}
-    medians = {
-        place: statistics.median(values)
-        for place, cell in enumerate(ranked)
-        if _durability(cell) not in lower
-        and (values := [known for run in cell.measured if (known := metric.value(run)) is not None])
-    }
-    if not medians:
-        return ranked[0]
-    choose = max if metric.is_more_better else min
-    return ranked[choose(medians, key=medians.__getitem__)]
-
-
-def _why_not_ranked(cell: _Cell) -> str:
-    """Why its number is compared with no other; empty: it is."""
-    if not cell.measured:
-        return "not measured"
-    for run in cell.measured:
-        if run.verdict == "invalid":
-            return run.verdict_reason or "invalid"
-    return why_not_ranked(warning for run in cell.measured for warning in run.warnings)
-
-
 def _compared(
-    experiment: ExperimentRecord, factor: str, first: _Cell, second: _Cell, disturbed: str
+    experiment: ExperimentRecord, factor: str, first: Cell, second: Cell, disturbed: str
 ) -> ComparedCell:
     """B: what is compared; A: with what. ``disturbed``: how other programs disturbed the runs of
     all cells, which is said of each pair that they disturbed, so that it is said once."""
@@ -259,7 +177,7 @@ def _compared(
     compared = compared_cell("", a, b, Asked(factor))
     return replace(
         compared,
-        not_comparable=_why_not_ranked(first) or _why_not_ranked(second) or compared.not_comparable,
+        not_comparable=first.why_not_ranked or second.why_not_ranked or compared.not_comparable,
         not_decided=disturbed
         if undecided.why_undecided([*first.measured, *second.measured])
         else compared.not_decided,
@@ -267,7 +185,7 @@ def _compared(
 
 
 def _conclusion(
-    factor: str, at: Levels, first: _Cell, second: _Cell, compared: ComparedCell
+    factor: str, at: Levels, first: Cell, second: Cell, compared: ComparedCell
 ) -> Conclusion:
     names = [cell_names.level_name(factor, cell.levels[factor]) for cell in (first, second)]
     reason = _why_apart((first, second), names, compared)
@@ -283,16 +201,16 @@ def _conclusion(
         high=interval[1] if interval else None,
         direction=Direction.UNKNOWN if reason else compared.primary.direction,
         reason=reason or _why_undecided(compared),
-        durability=(_durability(first), _durability(second)),
+        durability=(first.durability, second.durability),
         runs_verdict=compared.runs_verdict,
         runs=(compared.b_runs, compared.a_runs),
     )
 
 
-def _why_apart(cells: Sequence[_Cell], names: Sequence[str], compared: ComparedCell) -> str:
+def _why_apart(cells: Sequence[Cell], names: Sequence[str], compared: ComparedCell) -> str:
     """Why one is not divided by the other; empty: it is."""
     for cell, name in zip(cells, names, strict=True):
-        if why := _why_not_ranked(cell):
+        if why := cell.why_not_ranked:
             return f"{name}: {why}"
     if not compared.not_comparable:
         return ""
@@ -320,18 +238,3 @@ def _why_undecided(compared: ComparedCell) -> str:
     if primary.estimate.design is Design.SINGLE:
         return "one repetition has no interval"
     return primary.verdict
-
-
-def _durability(cell: _Cell) -> str:
-    for run in cell.measured:
-        if run.may_commit and run.deployment:
-            if durability.is_in_memory(run.deployment):
-                return IN_MEMORY
-            return durability.comparable_durability(run.deployment) or NOT_MEASURED
-    return ""
-
-
-def _rank(durability_class: str) -> tuple[str, int]:
-    """D3 before D3 that is lowered by settings, before D2."""
-    name = durability_class[:2]
-    return (str([*MEANINGS].index(name)) if name in MEANINGS else name, len(durability_class))

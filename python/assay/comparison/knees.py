@@ -19,15 +19,15 @@ from assay.text import units
 LEAST_LEVELS = 3
 """Of two, their ratio says it all."""
 
-Level = tuple[float, Sequence[RunRecord]]
+Level = tuple[int, Sequence[RunRecord]]
 """A number of clients, and its repetitions."""
 
 
 @dataclass(frozen=True)
 class Knee:
-    clients: float | None
+    clients: int | None
     """From which on the throughput no longer rises; None: it still rises at ``most``."""
-    most: float
+    most: int
     """The largest number of clients."""
     runs: frozenset[int]
     """Numbers of the runs of the whole curve."""
@@ -36,21 +36,21 @@ class Knee:
     def words(self) -> str:
         """``no longer rises from 8 clients on``."""
         if self.clients is None:
-            return f"still rises at {units.counted(int(self.most), 'client')}"
-        return f"no longer rises from {units.counted(int(self.clients), 'client')} on"
+            return f"still rises at {units.counted(self.most, 'client')}"
+        return f"no longer rises from {units.counted(self.clients, 'client')} on"
 
     @property
     def place(self) -> str:
         """``at 8 clients``."""
         if self.clients is None:
-            return f"none up to {units.counted(int(self.most), 'client')}"
-        return f"at {units.counted(int(self.clients), 'client')}"
+            return f"none up to {units.counted(self.most, 'client')}"
+        return f"at {units.counted(self.clients, 'client')}"
 
 
 def knee(curve: Sequence[Level]) -> Knee | None:
     """None where the repetitions do not decide it, or there are fewer than `LEAST_LEVELS` levels.
 
-    Each two levels are compared as `assay compare` does it: the ratio of the geometric means of
+    Every two levels are compared as by `assay compare`: the ratio of the geometric means of
     their repetitions, with Student's t interval of 98 % of the mean log-ratio of interleaved
     repetitions, else Welch's. The throughput rises from one level to a larger one if its p-value,
     adjusted for all pairs of the curve by Holm's method, is 2 % at most: so the chance that a curve

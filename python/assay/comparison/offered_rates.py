@@ -34,21 +34,18 @@ def of_runs(runs: Iterable[RunRecord]) -> OfferedRate | None:
 def said(rates: Sequence[OfferedRate]) -> str:
     """``500/s kept: yes (499.7/s reached)``; of several rates ``kept up to 1000/s, not at 2000/s
     (1230/s reached)``. Empty: there are none."""
+    if not rates:
+        return ""
+    if len(rates) == 1:
+        answer = "yes" if rates[0].is_kept else "no"
+        return f"{_offered(rates[0])} kept: {answer} ({_reached(rates[0])})"
     in_order = sorted(rates)
     missed = next((place for place, rate in enumerate(in_order) if not rate.is_kept), None)
-    if len(in_order) < 2:
-        words = [f"{_offered(one)} kept: {yes_or_no(one)}" for one in in_order]
-        return "".join(words)
     if missed is None:
         return f"every rate kept, up to {_offered(in_order[-1])}"
     first = in_order[missed]
     kept = f"kept up to {_offered(in_order[missed - 1])}, " if missed else ""
     return f"{kept}not {'at ' if missed else 'kept at '}{_offered(first)} ({_reached(first)})"
-
-
-def yes_or_no(rate: OfferedRate) -> str:
-    """``no (410/s reached)``."""
-    return f"{'yes' if rate.is_kept else 'no'} ({_reached(rate)})"
 
 
 def of_sides(a: Sequence[RunRecord], b: Sequence[RunRecord]) -> str:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from assay.comparison import clauses
 from assay.comparison.clauses import MOST_PLACES, TOGETHER
-from assay.comparison.conclusions import IN_MEMORY, Conclusion, Question
+from assay.comparison.conclusions import Conclusion, Question
+from assay.comparison.ranked_cells import IN_MEMORY
 from assay.durability.values import MEANINGS, NOT_MEASURED
 from assay.judge.durability import HIGHEST, MEMORY
 from assay.plan import cell_names

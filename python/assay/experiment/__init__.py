@@ -5,7 +5,7 @@ error with the line.
 use `assay.experiment.settings`, which interprets settings.
 """
 
-from assay.experiment.values import (
+from assay.experiment.driving import (
     AS_IS,
     CACHES,
     CLIENT_PROGRAMS,
@@ -13,10 +13,12 @@ from assay.experiment.values import (
     COLD_CACHES,
     COLD_MACHINE,
     ENGINE,
-    MOST_REPETITIONS,
     NATIVE,
     WARM,
     Driving,
+)
+from assay.experiment.values import (
+    MOST_REPETITIONS,
     Experiment,
     Scalar,
     ScriptFile,

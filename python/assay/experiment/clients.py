@@ -59,7 +59,7 @@ def _listed(option: str, words: str, quantity: Quantity, hint: str) -> list[int 
 
 
 def _meant(option: str, word: str) -> str:
-    """A pause that is always as long is often written without its name."""
+    """A constant pause is often written without the word ``constant``."""
     constant = f"constant:{word}"
     return f"did you mean {option} {constant}? " if driving.is_pause(constant) else ""
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.experiment import machines, settings
+from assay.experiment.driving import CACHES, CLIENT_PROGRAMS
 from assay.experiment.spelling import of_file, respell
-from assay.experiment.values import CACHES, CLIENT_PROGRAMS, PROTOCOLS, Scalar
+from assay.experiment.values import PROTOCOLS, Scalar
 from assay.files.toml_file import Section
 from assay.text import quantities
 from assay.workload import driving

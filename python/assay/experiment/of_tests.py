@@ -22,10 +22,11 @@ from typing import Any
 
 from assay.errors import ArgumentError
 from assay.experiment import levels
+from assay.experiment.driving import STOPS
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
-from assay.experiment.values import STOPS, Experiment
+from assay.experiment.values import Experiment
 from assay.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload.values import Workload

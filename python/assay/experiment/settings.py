@@ -17,9 +17,10 @@ from dataclasses import replace
 from assay import registry
 from assay.errors import ArgumentError
 from assay.experiment import profiles, system_names
+from assay.experiment.driving import CACHES, CLIENT_PROGRAMS
 from assay.experiment.profiles import PROFILE
 from assay.experiment.system_words import called, split_systems
-from assay.experiment.values import CACHES, CLIENT_PROGRAMS, Scalar, SystemChoice
+from assay.experiment.values import Scalar, SystemChoice
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
 from assay.text.secrets import is_connection_string

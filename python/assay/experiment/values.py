@@ -1,5 +1,6 @@
-"""An experiment as frozen values: systems, storages, how clients are driven, and the factors to
-vary.
+"""An experiment as frozen values: systems, storages, and the factors to vary.
+
+It is long because it lists all that an experiment may say, each field with its meaning.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from assay import server_url
+from assay.experiment.driving import STOPS
 from assay.text import sizes, units
 from assay.text.secrets import HIDDEN, is_secret
 
@@ -174,150 +176,6 @@ ENCODINGS = ("utf-8", "latin-1")
 PROTOCOLS = ("simple", "extended", "prepared")
 """How statements are sent, by pgbench's names: as text with literal values; parsed, bound and
 executed each time; prepared once per client."""
-
-ARRIVALS = ("closed", "constant", "poisson")
-"""Closed loop: a client starts its next transaction after its last has ended. The others are open
-loops: transactions start at an offered rate, regardless of completions."""
-ISOLATION_LEVELS = ("read uncommitted", "read committed", "repeatable read", "serializable")
-CONNECTIONS = ("kept", "per transaction")
-AS_IS, WARM, COLD, COLD_MACHINE = "as-is", "warm", "cold", "cold-machine"
-CACHES = (AS_IS, WARM, COLD, COLD_MACHINE)
-"""State of the page cache and of the system's buffer when a measurement begins. As-is: as the load
-or the run before left it. Warm: the files of the data were read and, where the test changes no
-data, the test was run once unmeasured. Cold: the system was stopped, its files left the page cache,
-and it was started again. Cold-machine: all else left the machine's page cache as well."""
-COLD_CACHES = (COLD, COLD_MACHINE)
-"""With these a measurement begins with the first transaction: ramp-up and warm-up are left out."""
-ENGINE, NATIVE = "engine", "native"
-CLIENT_PROGRAMS = (ENGINE, NATIVE)
-"""Who the clients of a test are. Engine: Assay's own, in its engine. Native: a process of the
-system's own client program for each client, with the test's scripts as a file."""
-RECONNECT_TIMEOUT_S = 60.0
-STOPS = ("passes", "transactions", "queue", "duration_s")
-
-
-@dataclass(frozen=True)
-class Driving:
-    """How the clients of a test are driven: when they begin and end, what they wait for, and how
-    they handle errors.
-
-    A workload may name a parameter in place of a number or a pause; `assay.plan` inserts its value.
-
-    """
-
-    passes: int | str | None = None
-    """With the next three: the limit that is reached first ends a client's work. Passes and
-    transactions are counted per client."""
-    transactions: int | str | None = None
-    queue: int | str | None = None
-    """The number of transactions in a list that all clients share; random values depend on a
-    transaction's number."""
-    duration_s: float | str | None = None
-    """Of the measurement, after ramp-up and warm-up."""
-    ramp_up_s: float | str = 0.0
-    """Clients start evenly spread over it."""
-    warm_up_s: float | str = 0.0
-    """All clients work, and nothing is measured."""
-    drain_s: float | str = 10.0
-    """How long to wait for transactions in flight at the end of the measurement; then they are
-    cancelled, and their outcome is ``unknown``."""
-    arrival: str = "closed"
-    offered_rate_per_s: float | str | None = None
-    """Of all clients together, in an open loop."""
-    think_time: str | None = None
-    """A pause after each transaction, outside its latency: ``exponential:1s``."""
-    keying_time: str | None = None
-    """A pause before each transaction, in the same form."""
-    latency_limit_s: float | str | None = None
-    """Transactions that take longer are late; in an open loop, those that cannot begin within it
-    are skipped."""
-    retries: int | str = 0
-    """How often a transaction that failed with one of the ``retry_classes`` is retried."""
-    retry_classes: tuple[str, ...] = ("deadlock", "serialization")
-    isolation: str | Mapping[str, str] = ""
-    """Of each session; empty: the system's own default. System → its level, where each has its own:
-    `of_system` leaves that of one."""
-    connection: str = "kept"
-    """``per transaction``: a new session for each; opening it counts in the latency."""
-    reconnect_timeout_s: float | None = None
-    """How long a client that lost its connection tries to reconnect; None: it ends."""
-    per_statement: bool = False
-    """Whether each statement is timed as well."""
-    allow_shell: bool = False
-    """Whether scripts may run programs on this machine; a workload cannot set it."""
-    log_sample: float | None = None
-    """The share of the transactions that are written to a file one by one, which costs client and
-    machine something; None: none are. A workload cannot set it."""
-
-    @property
-    def is_open(self) -> bool:
-        return self.arrival != "closed"
-
-    @property
-    def has_count_of_each_client(self) -> bool:
-        """Whether each client ends after a count of its own."""
-        return not (self.passes is None and self.transactions is None)
-
-    @property
-    def stop(self) -> dict[str, int | float]:
-        """The limits that are set, as numbers for the engine."""
-        limits = {name: getattr(self, name) for name in STOPS}
-        return {name: limit for name, limit in limits.items() if isinstance(limit, int | float)}
-
-    @property
-    def planned_s(self) -> float | None:
-        """Seconds from the first client's beginning to the end; None where counts end it."""
-        if not isinstance(self.duration_s, int | float):
-            return None
-        return float(self.ramp_up_s) + float(self.warm_up_s) + self.duration_s
-
-    def changed(self, changes: Mapping[str, Any]) -> Driving:
-        """A copy with ``changes``. A limit in them replaces all limits here; an offered rate alone
-        turns a closed loop into constant arrival."""
-        given = dict(changes)
-        if any(given.get(name) is not None for name in STOPS):
-            given = {**dict.fromkeys(STOPS), **given}
-        if given.get("offered_rate_per_s") and not self.is_open:
-            given.setdefault("arrival", "constant")
-        if given.get("arrival") == "closed":
-            given.setdefault("offered_rate_per_s", None)
-        return replace(self, **given)
-
-    def of_system(self, name: str) -> Driving:
-        """As the clients of that system are driven."""
-        if isinstance(self.isolation, str):
-            return self
-        return replace(self, isolation=self.isolation.get(name, ""))
-
-    @property
-    def isolation_level(self) -> str:
-        """Of one system (`of_system`); empty: its own default."""
-        assert isinstance(self.isolation, str), "a plan has one level for each system"
-        return self.isolation
-
-    def described(self) -> dict[str, str]:
-        """`not_default` in words, as in a workload file."""
-        return {name: _level(level) for name, level in self.not_default.items()}
-
-    @property
-    def not_default(self) -> dict[str, Any]:
-        """The settings that are not at their defaults: name → level."""
-        plain = Driving()
-        return {
-            name: level
-            for name, level in vars(self).items()
-            if level != getattr(plain, name) and level is not None
-        }
-
-
-def _level(level: object) -> str:
-    if isinstance(level, tuple):
-        return ", ".join(map(str, level))
-    if isinstance(level, Mapping):
-        return ", ".join(f"{name} {one}" for name, one in level.items())
-    if isinstance(level, bool):
-        return "yes" if level else "no"
-    return f"{level:.12g}" if isinstance(level, float) else str(level)
 
 
 @dataclass(frozen=True)

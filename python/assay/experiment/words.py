@@ -21,16 +21,11 @@ from assay.experiment import (
     system_names,
 )
 from assay.experiment import file as experiment_file
+from assay.experiment.driving import NATIVE, RECONNECT_TIMEOUT_S
 from assay.experiment.given import Words
 from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
-from assay.experiment.values import (
-    NATIVE,
-    RECONNECT_TIMEOUT_S,
-    Experiment,
-    Scalar,
-    StoragePrice,
-)
+from assay.experiment.values import Experiment, Scalar, StoragePrice
 from assay.files import paths, text_file
 from assay.workload import ad_hoc_script, reader
 from assay.workload.script_language import refuse_other_languages

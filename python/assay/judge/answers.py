@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from assay.observation import AnswerReport, FirstAnswersReport, Observation
 from assay.text import units
+from assay.text.cut import beginning
 
 _SIGMAS = 3.9
 """Means that are farther apart, in standard errors, differ: by chance one of 10,000 pairs is."""
@@ -200,6 +201,4 @@ def _shown(rows: float) -> str:
 
 
 def _name(one: AnswerReport) -> str:
-    text = " ".join(one.text.split())
-    cut = text if len(text) <= _MOST_OF_A_TEXT else f"{text[: _MOST_OF_A_TEXT - 1]}…"
-    return f"{one.transaction}:{one.line} ({cut})"
+    return f"{one.transaction}:{one.line} ({beginning(one.text, _MOST_OF_A_TEXT)})"

@@ -1,5 +1,5 @@
-"""Takes the runs of a cell and a rate that is required; says whether the cell keeps it, that is,
-whether each of its repetitions did."""
+"""Takes the runs of a cell, its verdict and a rate that is required; says whether the cell keeps
+it, that is, whether each of its repetitions did."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from enum import Enum
 
 from assay.experiment import Driving
 from assay.judge.offered_rate import REACHED
+from assay.judge.verdict import Verdict
 from assay.observation import Observation
 from assay.text import units
 
@@ -19,16 +20,18 @@ class Kept(Enum):
 
 
 def kept(
-    runs: Sequence[tuple[Driving, Observation]], required_per_s: float, *, is_invalid: bool
+    runs: Sequence[tuple[Driving | None, Observation]], verdict: Verdict, required_per_s: float
 ) -> tuple[Kept, str]:
-    """With the reason, where it is not decided. ``runs``: those that were measured;
-    ``is_invalid``: their number is, so that nothing is decided by it."""
-    if is_invalid or not runs:
+    """With the reason, where it is not decided. ``runs``: those that were measured; ``verdict``: of
+    their number, which decides nothing where it is invalid."""
+    if not runs or verdict.word not in ("valid", "indicative"):
         return Kept.OPEN, "no valid number"
     offered = [
         rate
         for driving, _ in runs
-        if driving.is_open and isinstance(rate := driving.offered_rate_per_s, int | float)
+        if driving
+        and driving.is_open
+        and isinstance(rate := driving.offered_rate_per_s, int | float)
     ]
     if offered and min(offered) < required_per_s:
         return Kept.OPEN, f"only {units.digits(min(offered))}/s were offered"

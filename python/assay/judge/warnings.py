@@ -122,8 +122,8 @@ def _of_servers(run: Evidence) -> Iterator[tuple[Kind, str]]:
     if any(server.is_behind_pooler for server in servers):
         yield (
             Kind.BEHIND_POOLER,
-            f"{run.system_label}: the server knows its sessions by other ids than those of the "
-            "logins",
+            f"{run.system_label}: the server's ids of its sessions are not those that the clients "
+            "were given at login",
         )
 
 

@@ -47,23 +47,27 @@ def _difference(found: _Loaded, before: _Loaded) -> str | None:
     new, old = found.dataset, before.dataset
     for table, rows in new.rows.items():
         if old.rows.get(table, rows) != rows:
-            return _sentence(found, before, f"{table} has {rows} rows", f"{old.rows[table]}")
+            return _sentence(found, before, f"rows of {table}", rows, old.rows[table])
     for table, digest in new.checksums.items():
         if old.checksums.get(table, digest) != digest:
-            shown = f"the rows of {table} have the digest {digest[:_DIGITS]}"
-            return _sentence(found, before, shown, old.checksums[table][:_DIGITS])
+            other = old.checksums[table]
+            return _sentence(
+                found, before, f"digest of the rows of {table}", digest[:_DIGITS], other[:_DIGITS]
+            )
     if found.language == before.language and new.request.key != old.request.key:
-        digest, theirs = new.request.fingerprint, old.request.fingerprint
-        what = "the source of its rows has the digest"
-        if digest == theirs:
-            what, digest, theirs = "the digest of all that decides its rows is", *_keys(new, old)
-        return _sentence(found, before, f"{what} {digest[:_DIGITS]}", theirs[:_DIGITS])
+        what = "digest of the source of its rows"
+        digests = [one.request.fingerprint for one in (new, old)]
+        if digests[0] == digests[1]:
+            what = "digest of all that decides its rows"
+            digests = [one.request.key for one in (new, old)]
+        return _sentence(found, before, what, *(digest[:_DIGITS] for digest in digests))
     return None
 
 
-def _keys(new: Dataset, old: Dataset) -> tuple[str, str]:
-    return new.request.key, old.request.key
-
-
-def _sentence(found: _Loaded, before: _Loaded, what: str, theirs: str) -> str:
-    return f"{found.label} was loaded with other data than {before.label}: {what}, there {theirs}"
+def _sentence(
+    found: _Loaded, before: _Loaded, what: str, value: int | str, value_before: int | str
+) -> str:
+    return (
+        f"{found.label} was loaded with other data than {before.label}: {what}: {value} on "
+        f"{found.label}, {value_before} on {before.label}"
+    )

@@ -26,10 +26,10 @@ from assay.provision.session import session
 from assay.row_sources.request import DataRequest
 from assay.systems.abilities import Sized, SpreadsSchema
 from assay.systems.protocol import System
-from assay.text.cut import cut
+from assay.text.cut import beginning
 
 _SHOWN = 60
-"""Columns of a statement in a message."""
+"""Characters of a statement."""
 
 
 def load(
@@ -169,7 +169,7 @@ def _execute(opened: Session, statement: str, deployment: Deployment) -> None:
         raise SystemRefused(
             f"{deployment.label}: expected a user who may create and fill tables, found "
             f"{address.user!r} in {address.database!r}: {error.message}; statement: "
-            f"{cut(' '.join(statement.split()), _SHOWN)}",
+            f"{beginning(statement, _SHOWN)}",
             error_class=error.error_class,
             code=error.code,
             hint="grant this user the right, or name a database or a user who has it: "

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from assay.errors import ArgumentError, ExperimentError
 from assay.experiment import Driving, Scalar
-from assay.experiment.values import STOPS
+from assay.experiment.driving import STOPS
 from assay.plan import driving as pace
 from assay.plan.values import PlannedRun
 from assay.registry import WORKLOAD_FILE

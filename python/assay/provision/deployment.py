@@ -190,11 +190,11 @@ class Role:
     """`PRIMARY` (also of a server that stands alone), `STANDBY`, `REPLICA`, `READ_ONLY`, or a word
     of a system's own."""
     follows: str = ""
-    """``HOST:PORT`` of the server whose changes it repeats; empty: none, or it does not say."""
+    """``HOST:PORT`` of the server that it replicates from; empty: none, or it does not say."""
     why_read_only: str = ""
     """Why it takes no writes, as it says it (``read_only = ON``); empty: it takes them."""
     fix: str = ""
-    """Of a write that it does not take."""
+    """What to do where it takes no writes."""
 
     @property
     def described(self) -> str:

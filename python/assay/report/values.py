@@ -149,7 +149,7 @@ class Table:
     is_answer: bool = False
     """What the experiment was made for: it stands before the summary at the end of a run."""
     of_all: str = ""
-    """What limits every number of it, said once below the title."""
+    """What holds for all its rows (a limit, a verdict), said once below the title."""
 
 
 @dataclass(frozen=True)

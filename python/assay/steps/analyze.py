@@ -8,7 +8,6 @@ from typing import ClassVar
 from assay import registry
 from assay.dialects.protocol import KeepsStatistics
 from assay.plan import PlannedRun
-from assay.plan.drives import parameters_of
 from assay.steps.context import RunState
 from assay.steps.statements import execute
 from assay.workload.steps import Step
@@ -34,6 +33,4 @@ class Analyze(Step):
         """Raises `SystemRefused` with the statement's error."""
         dialect = state.up().system.dialect
         assert isinstance(dialect, KeepsStatistics), "why_refused has said so"
-        parameters = parameters_of(state.workload, state.planned, self)
-        tables = state.workload.tables_for(parameters, dialect.language)
-        execute(state, self.do, dialect.update_statistics(tables))
+        execute(state, self, dialect.update_statistics)

@@ -10,12 +10,13 @@ from assay.drive.read_only import may_change_data
 from assay.errors import SystemRefused
 from assay.steps.context import RunState
 from assay.steps.existing_data import statements_of_run
+from assay.text.cut import beginning
 
 _WRITES = frozenset(("insert", "update", "delete", "merge", "replace", "truncate"))
 """Words that begin a statement which changes rows, and does nothing else."""
-_IS_LET = re.compile(r"\b(temp|temporary|read_only|read\s+(write|only))\b", re.IGNORECASE)
-"""Words of scripts that write to temporary tables, or say themselves what their sessions may: what
-is let is then the server's to say."""
+_MAY_BE_ALLOWED = re.compile(r"\b(temp|temporary|read_only|read\s+(write|only))\b", re.IGNORECASE)
+"""Words of scripts that write to temporary tables, or that set themselves what their sessions may
+do: only the server knows whether it takes their writes."""
 _SHOWN = 60
 """Characters of a statement."""
 
@@ -39,11 +40,8 @@ def _writing(state: RunState) -> str:
     if not state.test.drives or not may_change_data(state.context.compiled, state.planned):
         return ""
     statements = statements_of_run(state)
-    if any(_IS_LET.search(statement) for statement in statements):
+    if any(_MAY_BE_ALLOWED.search(statement) for statement in statements):
         return ""
     written = (one for one in statements if first_word(one) in _WRITES)
-    first = " ".join(next(written, "").split())
-    if not first:
-        return ""
-    shown = first if len(first) <= _SHOWN else f"{first[: _SHOWN - 1]}…"
-    return f"the run would send: {shown}"
+    first = next(written, None)
+    return "" if first is None else f"the run would send: {beginning(first, _SHOWN)}"

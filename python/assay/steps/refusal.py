@@ -21,7 +21,7 @@ from assay.provision import client_memory
 from assay.steps import cache, native_clients
 from assay.storages.known_file_system import known_file_system
 from assay.systems.abilities import capabilities_of
-from assay.workload.dialect_names import SQL
+from assay.workload.schema import SQL
 from assay.workload.values import RunsScripts, Workload
 
 

@@ -8,7 +8,6 @@ from typing import ClassVar
 from assay import registry
 from assay.dialects.protocol import Reclaims
 from assay.plan import PlannedRun
-from assay.plan.drives import parameters_of
 from assay.steps.context import RunState
 from assay.steps.statements import execute
 from assay.workload.steps import Step
@@ -33,6 +32,4 @@ class Vacuum(Step):
         """Raises `SystemRefused` with the statement's error."""
         dialect = state.up().system.dialect
         assert isinstance(dialect, Reclaims), "why_refused has said so"
-        parameters = parameters_of(state.workload, state.planned, self)
-        tables = state.workload.tables_for(parameters, dialect.language)
-        execute(state, self.do, dialect.reclaim(tables))
+        execute(state, self, dialect.reclaim)

@@ -3,8 +3,9 @@ URL, what was expected there, the cause and the fix."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 
@@ -13,14 +14,15 @@ from assay.errors import PasswordNeeded, SystemDied, SystemRefused
 from assay.provision.deployment import Address
 from assay.provision.engine_calls import Session
 from assay.provision.session import session
-from assay.systems.http_server import answers_at
 from assay.systems.sourced import LOGIN_NAME, URL
 
 FIRST_ANSWER_S = 30.0
 """The timeout of the first queries: a server may complete the login and never answer."""
 SOON_S = 5.0
-"""A server that has not opened the session by then is asked whether it is another one, and only
+"""A server that has not opened the session by then is asked whether it is an HTTP server, and only
 then waited for."""
+_HTTP_REQUEST, _HTTP_ANSWER = b"HEAD / HTTP/1.0\r\n\r\n", b"HTTP/"
+_HTTP_ANSWER_S = 2.0
 
 # The engine's own codes: TLS is required and the server has none; its certificate is signed by an
 # authority that is not trusted, is for another host, names none, is of X.509 version 1, or cannot
@@ -110,13 +112,26 @@ def _opened_soon(address: Address, stack: ExitStack) -> Session | None:
     except SystemRefused as error:
         if error.error_class != _TIMEOUT or soon.connect_timeout_s < SOON_S:
             raise
-        if error.code == _SILENT and answers_at(address):
+        if error.code == _SILENT and _is_http_server(address):
             raise SystemRefused(
                 "opening a session: an HTTP server answers there",
                 error_class=_PROTOCOL,
                 code=_ANOTHER_SERVER,
             ) from error
         return None
+
+
+def _is_http_server(address: Address) -> bool:
+    """HTTP servers wait for the end of a request, which no client of a database sends: so they say
+    nothing until they get one."""
+    if address.host is None or address.port is None:
+        return False
+    with suppress(OSError):
+        place = (address.host, address.port)
+        with socket.create_connection(place, timeout=_HTTP_ANSWER_S) as connection:
+            connection.sendall(_HTTP_REQUEST)
+            return connection.recv(len(_HTTP_ANSWER)) == _HTTP_ANSWER
+    return False
 
 
 def _explained(

@@ -29,12 +29,15 @@ class ServerUrl:
     host: str
     """In its own letter case: a system may take the path of a socket's folder for it. Of several
     servers all, with commas."""
-    port: int | None
-    """Of the first server."""
+    ports: tuple[int | None, ...]
+    """Of each server; None: not given."""
     database: str
     parameters: Mapping[str, str]
-    ports: tuple[int | None, ...] = ()
-    """Of each server."""
+
+    @property
+    def port(self) -> int | None:
+        """Of the first server."""
+        return self.ports[0]
 
 
 def meaning(found: Sourced, parameter: str, meanings: Mapping[str, str], default: str) -> str:
@@ -173,8 +176,7 @@ def read(
         user=unquote(parts.user),
         password=unquote(parts.password or "") or None,
         host=unquote(parts.host),
-        port=int(ports[0]) if ports[0] else None,
+        ports=tuple(int(port) if port else None for port in ports),
         database=unquote(parts.path.removeprefix("/")),
         parameters=given,
-        ports=tuple(int(port) if port else None for port in ports),
     )

@@ -1,5 +1,5 @@
 """Takes a text and a width; returns the text on one line of that width, cut at the end of a word
-where one is near."""
+where one is near, or after so many characters."""
 
 from __future__ import annotations
 
@@ -30,6 +30,13 @@ def cut_within(text: str, width: int) -> str:
     while display_width.width(tail) > width - 1:
         tail = tail[1:]
     return f"{_to_a_sign(shown, width - 1 - display_width.width(tail))}…{tail}"
+
+
+def beginning(text: str, most: int) -> str:
+    """The text on one line, with a blank for all between two words; its first characters and a
+    ``…`` where it has more than ``most``."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def _to_a_sign(text: str, room: int) -> str:

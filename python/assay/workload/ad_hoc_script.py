@@ -14,13 +14,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from assay.errors import ArgumentError, ScriptError
-from assay.experiment.values import (
-    Driving,
-    Experiment,
-    Scalar,
-    ScriptFile,
-    shown_scripts,
-)
+from assay.experiment.driving import Driving
+from assay.experiment.values import Experiment, Scalar, ScriptFile, shown_scripts
 from assay.files import text_file
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import INTEGER, NUMBER, WEIGHT

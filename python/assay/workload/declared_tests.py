@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from assay.capabilities import CAPABILITIES
 from assay.errors import ArgumentError
-from assay.experiment.values import AS_IS, CACHES, PROTOCOLS, STOPS, Driving
+from assay.experiment.driving import AS_IS, CACHES, STOPS, Driving
+from assay.experiment.values import PROTOCOLS
 from assay.files.toml_file import Section
 from assay.text import quantities
 from assay.text.nearest import did_you_mean

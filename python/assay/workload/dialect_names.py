@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from assay import registry
 from assay.text.nearest import did_you_mean
+from assay.workload.schema import SQL
 from assay.workload.scripts import LANGUAGES
-
-SQL = "sql"
 
 
 def hint_if_unknown(name: str) -> str | None:

@@ -11,12 +11,7 @@ from typing import Any
 
 from assay import _engine, registry
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment.values import (
-    ARRIVALS,
-    CONNECTIONS,
-    ISOLATION_LEVELS,
-    RECONNECT_TIMEOUT_S,
-)
+from assay.experiment.driving import ARRIVALS, CONNECTIONS, ISOLATION_LEVELS, RECONNECT_TIMEOUT_S
 from assay.files.toml_file import Section
 from assay.text import quantities
 from assay.text.nearest import did_you_mean

@@ -21,7 +21,8 @@ from assay.workload.parameters import Scalar
 INSTANCE = "{instance}"
 """The placeholder in a table's name for the number of the instance."""
 
-_SQL = "sql"
+SQL = "sql"
+"""The language of statements, where a script does not say another one."""
 _VARIABLE = re.compile(r":([A-Za-z_]\w*)")
 _MOST_INSTANCES = 10_000
 _HARDLY_ANY = (1, 1 << 40)
@@ -104,7 +105,7 @@ class Schema:
         one for each instance. ``parameters`` are all of the workload's."""
         made = self._instances(parameters)
         tables = [table for declared, _, table in made if declared.is_for(language)]
-        if tables and self.views and language in (None, _SQL):
+        if tables and self.views and language in (None, SQL):
             tables[-1] = replace(tables[-1], views=self.views)
         return tuple(tables)
 

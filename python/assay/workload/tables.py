@@ -12,7 +12,7 @@ from assay.dialects.protocol import Column, Table
 from assay.files.toml_file import Section
 from assay.text.nearest import did_you_mean
 from assay.workload import columns, keys
-from assay.workload.schema import INSTANCE, DeclaredTable, Expression, Generator
+from assay.workload.schema import INSTANCE, SQL, DeclaredTable, Expression, Generator
 from assay.workload.scripts import LANGUAGES
 
 _RANGE = re.compile(r"(?P<first>.+?)\s*\.\.\s*(?P<last>.+)")
@@ -60,7 +60,7 @@ def _languages(section: Section) -> tuple[str, ...]:
     """``languages = ["cql"]``: only systems whose statements are in one of them have the table."""
     named = section.texts("languages", ())
     for name in named:
-        if name not in (known := ("sql", *LANGUAGES)):
+        if name not in (known := (SQL, *LANGUAGES)):
             raise section.error(
                 f"languages: unknown language {name!r}", "languages", hint=did_you_mean(name, known)
             )

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from assay import registry
 from assay.dialects.protocol import Table
-from assay.experiment.values import AS_IS, Driving
+from assay.experiment.driving import AS_IS, Driving
 from assay.registry import unknown
 from assay.workload.parameters import Parameter, Scalar
-from assay.workload.schema import Schema
+from assay.workload.schema import SQL, Schema
 from assay.workload.steps import Drive, Group, Step
 
 
@@ -28,7 +28,7 @@ class Script:
     weight: int = 1
     is_plain: bool = False
     """The text is one statement of a plain file, sent unchanged."""
-    language: str = "sql"
+    language: str = SQL
     """Of its statements; empty: that of the system it is sent to."""
 
     @property

@@ -59,7 +59,7 @@ def _in_order(comparison: Comparison) -> list[ComparedCell]:
 
 def _verdicts(comparison: Comparison, shown: Shown) -> Table:
     """The short one."""
-    word, *of_all = _said_of_all(comparison, shown) or [""]
+    word, of_all = _said_of_all(comparison, shown)
     rows = [
         Row(
             (
@@ -88,7 +88,7 @@ def _sentence(word: str, of_all: Sequence[str]) -> str:
 
 def _ratios(comparison: Comparison, shown: Shown, *, is_detail: bool = False) -> Table:
     """``is_detail``: the verdicts stand in a table before this one, with the notes on them."""
-    word, *of_all = _said_of_all(comparison, shown) or [""]
+    word, of_all = _said_of_all(comparison, shown)
     has_verdicts = not (is_detail or word)
     rows = [
         Row(
@@ -196,16 +196,16 @@ def _word_and_limits(
     return word, limits
 
 
-def _said_of_all(comparison: Comparison, shown: Shown) -> list[str]:
-    """The verdict first, where several cells have the same, and none a limit of its own; then the
-    limits that all have."""
+def _said_of_all(comparison: Comparison, shown: Shown) -> tuple[str, list[str]]:
+    """The verdict of several cells, empty unless all have the same and none a limit of its own; and
+    the limits that all have."""
     found = [_word_and_limits(comparison, cell, one) for cell, one in shown]
     if len(found) < 2:
-        return []
+        return "", []
     words = {word for word, _ in found}
     common = [limit for limit in found[0][1] if all(limit in limits for _, limits in found)]
     has_own = any(len(limits) > len(common) for _, limits in found)
-    return [words.pop() if len(words) == 1 and not has_own else "", *common]
+    return words.pop() if len(words) == 1 and not has_own else "", common
 
 
 def _metric_names(shown: Shown) -> set[str]:

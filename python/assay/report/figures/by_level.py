@@ -177,11 +177,8 @@ def _measure(declared: Declaration | None) -> tuple[str, Axis, Value]:
     if declared.value == "throughput":
         return "Throughput", Axis("transactions per second", Scale.LOG), _throughput
     if declared.value == "size_on_disk":
-        return (
-            "Size on disk",
-            Axis("size on disk, MB", Scale.LOG),
-            _of(aggregates.SIZE_ON_DISK, 1e6),
-        )
+        value = _of(aggregates.SIZE_ON_DISK, 1e6)
+        return "Size on disk", Axis("size on disk, MB", Scale.LOG), value
     title, key = {
         "elapsed": ("Elapsed time", aggregates.ELAPSED),
         "load_time": ("Load time", aggregates.LOAD_TIME),
@@ -259,16 +256,15 @@ def _ideal(chart: _Chart, series: Sequence[DataSeries]) -> DataSeries:
     )
 
 
-def _throughput(cell: CellRuns) -> Point | None:
-    return _of(aggregates.THROUGHPUT, 1)(cell)
-
-
 def _of(key: Key, divided_by: float) -> Value:
     def point(cell: CellRuns) -> Point | None:
         made = aggregates.number(cell, key)
         return None if made is None else _point(made, divided_by, cell.run_ids)
 
     return point
+
+
+_throughput = _of(aggregates.THROUGHPUT, 1)
 
 
 def _point(made: Number, divided_by: float, runs: tuple[int, ...]) -> Point:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from assay.report.cells import cell_runs, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.values import Column, Row, Section, Table, count, text
+from assay.text.cut import beginning
 
 _TEXT_SHOWN = 36
 """Characters of a statement: enough for its verb and its table."""
@@ -47,15 +48,10 @@ def _table(test: str, cell: CellRuns, run: DrivenRun) -> Table:
                         percentiles.one(statement.service_time, name, unit, resolution)
                         for name in (*_SHOWN, "max")
                     ),
-                    text(_short(statement.text)),
+                    text(beginning(statement.text, _TEXT_SHOWN)),
                 )
             )
             for statement in statements
         ),
         notes=("from the sending of a statement to the last byte of its answer",),
     )
-
-
-def _short(statement: str) -> str:
-    words = " ".join(statement.split())
-    return words if len(words) <= _TEXT_SHOWN else f"{words[: _TEXT_SHOWN - 1]}…"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from assay.experiment import Driving, StoragePrice
+from assay.experiment import StoragePrice
 from assay.judge import required_rate
 from assay.judge.required_rate import Kept
 from assay.judge.steadiness import why_not_steady
@@ -39,14 +39,14 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
     for cell in priced:
         if aggregates.number(cell, key) is not None:
             firsts.setdefault(cell.without(STORAGE), cell)
-    rows = []
-    for cell in priced:
-        cells = _cells(firsts.get(cell.without(STORAGE)), cell, key)
-        if required := cell.runs[0].required_rate_per_s:
-            cells = (*cells, _keeps(cell, required))
-        labels = cell_runs.label_cells(cell, factors)
-        rows.append(Row((*labels, text(cell.factors[STORAGE]), *cells)))
     required_per_s = priced[0].runs[0].required_rate_per_s
+    kept = [_kept(cell, required_per_s) for cell in priced] if required_per_s else []
+    answers = [[replace(text(answer.value), note=why)] for answer, why in kept]
+    rows = []
+    for cell, answer in zip(priced, answers or [[] for _ in priced], strict=True):
+        labels = (*cell_runs.label_cells(cell, factors), text(cell.factors[STORAGE]))
+        cells = _cells(firsts.get(cell.without(STORAGE)), cell, key)
+        rows.append(Row((*labels, *cells, *answer)))
     currency = next(price.currency for cell in priced if (price := _price(cell)))
     unit = f" in {currency}" if currency else ""
     of_what = "throughput" if key.is_more_better else "time"
@@ -70,49 +70,44 @@ def section(test: str, declared: Declaration | None, found: Sequence[CellRuns]) 
         notes=(
             f"speed-up: by {of_what}, and price ratio: compared with the first measured storage "
             f"that has a price{durability.among_the_same(priced)}; speed-up ÷ price: above 1 the "
-            "storage is faster by more than it is dearer, which may be too slow or more than is "
-            "needed; a GB has 1,000,000,000 bytes",
+            "speed-up is larger than the price ratio, which does not say whether the storage is "
+            "fast enough; a GB has 1,000,000,000 bytes",
             *durability.of_divided(priced),
         ),
     )  # fmt: skip
     if required_per_s:
-        lines = tuple(_recommended(priced, required_per_s))
+        answered = [(cell, answer) for cell, (answer, _) in zip(priced, kept, strict=True)]
+        lines = tuple(_recommended(answered, required_per_s))
     else:
         lines = ("none is recommended: `--required-rate` says how many transactions/s are needed",)
     return Section("Price", lines, (table,))
 
 
-def keeps(cell: CellRuns, required_per_s: float) -> tuple[Kept, str]:
+def _kept(cell: CellRuns, required_per_s: float) -> tuple[Kept, str]:
     """Whether the cell keeps that rate, and why it is not decided."""
-    runs = [(run.driving or Driving(), driven) for run, driven in cell_runs.measured_runs(cell)]
-    is_invalid = cell.judged.verdict.word not in ("valid", "indicative")
-    return required_rate.kept(runs, required_per_s, is_invalid=is_invalid)
-
-
-def _keeps(cell: CellRuns, required_per_s: float) -> Cell:
-    answer, why = keeps(cell, required_per_s)
-    return replace(text(answer.value), note=why)
+    runs = [(run.driving, driven) for run, driven in cell_runs.measured_runs(cell)]
+    return required_rate.kept(runs, cell.judged.verdict, required_per_s)
 
 
 def _rate(per_s: float) -> str:
     return f"{per_s:.15g}/s"
 
 
-def _recommended(priced: Sequence[CellRuns], required_per_s: float) -> Iterator[str]:
+def _recommended(answered: Sequence[tuple[CellRuns, Kept]], required_per_s: float) -> Iterator[str]:
     """Of the cells with the same parameters, the one that keeps the rate and whose data cost
     least; where their size is not known, whose storage does."""
-    by_parameters: dict[str, list[CellRuns]] = {}
-    for cell in priced:
+    by_parameters: dict[str, list[tuple[CellRuns, Kept]]] = {}
+    for cell, answer in answered:
         named = ", ".join(
             f"{name} {cell_names.level_text(level)}"
             for name, level in cell_names.parameters(cell.runs[0].parameters).items()
         )
-        by_parameters.setdefault(named, []).append(cell)
+        by_parameters.setdefault(named, []).append((cell, answer))
     for named, cells in by_parameters.items():
         at = f"{_rate(required_per_s)}{f', {named}' if len(by_parameters) > 1 else ''}"
-        keeping = [cell for cell in cells if keeps(cell, required_per_s)[0] is Kept.YES]
+        keeping = [cell for cell, answer in cells if answer is Kept.YES]
         if not keeping:
-            is_open = any(keeps(cell, required_per_s)[0] is Kept.OPEN for cell in cells)
+            is_open = any(answer is Kept.OPEN for _, answer in cells)
             which = "nothing is known to keep it" if is_open else "none keeps it"
             yield f"{at}: none is recommended, {which}"
             continue

@@ -1,33 +1,31 @@
 """Takes a cell of an experiment; returns its summary for the first look.
 
-Numbers are medians of the repetitions; a maximum is the greatest of them, and failed transactions
-are those of all.
+Numbers are medians of the repetitions; failed transactions are those of all.
 """
 
 from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.comparison import metrics, offered_rates
 from assay.experiment import Scalar
 from assay.judge import Verdict
 from assay.judge.offered_rate import OfferedRate
-from assay.judge.samples import UNREACHED, known_ns
+from assay.judge.samples import UNREACHED
 from assay.judge.spread import spread
-from assay.observation import Latency, Resolution
 from assay.provision.deployment import PRIMARY
 from assay.record import ExperimentRecord, RunRecord
-from assay.report.cells import aggregates, cell_runs, cold, declaration, durability, percentiles
+from assay.report.cells import aggregates, cell_runs, cold, declaration, durability
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections import device
 from assay.report.storages import commit_efficiency, probed_flushes
+from assay.report.summaries import latency_words
+from assay.report.summaries.latency_words import TOGETHER
 from assay.text import units
 
-Times = Sequence[tuple[Latency, Resolution]]
-"""Of each repetition."""
 COLUMNS = ("TPS", "p50", "p99", "failed", "verdict")
 UNKNOWN = "unknown"
 """The column of transactions with an unknown outcome, where there are any."""
@@ -40,16 +38,8 @@ MEASURED = "measured"
 NO_ERRORS = "none"
 ABSENT = "-"
 """In a column for which nothing was measured."""
-TOGETHER = "\u00a0"
-"""A blank at which no line is broken."""
-_UNLIKE = 2
-"""Times the median of one transaction type that of another is, where they are unlike."""
 BY_TYPE = "by type"
 """In the column of the median of unlike types."""
-_MOST_TYPES = 3
-_PERCENTILES = ("p50", "p95", "p99", "p99.9")
-_FEWER = (_PERCENTILES, ("p50", "p99", "p99.9"), ("p50", "p99"), ("p99",), ())
-"""Percentiles of a group, whose line must have room for the maximum."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +51,7 @@ class CellSummary:
     numbers: tuple[tuple[str, str], ...]
     """(name, text): throughput and latency, or the values that the test measures instead."""
     groups: tuple[tuple[str, tuple[str, ...]], ...]
-    """(name, texts) of each group of clients, where there are several; the texts from the longest
-    to the shortest, which has fewer percentiles."""
+    """As `latency_words.groups`."""
     columns: tuple[str, ...]
     """The values of `COLUMNS`."""
     levels: Mapping[str, Scalar]
@@ -118,7 +107,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
         name=cell.name,
         verdict=verdict,
         numbers=_numbers(experiment, cell, measured),
-        groups=_groups(measured),
+        groups=latency_words.groups(measured),
         columns=(*_columns(cell, measured), verdict.word or ABSENT),
         levels=cell.factors,
         bar=_bar(cell),
@@ -140,7 +129,7 @@ def of_cell(experiment: ExperimentRecord, cell: CellRuns) -> CellSummary:
 def _server(runs: Sequence[RunRecord]) -> str:
     """``standby of 10.0.0.7:5432 (pg_is_in_recovery() is true)``."""
     roles = (run.deployment.role for run in runs if run.deployment)
-    said = (role.described for role in roles if role and role.described != PRIMARY)
+    said = (role.described for role in roles if role and role.name != PRIMARY)
     return "; ".join(dict.fromkeys(said))
 
 
@@ -201,14 +190,15 @@ def _numbers(
     if cold.is_timed(cell):
         warm = cold.warm_after(cell).shown
         said = f"first execution {cold.first(cell).shown}, warm after {warm}"
-        return (("cold", said.replace(" ", TOGETHER)), ("latency", _latency(latencies(measured))))
+        latency = latency_words.in_words(latency_words.times(measured))
+        return (("cold", said.replace(" ", TOGETHER)), ("latency", latency))
     if efficiency := commit_efficiency.of_cell(cell):
         throughput += f", commit efficiency {units.ratio(efficiency)}"
         if any(probed_flushes.uneven(probed_flushes.of_run(run.run)) for run in measured):
             throughput += " (uncertain: the machine was busy while it was probed)"
     return (
         ("throughput", throughput),
-        ("latency", _latency_of(measured)),
+        ("latency", latency_words.of_mix(measured)),
     )
 
 
@@ -232,12 +222,6 @@ def _load(cell: CellRuns) -> tuple[tuple[str, str], ...]:
     return ((MEASURED, "; ".join(shown)),) if shown else ()
 
 
-def verdict_counts(found: Iterable[CellSummary]) -> Counter[str]:
-    """How many cells have each verdict, or why none."""
-    without = {True: "without a verdict", False: "without a number"}
-    return Counter(one.verdict.word or without[bool(one.numbers)] for one in found)
-
-
 def _seconds(value_ns: float) -> str:
     unit = "s" if value_ns >= units.NS_PER["s"] else "ms"
     return units.time_with_unit(value_ns, unit).replace(" ", TOGETHER)
@@ -254,79 +238,6 @@ def _fields(fields: Sequence[declaration.Field], cell: CellRuns) -> tuple[tuple[
         shown.append(f"{field.title} {found.shown}{unit}")
     medians = "medians: " if len(cell.measured) > 1 else ""
     return ((MEASURED, medians + "; ".join(shown)),) if cell.measured else ()
-
-
-def latencies(measured: Iterable[DrivenRun]) -> Times:
-    return [(run.driven.all_ok.latency, run.driven.resolution) for run in measured]
-
-
-def unlike_types(measured: Sequence[DrivenRun]) -> dict[str, Times]:
-    """The times of each transaction type, where the median of one is more than `_UNLIKE` times that
-    of another: then that of all is the median of the most frequent one, and says nothing of the
-    others. Else empty."""
-    found: dict[str, list[tuple[Latency, Resolution]]] = {}
-    for run in measured:
-        for one in run.driven.transactions:
-            if one.outcome == "ok":
-                found.setdefault(one.name, []).append((one.latency, run.driven.resolution))
-    medians = [
-        statistics.median(known)
-        for times in found.values()
-        if (known := [value for one, _ in times if (value := known_ns(one, "p50")) is not None])
-    ]
-    is_unlike = len(medians) > 1 and max(medians) > _UNLIKE * min(medians)
-    return {name: times for name, times in found.items() if is_unlike}
-
-
-def _latency_of(measured: Sequence[DrivenRun]) -> str:
-    """Of a mix of unlike types the median of each in place of one of all."""
-    types = unlike_types(measured)
-    if not types:
-        return _latency(latencies(measured))
-    by_p50 = sorted(types, key=lambda name: -types[name][0][0].due)
-    shown = [f"{name} {shown_percentile(types[name], 'p50')}" for name in by_p50[:_MOST_TYPES]]
-    if left := len(by_p50) - len(shown):
-        shown.append(f"{left} more types")
-    rest = _latency(latencies(measured), _PERCENTILES[1:])
-    return f"p50 of {', '.join(one.replace(' ', TOGETHER) for one in shown)}  {rest}"
-
-
-def _latency(found: Times, names: Sequence[str] = _PERCENTILES) -> str:
-    """``p50 9.79 µs  p95 20 µs …  max 2 ms``; without those of too few samples."""
-    shown = {name: shown_percentile(found, name) for name in (*names, "max")}
-    said = [f"{name} {text}" for name, text in shown.items() if "n<" not in text]
-    return "  ".join(one.replace(" ", TOGETHER) for one in said)
-
-
-def shown_percentile(found: Times, name: str) -> str:
-    """The median of a percentile over the repetitions, with the digits of the one in the middle, or
-    the greatest maximum; in the unit in which it is best read."""
-    cells = [percentiles.one(times, name, "ms", resolution) for times, resolution in found]
-    if without := next((cell for cell in cells if cell.is_absent), None):
-        return without.shown
-    numbers = [cell.number for cell in cells if cell.number is not None]
-    values_ns = [number.value for number in numbers]
-    value_ns = max(values_ns) if name == "max" else statistics.median(values_ns)
-    unit = "µs" if value_ns < 1_000_000 else "ms" if value_ns < 1_000_000_000 else "s"
-    width_ns = 0 if name == "max" else percentiles.middle_width(numbers) or 0
-    return units.time_with_unit(value_ns, unit, resolution_ns=width_ns)
-
-
-def _groups(measured: Sequence[DrivenRun]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    if not measured or len(measured[0].driven.groups) < 2:
-        return ()
-    by_name: dict[str, list[tuple[float, tuple[Latency, Resolution]]]] = {}
-    for run in measured:
-        for group in run.driven.groups:
-            times = (group.all_ok.latency, run.driven.resolution)
-            by_name.setdefault(group.name, []).append((group.throughput_per_s, times))
-    found = []
-    for name, of_runs in by_name.items():
-        tps = units.digits(statistics.median([rate for rate, _ in of_runs]))
-        latencies = [times for _, times in of_runs]
-        texts = (f"{tps} TPS  {_latency(latencies, names)}" for names in _FEWER)
-        found.append((name, tuple(texts)))
-    return tuple(found)
 
 
 def errors(runs: Sequence[RunRecord]) -> str:
@@ -365,9 +276,11 @@ def _columns(cell: CellRuns, measured: Sequence[DrivenRun]) -> tuple[str, ...]:
     tps = units.digits(spread(known).median) if known else ABSENT
     if cold.is_timed(cell):
         tps = ""
-    times = latencies(measured)
-    p50, p99 = (shown_percentile(times, name) if times else ABSENT for name in ("p50", "p99"))
-    if unlike_types(measured):
+    times = latency_words.times(measured)
+    p50, p99 = (
+        latency_words.percentile(times, name) if times else ABSENT for name in ("p50", "p99")
+    )
+    if latency_words.unlike_types(measured):
         p50 = BY_TYPE
     return (tps, p50, p99, counted(cell, "failed"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from assay.report.summaries.cell_summary import TOGETHER
+from assay.report.summaries.latency_words import TOGETHER
 from assay.text import display_width
 from assay.text.cut import cut
 from assay.text.visible import visible

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from assay.report.sections import check_counts
-from assay.report.summaries import cell_summary, offered_rates, verdict_lines
+from assay.report.summaries import cell_summary, rate_words, verdict_lines
 from assay.report.summaries.cell_summary import CellSummary
 from assay.report.summaries.named_line import HEAD, named_line
 from assay.text.cut import cut_within
@@ -28,7 +28,7 @@ def lines(cell: CellSummary, width: int, room: int, is_narrow: bool) -> list[str
                 for name, text in cell.numbers
                 for one in named_line(name, text, width, most=most)
             ),
-            *named_line(offered_rates.TITLE, offered_rates.said([cell]), width, most=most),
+            *named_line(rate_words.TITLE, rate_words.said([cell]), width, most=most),
             *_groups(cell, width, groups),
             *named_line("server", cell.server, width, most=most),
             *named_line(

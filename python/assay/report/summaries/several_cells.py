@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from assay.report.sections import check_counts
-from assay.report.summaries import cell_summary, cell_table, offered_rates, verdict_lines
+from assay.report.summaries import cell_summary, cell_table, rate_words, verdict_lines
 from assay.report.summaries.cell_summary import CellSummary
 from assay.report.summaries.named_line import named_line
 from assay.text import display_width, units
@@ -96,12 +96,12 @@ def _others(found: Sequence[CellSummary], width: int, room: int) -> list[str]:
     each cut to one line where there is little room, and in one line where nothing is wrong."""
     runs = [run for cell in found for run in cell.runs]
     errors, checks = cell_summary.errors(runs), check_counts.words(runs)
-    rates = offered_rates.said(found)
+    rates = rate_words.said(found)
     table_and_verdict = len(found) + 2 + verdict_lines.LEAST
     for most in (2, 1):
         before = [
             *named_line("server", _servers(found), width, most=most),
-            *named_line(offered_rates.TITLE, rates, width, most=most),
+            *named_line(rate_words.TITLE, rates, width, most=most),
         ]
         others = [
             *named_line("errors", errors, width, most=most),

@@ -14,7 +14,7 @@ from assay.report.cells import aggregates, cell_runs, cold
 from assay.report.cells.cell_runs import CellRuns
 from assay.report.sections import check_counts
 from assay.report.sections.results import percentile
-from assay.report.summaries import cell_summary, offered_rates
+from assay.report.summaries import cell_summary, latency_words, rate_words, verdict_lines
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, text
 from assay.text import units
 
@@ -26,13 +26,13 @@ _OF_VERDICT = ("verdict", "why")
 def section(experiment: ExperimentRecord, found: Sequence[CellRuns]) -> Section:
     summaries = [cell_summary.of_cell(experiment, cell) for cell in found]
     runs = [run for cell in found for run in cell.runs]
-    verdicts = cell_summary.verdict_counts(summaries)
+    verdicts = verdict_lines.counts(summaries)
     counts = ", ".join(f"{count} {word}" for word, count in verdicts.items())
     of_all = verdict.shared(one.verdict for one in summaries)
     counts += f": {of_all.reason}" if of_all else ""
     lines = [f"{units.counted(len(found), 'cell')} in {units.counted(len(runs), 'run')}: {counts}"]
-    if rates := offered_rates.said(summaries):
-        lines.append(f"{offered_rates.TITLE}: {rates}")
+    if rates := rate_words.said(summaries):
+        lines.append(f"{rate_words.TITLE}: {rates}")
     if errors := cell_summary.errors(runs):
         lines.append(f"errors: {errors}")
     if checks := check_counts.words(runs):
@@ -197,13 +197,11 @@ def _throughput(cell: CellRuns, tps: Number | None) -> Cell:
 def _percentile(cell: CellRuns, name: str) -> Cell:
     """In the unit in which it is best read, as on a terminal."""
     measured = cell_runs.measured_runs(cell)
-    if name == "p50" and cell_summary.unlike_types(measured):
+    if name == "p50" and latency_words.unlike_types(measured):
         return absent(cell_summary.BY_TYPE)
-    times = cell_summary.latencies(measured)
+    times = latency_words.times(measured)
     made = aggregates.each(percentile(name, "ms"), lambda _: "")(cell)
-    return (
-        made if made.is_absent else replace(made, shown=cell_summary.shown_percentile(times, name))
-    )
+    return made if made.is_absent else replace(made, shown=latency_words.percentile(times, name))
 
 
 def _counted(cell: CellRuns, outcome: str) -> Cell:

@@ -3,17 +3,17 @@ is room for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from assay.judge import Verdict
 from assay.judge.verdict import WORDS
-from assay.report.summaries import cell_summary
 from assay.report.summaries.cell_summary import CellSummary
 from assay.report.summaries.named_line import named_line
 from assay.text import units
 
 LEAST = 2
-"""Lines of a verdict that is not of usable numbers."""
+"""Lines that a verdict on numbers that are not usable needs at least."""
 _ORDER = ("", *WORDS[:1], "interrupted", "refused", *WORDS[1:])
 
 
@@ -51,16 +51,21 @@ def _with(found: Sequence[CellSummary], most: int) -> str:
     """``2 valid, 1 refused: no restart; 1 indicative: one repetition``: the reasons of the worst,
     and of those without a number because they were refused; so many of each."""
     verdicts = [cell.verdict for cell in found]
-    counts = cell_summary.verdict_counts(found)
     worst = max(verdicts, key=lambda verdict: _ORDER.index(verdict.word)).word
     plain, explained = [], []
-    for word, count in counts.items():
+    for word, count in counts(found).items():
         reasons = _reasons(found, word) if word in (worst, "refused") else []
         if reasons:
             explained.append(f"{count} {word}: {_some(reasons, most)}")
         else:
             plain.append(f"{count} {word}")
     return ", ".join([*plain, *(["; ".join(explained)] if explained else [])])
+
+
+def counts(found: Iterable[CellSummary]) -> Counter[str]:
+    """How many cells have each verdict, or why none."""
+    without = {True: "without a verdict", False: "without a number"}
+    return Counter(one.verdict.word or without[bool(one.numbers)] for one in found)
 
 
 def _some(reasons: Sequence[str], most: int) -> str:

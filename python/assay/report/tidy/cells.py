@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from assay.comparison.metrics import METRICS, Metric
-from assay.experiment import Driving
 from assay.judge import CellVerdict, required_rate
 from assay.judge.required_rate import Kept
 from assay.judge.samples import UNREACHED
@@ -122,9 +121,8 @@ TRANSACTION_TYPES = [
 def _keeps_required_rate(cell: CellRow) -> bool | None:
     if (required_per_s := cell.first.required_rate_per_s) is None:
         return None
-    runs = [(one.run.driving or Driving(), one.driven) for one in cell.driven]
-    is_invalid = cell.judged.verdict.word == "invalid"
-    answer, _ = required_rate.kept(runs, required_per_s, is_invalid=is_invalid)
+    runs = [(run.driving, driven) for run, driven in cell.driven]
+    answer, _ = required_rate.kept(runs, cell.judged.verdict, required_per_s)
     return {Kept.YES: True, Kept.NO: False}.get(answer)
 
 

@@ -15,7 +15,7 @@ from assay.dialects.mysql import MYSQL
 from assay.dialects.only_standard import ONLY_STANDARD
 from assay.dialects.oracle import ORACLE
 from assay.dialects.postgresql import POSTGRESQL
-from assay.dialects.protocol import Column, Dialect, Table
+from assay.dialects.protocol import Dialect, Table
 from assay.dialects.sqlite import SQLITE
 from assay.dialects.sqlserver import SQL_SERVER
 from assay.dialects.standard import StandardSql
@@ -45,16 +45,13 @@ class _ByRows:
     """There is no bulk load but INSERT. Arrays are JSON: modules bind lists in their own ways."""
 
     bulk_form = "multi-row"
+    array_of = StandardSql.array_of
 
     def bulk_statement(self: Any, table: Table) -> str:
         return str(self.insert(table))
 
     def multi_row_statement(self: Any, table: Table) -> str | None:
         return str(self.insert(table))
-
-    def array_of(self: Any, element: str) -> str:
-        del element
-        return str(self.type_of(Column("", "json")))
 
 
 @cache

@@ -70,7 +70,7 @@ def _grants(opened: Session) -> str:
 
 
 def _followed(opened: Session) -> str | None:
-    """``HOST:PORT`` of the server whose changes it replays; None: it replays none, or this user may
+    """``HOST:PORT`` of the server that it replicates from; None: there is none, or this user may
     not ask."""
     for question in _STATUS_QUERIES:
         try:

@@ -256,8 +256,8 @@ def _role(file: Path) -> Role:
 
 
 def _explained(refused: SystemRefused, file: Path) -> SystemRefused:
-    """The refusal, with the fix where it is that SQLite makes files beside one with a write-ahead
-    log, even to read it."""
+    """The refusal, with the fix where a write-ahead log is its cause: SQLite makes files beside
+    such a database even to read it."""
     own = _role(file)
     if not (own.why_read_only and _has_log(file)):
         return refused

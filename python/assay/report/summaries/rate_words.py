@@ -32,13 +32,14 @@ def said(found: Sequence[CellSummary]) -> str:
         ]
         place = ", ".join([cell.test, *levels] if has_tests else levels)
         by_place.setdefault(place, []).append(cell.offered_rate)
-    if len(words := {place: offered_rates.said(rates) for place, rates in by_place.items()}) < 2:
-        return "".join(words.values())
-    if all(rate.is_kept for rates in by_place.values() for rate in rates):
-        most = max(rate.offered_per_s for rates in by_place.values() for rate in rates)
-        return f"every rate kept, up to {cell_names.level_text(most)}/s"
-    shown = [f"{place}: {text}" for place, text in list(words.items())[:_MOST_PLACES]]
-    if left_out := len(words) - len(shown):
+    every = [rate for rates in by_place.values() for rate in rates]
+    if len(by_place) < 2 or all(rate.is_kept for rate in every):
+        return offered_rates.said(every)
+    shown = [
+        f"{place}: {offered_rates.said(rates)}"
+        for place, rates in [*by_place.items()][:_MOST_PLACES]
+    ]
+    if left_out := len(by_place) - len(shown):
         shown.append(f"and {units.counted(left_out, 'more cell')}")
     return "; ".join(shown)
 
