@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_engine::LoadDocument;
 use assay_values::{ColumnType, Row, RowSource, SourceError};
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyDict, PyFloat, PyInt, PyIterator, PyList, PyMapping, PySequence, PyString,
@@ -245,8 +246,9 @@ fn push_json(cell: &Bound<'_, PyAny>, row: &mut Row) -> PyResult<bool> {
     let json = cell.py().import("json")?;
     match json.call_method1("dumps", (cell,)) {
         Ok(text) => Ok(push_text(&text.str()?, row)),
-        // A member has no form in JSON.
-        Err(_) => Ok(false),
+        // A member has no form in JSON. Others are no errors of the cell: KeyboardInterrupt.
+        Err(error) if error.is_instance_of::<PyException>(cell.py()) => Ok(false),
+        Err(error) => Err(error),
     }
 }
 

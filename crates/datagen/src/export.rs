@@ -11,9 +11,8 @@
 use std::io::{self, ErrorKind, Write};
 use std::ops::ControlFlow;
 
-use assay_values::json::{elements, of_json};
 use assay_values::{
-    Cell, ColumnType, LiteralStyle, Row, SourceError, Value, row_sum, write_braced,
+    Cell, ColumnType, LiteralStyle, Row, SourceError, braced_of_json, row_sum, write_csv_text,
 };
 use serde::{Deserialize, Serialize};
 
@@ -220,8 +219,12 @@ impl Writer<'_> {
         for (index, cell) in row.cells().enumerate() {
             out.extend_from_slice(if index == 0 { b"(" } else { b", " });
             let style = self.document.literal_style;
-            let braced = match types.get(index) {
-                Some(&of) if self.document.has_braced_arrays => braced(cell, of),
+            let braced = match (cell, types.get(index)) {
+                (Cell::Text(array), Some(&ColumnType::Array(of)))
+                    if self.document.has_braced_arrays =>
+                {
+                    braced_of_json(array, of)
+                }
                 _ => None,
             };
             match braced {
@@ -247,38 +250,11 @@ pub(crate) fn csv_line(row: &Row, out: &mut Vec<u8>) {
             out.push(b',');
         }
         match cell {
-            Cell::Text(text) if needs_quotes(text) => {
-                out.push(b'"');
-                for &byte in text {
-                    if byte == b'"' {
-                        out.push(b'"');
-                    }
-                    out.push(byte);
-                }
-                out.push(b'"');
-            }
+            Cell::Text(text) => write_csv_text(text, out),
             cell => cell.write_text(out),
         }
     }
     out.push(b'\n');
-}
-
-fn needs_quotes(text: &[u8]) -> bool {
-    text.is_empty()
-        || text
-            .iter()
-            .any(|byte| matches!(byte, b',' | b'"' | b'\r' | b'\n'))
-}
-
-/// An array in braces; none of other types.
-fn braced(cell: Cell<'_>, of: ColumnType) -> Option<Vec<u8>> {
-    let ColumnType::Array(of) = of else {
-        return None;
-    };
-    let values: Vec<Value> = elements(cell.as_text()?, of)?.iter().map(of_json).collect();
-    let mut out = Vec::new();
-    write_braced(&values, &mut out);
-    Some(out)
 }
 
 fn literal(cell: Cell<'_>, style: LiteralStyle, out: &mut Vec<u8>) {

@@ -14,6 +14,7 @@ mod error;
 pub mod first_bytes;
 mod insert_text;
 mod lexer;
+mod measured;
 pub mod mongodb;
 pub mod msql;
 pub mod mysql;

@@ -1,13 +1,14 @@
-//! Takes the values of a list; returns the array literal in braces, `{1,NULL,"a b"}`, and back: takes such a text and
-//! returns the JSON array.
+//! Takes the values of a list, or a JSON array; returns the array literal of SQL systems, `{1,NULL,"a b"}`, and back:
+//! takes such a text and returns the JSON array.
 
-use crate::Value;
+use crate::json::{elements, of_json};
 use crate::value::write_json_string;
+use crate::{ElementType, Value};
 
-/// How the elements of a text in braces are read.
+/// How the elements of a literal in braces are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BracedElement {
-    /// As JSON numbers, as far as they are some (`NaN` is none).
+    /// As JSON numbers; what JSON has no number for (`NaN`), as text.
     Number,
     /// `t` or `f`.
     Bool,
@@ -17,19 +18,21 @@ pub enum BracedElement {
     Text,
 }
 
-/// Lists within lists that are read.
+/// How deep lists may be in each other: a deeper literal is not read.
 const DEEPEST: usize = 100;
 
-/// Appends the literal of an array.
-pub fn write_braced(values: &[Value], out: &mut Vec<u8>) {
-    out.push(b'{');
+/// Appends the literal of an array, in these brackets (`{}` or `[]`). Texts are in quotes, in which a backslash stands
+/// before quotes and backslashes only.
+pub fn write_array(values: &[Value], brackets: [u8; 2], out: &mut Vec<u8>) {
+    let [open, close] = brackets;
+    out.push(open);
     for (number, value) in values.iter().enumerate() {
         if number > 0 {
             out.push(b',');
         }
         match value {
             Value::Null => out.extend_from_slice(b"NULL"),
-            Value::List(values) => write_braced(values, out),
+            Value::List(values) => write_array(values, brackets, out),
             Value::Int(_) | Value::Double(_) | Value::Bool(_) | Value::Decimal(_) => {
                 value.write_text(out);
             }
@@ -45,7 +48,16 @@ pub fn write_braced(values: &[Value], out: &mut Vec<u8>) {
             }
         }
     }
-    out.push(b'}');
+    out.push(close);
+}
+
+/// The literal in braces of a JSON array; `None` if the text is not one, or an element is not of this type.
+#[must_use]
+pub fn braced_of_json(text: &[u8], of: ElementType) -> Option<Vec<u8>> {
+    let values: Vec<Value> = elements(text, of)?.iter().map(of_json).collect();
+    let mut out = Vec::with_capacity(text.len());
+    write_array(&values, *b"{}", &mut out);
+    Some(out)
 }
 
 /// The JSON array of a literal; `None` if the text is not one. Bounds before it (`[0:1]={1,2}`) are left out.
@@ -177,7 +189,13 @@ mod tests {
         let text = |text: &str| Value::Text(text.into());
         let inner = Value::List([Value::Bool(true), Value::Null].into());
         let mut out = Vec::new();
-        write_braced(&[Value::Int(1), text("a \"b\"\\"), inner], &mut out);
-        assert_eq!(out, br#"{1,"a \"b\"\\",{true,NULL}}"#);
+        let values = [Value::Int(1), text("a \"b\"\\"), inner];
+        write_array(&values, *b"{}", &mut out);
+        write_array(&values, *b"[]", &mut out);
+        let expected = r#"{1,"a \"b\"\\",{true,NULL}}[1,"a \"b\"\\",[true,NULL]]"#;
+        assert_eq!(String::from_utf8_lossy(&out), expected);
+        let braced = |json: &[u8]| braced_of_json(json, ElementType::Int);
+        assert_eq!(braced(b"[1, null]").as_deref(), Some(&b"{1,NULL}"[..]));
+        assert_eq!(braced(b"[true]"), None);
     }
 }

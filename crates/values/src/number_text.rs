@@ -2,24 +2,28 @@
 
 use std::io::Write as _;
 
-/// Appends the decimal digits of `number`.
+/// Appends the decimal digits of `number`, with its sign.
 #[inline]
 pub fn write_int(number: i64, out: &mut Vec<u8>) {
+    if number < 0 {
+        out.push(b'-');
+    }
+    write_unsigned(number.unsigned_abs(), out);
+}
+
+/// Appends the decimal digits of `number`.
+#[inline]
+pub fn write_unsigned(mut number: u64, out: &mut Vec<u8>) {
     // Written by hand, because formatting takes ten times as long and rows are full of integers.
     let mut digits = [0; 20];
     let mut at = digits.len();
-    let mut rest = number.unsigned_abs();
     loop {
         at -= 1;
-        digits[at] = b'0' + u8::try_from(rest % 10).expect("a remainder of 10");
-        rest /= 10;
-        if rest == 0 {
+        digits[at] = b'0' + u8::try_from(number % 10).expect("a remainder of 10");
+        number /= 10;
+        if number == 0 {
             break;
         }
-    }
-    if number < 0 {
-        at -= 1;
-        digits[at] = b'-';
     }
     out.extend_from_slice(&digits[at..]);
 }
@@ -64,7 +68,7 @@ pub fn write_double(number: f64, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{write_double, write_int};
+    use super::{write_double, write_int, write_unsigned};
 
     #[test]
     fn integers_are_written_as_they_are_printed() {
@@ -73,6 +77,9 @@ mod tests {
             write_int(number, &mut text);
             assert_eq!(text, number.to_string().as_bytes());
         }
+        let mut text = Vec::new();
+        write_unsigned(u64::MAX, &mut text);
+        assert_eq!(text, u64::MAX.to_string().as_bytes());
     }
 
     #[test]

@@ -10,8 +10,9 @@ use assay_values::calendar::{parse_date, parse_time, parse_timestamp};
 use super::bound::{Bound, write_text};
 use super::cql_type::CqlType;
 use super::duration;
-use super::scan::{write_length, write_measured};
+use super::scan::write_length;
 use super::varint::{write_number, write_text_decimal, write_text_number};
+use crate::measured::write_measured;
 
 const DAY_MS: i64 = 86_400_000;
 const DAY_US: i64 = 1000 * DAY_MS;

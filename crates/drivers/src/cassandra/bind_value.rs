@@ -7,7 +7,8 @@ use serde_json::Value as Json;
 use super::bind_scalar;
 use super::bound::Bound;
 use super::cql_type::CqlType;
-use super::scan::{write_length, write_measured};
+use super::scan::write_length;
+use crate::measured::write_measured;
 
 /// Appends one value with its length; none where it cannot become the type.
 #[inline]

@@ -90,14 +90,3 @@ pub(super) fn write_bytes(bytes: &[u8], out: &mut Vec<u8>) {
     write_length(bytes.len(), out);
     out.extend_from_slice(bytes);
 }
-
-/// Writes *bytes* that `write` appends: the length is known only afterwards.
-#[inline]
-pub(super) fn write_measured<R>(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> R) -> R {
-    let start = out.len();
-    out.extend_from_slice(&[0; 4]);
-    let written = write(out);
-    let length = i32::try_from(out.len() - start - 4).unwrap_or(i32::MAX);
-    out[start..start + 4].copy_from_slice(&length.to_be_bytes());
-    written
-}

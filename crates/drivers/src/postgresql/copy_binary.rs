@@ -8,6 +8,8 @@ use assay_values::calendar::{parse_date, parse_timestamp};
 use assay_values::json::elements;
 use assay_values::{Cell, ColumnType, ElementType, Row};
 
+use crate::measured::write_measured;
+
 /// The server's epoch is 2000-01-01: days and microseconds from 1970 to it.
 const DAYS_TO_2000: i32 = 10_957;
 const US_TO_2000: i64 = 946_684_800_000_000;
@@ -159,7 +161,7 @@ impl Field {
             }
             (Self::Date | Self::Timestamp, _) => None,
             (Self::Bool, _) => truth(cell).map(|truth| sized(out, [u8::from(truth)])),
-            (Self::Json, _) => measured(out, |out| {
+            (Self::Json, _) => write_measured(out, |out| {
                 out.push(JSON_VERSION);
                 cell.write_text(out);
                 Some(())
@@ -191,16 +193,6 @@ fn sized<const SIZE: usize>(out: &mut Vec<u8>, bytes: [u8; SIZE]) {
     out.extend_from_slice(&bytes);
 }
 
-/// Appends what `write` appends, with its length before it.
-fn measured(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> Option<()>) -> Option<()> {
-    let start = out.len();
-    out.extend_from_slice(&[0; 4]);
-    write(out)?;
-    let length = u32::try_from(out.len() - start - 4).expect("rows are far below 4 GiB");
-    out[start..start + 4].copy_from_slice(&length.to_be_bytes());
-    Some(())
-}
-
 /// Appends an array of one dimension: how many there are, whether there are NULLs, the object id of the elements'
 /// type, their number, the index of the first; then each element. An empty one has no dimension.
 fn array(text: &[u8], of: ElementType, out: &mut Vec<u8>) -> Option<()> {
@@ -215,7 +207,7 @@ fn array(text: &[u8], of: ElementType, out: &mut Vec<u8>) -> Option<()> {
     };
     let has_nulls = elements.iter().any(serde_json::Value::is_null);
     let count = u32::try_from(elements.len()).ok()?;
-    measured(out, |out| {
+    write_measured(out, |out| {
         for word in [u32::from(count > 0), u32::from(has_nulls), oid] {
             out.extend_from_slice(&word.to_be_bytes());
         }

@@ -3,8 +3,7 @@
 //! Cells are separated by a tab, rows by a line feed, NULL is `\N`, and the four special bytes are
 //! escaped (PostgreSQL manual, COPY, "Text Format").
 
-use assay_values::json::{elements, of_json};
-use assay_values::{Cell, ColumnType, Row, Value, write_braced};
+use assay_values::{Cell, ColumnType, Row, braced_of_json};
 
 /// Appends one line. Of the columns' `types`, bytes are written in hexadecimal, and arrays in braces; an error names
 /// the column whose type cannot hold its value.
@@ -17,17 +16,14 @@ pub(super) fn row(row: &Row, types: &[ColumnType], out: &mut Vec<u8>) -> Result<
             (Cell::Null, _) => out.extend_from_slice(b"\\N"),
             (Cell::Text(bytes), Some(ColumnType::Bytes)) => hexadecimal(bytes, out),
             (Cell::Text(text), Some(&ColumnType::Array(of))) => {
-                let array = elements(text, of).ok_or_else(|| {
+                let array = braced_of_json(text, of).ok_or_else(|| {
                     let (number, text) = (index + 1, String::from_utf8_lossy(text));
                     format!(
                         "column {number}: expected {}[], found {text}",
                         of.column_type()
                     )
                 })?;
-                let values: Vec<Value> = array.iter().map(of_json).collect();
-                let mut braced = Vec::new();
-                write_braced(&values, &mut braced);
-                escape(&braced, out);
+                escape(&array, out);
             }
             (Cell::Text(text), _) => escape(text, out),
             (number, _) => number.write_text(out),

@@ -25,8 +25,6 @@ pub(super) struct Exchange {
     pub(super) took_rows: bool,
     /// The answer has arrays, in the columns of `SessionState::elements`.
     pub(super) has_arrays: bool,
-    /// How the answer to the prepared statement begins.
-    expected: CommandTag,
 }
 
 #[derive(Clone, Copy)]
@@ -37,6 +35,8 @@ pub(super) enum Sent {
     },
     Execute {
         id: u32,
+        /// How the answer begins.
+        tag: CommandTag,
     },
     /// Parsed, bound and executed in one exchange.
     Direct,
@@ -55,16 +55,6 @@ impl Exchange {
             copies_out: false,
             took_rows: false,
             has_arrays: false,
-            expected: CommandTag::ANY,
-        }
-    }
-
-    /// The execution of a prepared statement, whose answer begins with this tag.
-    #[inline]
-    pub fn execution(id: u32, expected: CommandTag) -> Self {
-        Self {
-            expected,
-            ..Self::new(Sent::Execute { id })
         }
     }
 
@@ -73,12 +63,13 @@ impl Exchange {
     /// [`Exchange::read`].
     #[inline]
     pub fn skim(&mut self, input: &[u8], answer: &mut Answer) -> (usize, bool) {
+        let expected = match self.sent {
+            _ if answer.wants_cells() => return (0, false),
+            Sent::Execute { tag, .. } => tag,
+            Sent::Direct | Sent::Text => CommandTag::ANY,
+            Sent::Prepare { .. } | Sent::Bulk | Sent::Pipeline { .. } => return (0, false),
+        };
         let mut at = 0;
-        if answer.wants_cells()
-            || !matches!(self.sent, Sent::Execute { .. } | Sent::Direct | Sent::Text)
-        {
-            return (0, false);
-        }
         while let Some(&[tag, a, b, c, d]) = input[at..].first_chunk() {
             let length = u32::from_be_bytes([a, b, c, d]) as usize;
             let Some(body) = input.get(at + 5..at + 1 + length) else {
@@ -89,7 +80,7 @@ impl Exchange {
                 // Column names are not needed where cells are not.
                 tag::BIND_COMPLETE | tag::ROW_DESCRIPTION | tag::NO_DATA => {}
                 tag::PARSE_COMPLETE if matches!(self.sent, Sent::Direct) => {}
-                tag::COMMAND_COMPLETE if !self.copies_out && self.expected.is_of(body) => {
+                tag::COMMAND_COMPLETE if !self.copies_out && expected.is_of(body) => {
                     self.is_complete = true;
                     answer.affected = answer.affected.saturating_add(rows::affected(body));
                 }
@@ -149,15 +140,19 @@ impl Exchange {
         kept: &SessionState,
         answer: &mut Answer,
     ) -> Result<(), SystemError> {
-        if let Sent::Pipeline { .. } = self.sent {
-            let statement = self.statement(kept);
-            return match statement.map(|statement| statement.tag) {
-                Some(expected) if !expected.is_of(tag) => Err(expected.refuse(tag)),
-                _ => Ok(()),
-            };
-        }
-        if !self.expected.is_of(tag) {
-            answer.error.get_or_insert(self.expected.refuse(tag));
+        let expected = match self.sent {
+            Sent::Execute { tag, .. } => tag,
+            Sent::Pipeline { .. } => self
+                .statement(kept)
+                .map_or(CommandTag::ANY, |statement| statement.tag),
+            _ => return Ok(()),
+        };
+        if !expected.is_of(tag) {
+            let error = expected.refuse(tag);
+            if let Sent::Pipeline { .. } = self.sent {
+                return Err(error);
+            }
+            answer.error.get_or_insert(error);
         }
         Ok(())
     }
@@ -178,7 +173,7 @@ impl Exchange {
     /// The prepared statement whose execution is being answered.
     pub(super) fn statement<'a>(&self, kept: &'a SessionState) -> Option<&'a Statement> {
         let id = match self.sent {
-            Sent::Execute { id } => id,
+            Sent::Execute { id, .. } => id,
             Sent::Pipeline { owed } => {
                 let number = kept.pipeline.len().checked_sub(owed)?;
                 (*kept.pipeline.get(number)?)?

@@ -79,6 +79,11 @@ const SESSION_DIGITS: usize = 16;
 const SESSION_AT: usize = 1 + 4 + 1 + PREFIX.len();
 
 impl Names {
+    /// Of no session: what the shared bytes of a statement have.
+    const OF_NONE: Self = Self {
+        session: [b'0'; SESSION_DIGITS],
+    };
+
     /// With a random number, as the standard library's hash tables have one each.
     pub fn of_new_session() -> Self {
         let number = RandomState::new().hash_one(());
@@ -152,10 +157,7 @@ impl Statement {
             SystemError::new(ErrorClass::Data, "", message)
         })?;
         let mut head = b"B\0\0\0\0\0".to_vec();
-        let names = Names {
-            session: [b'0'; SESSION_DIGITS],
-        };
-        head.extend_from_slice(names.of(id).as_bytes());
+        head.extend_from_slice(Names::OF_NONE.of(id).as_bytes());
         head.push(0);
         head.extend_from_slice(&count.to_be_bytes());
         let formats_at = head.len();
@@ -240,12 +242,13 @@ impl Statement {
     fn example(&self) -> Option<Box<[u8]>> {
         let zeros: Option<Vec<_>> = self.types.iter().map(|of| of.zero()).collect();
         let mut whole = Vec::new();
-        self.write(&zeros?, self.tail, &mut whole).ok()?;
+        self.write(Names::OF_NONE, &zeros?, self.tail, &mut whole)
+            .ok()?;
         Some(whole.into())
     }
 
-    /// Appends one execution in a session and Sync. Does not allocate once `out` has capacity. Returns false if the types
-    /// of these values must be declared first; `out` is then unchanged.
+    /// Appends one execution in a session, and Sync. Does not allocate once `out` has capacity. Returns false if the
+    /// types of these values must be declared first; `out` is then unchanged.
     ///
     /// # Errors
     /// As [`Statement::queue`].
@@ -256,26 +259,22 @@ impl Statement {
         parameters: &[Value],
         out: &mut Vec<u8>,
     ) -> Result<bool, SystemError> {
-        let start = out.len();
-        let is_written = match &self.whole {
-            Some(whole) if self.patch(whole, parameters, out) => true,
-            _ => self.write(parameters, self.tail, out)?,
-        };
-        if is_written {
-            names.enter(out, start);
+        match &self.whole {
+            Some(whole) if self.patch(whole, names, parameters, out) => Ok(true),
+            _ => self.write(names, parameters, self.tail, out),
         }
-        Ok(is_written)
     }
 
     /// Appends a copy of `whole` with these values; returns false, and leaves `out` unchanged, if a value
     /// does not fit.
     #[inline]
-    fn patch(&self, whole: &[u8], parameters: &[Value], out: &mut Vec<u8>) -> bool {
+    fn patch(&self, whole: &[u8], names: Names, parameters: &[Value], out: &mut Vec<u8>) -> bool {
         if parameters.len() != self.types.len() {
             return false;
         }
         let start = out.len();
         out.extend_from_slice(whole);
+        names.enter(out, start);
         let mut rest = &mut out[start + self.head.len()..];
         for (of, value) in self.types.iter().zip(parameters) {
             match of.patch(value, rest) {
@@ -301,17 +300,14 @@ impl Statement {
         parameters: &[Value],
         out: &mut Vec<u8>,
     ) -> Result<bool, SystemError> {
-        let start = out.len();
-        let is_written = self.write(parameters, &self.tail[..self.tail.len() - SYNC.len()], out)?;
-        if is_written {
-            names.enter(out, start);
-        }
-        Ok(is_written)
+        let tail = &self.tail[..self.tail.len() - SYNC.len()];
+        self.write(names, parameters, tail, out)
     }
 
     #[inline]
     fn write(
         &self,
+        names: Names,
         parameters: &[Value],
         tail: &'static [u8],
         out: &mut Vec<u8>,
@@ -321,6 +317,7 @@ impl Statement {
         }
         let start = out.len();
         out.extend_from_slice(&self.head);
+        names.enter(out, start);
         for (index, (of, value)) in self.types.iter().zip(parameters).enumerate() {
             let Some(format) = of.write(value, out) else {
                 out.truncate(start);

@@ -53,8 +53,7 @@ impl Wire for PostgresqlWire {
                 if !statement.execute(self.kept.names, parameters, out)? {
                     self.declare(id, parameters, Statement::execute, out)?;
                 }
-                self.phase = Phase::Busy(Exchange::execution(id, tag));
-                return Ok(());
+                Sent::Execute { id, tag }
             }
             Request::Text(text) => {
                 query(text, out)?;

@@ -47,7 +47,7 @@ pub use stalls::Waits;
 pub use statement_answers::{
     COMPARED_ROWS, COMPARED_TRANSACTIONS, Completed, StatementAnswers, rows_of, stages,
 };
-pub use statement_log::{LogOf, SharedLog, StatementLog};
+pub use statement_log::{SharedLog, StatementLog, ThreadStatements};
 pub use thread_recorder::{End, EndState, ThreadRecorder};
 pub use transaction_log::{
     DoneTransaction, Identity, LoggedTransaction, ThreadLog, TransactionLog,

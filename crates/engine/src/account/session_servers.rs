@@ -1,17 +1,18 @@
-//! Takes what each session says of the server that answers it; counts the sessions of each server.
+//! Takes what is known of the server that answers each session; counts the sessions of each server.
 
 use std::collections::BTreeMap;
 
 use crate::observation::ServerReport;
 
-/// Who answers a session.
+/// The server that answers a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SessionServer {
     pub version: String,
-    /// As the server says it; empty where it was not asked, or does not say.
+    /// As the server reports it; empty where it was not asked, or does not report it.
     pub address: String,
+    /// The same.
     pub role: String,
-    /// The server knows the session by another id than the one that was given at login.
+    /// The server has another id for the session than the one that was given at login.
     pub is_behind_pooler: bool,
 }
 

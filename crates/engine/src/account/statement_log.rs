@@ -1,7 +1,7 @@
 //! Takes the answers to statements; holds what is counted for each statement, for one thread or for several.
 //!
 //! A driver that blocks has a thread for each client. A thousand of them with ten thousand statements would need
-//! gigabytes, so where there are more threads than processors, several share a log.
+//! gigabytes, so where there are more threads than processors, there is a log for each processor.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,11 +18,11 @@ pub struct StatementLog {
 /// A log that other threads may use too.
 pub type SharedLog = Arc<Mutex<StatementLog>>;
 
-/// The log of one thread, or its share in one.
+/// The log that a thread writes to.
 #[derive(Debug)]
-pub enum LogOf {
-    Thread(StatementLog),
-    Threads(SharedLog),
+pub enum ThreadStatements {
+    Own(StatementLog),
+    Shared(SharedLog),
 }
 
 impl StatementLog {
@@ -37,22 +37,21 @@ impl StatementLog {
         }
     }
 
+    /// Adds the counts of a log of the same layout.
     pub fn merge(&mut self, other: &Self) {
         self.results.merge(&other.results);
-        self.answers
-            .resize(other.answers.len(), StatementAnswers::default());
         for (sum, added) in self.answers.iter_mut().zip(&other.answers) {
             sum.merge(added);
         }
     }
 }
 
-impl LogOf {
+impl ThreadStatements {
     #[inline]
     pub fn with(&mut self, act: impl FnOnce(&mut StatementLog)) {
         match self {
-            Self::Thread(log) => act(log),
-            Self::Threads(log) => act(&mut log.lock().unwrap_or_else(PoisonError::into_inner)),
+            Self::Own(log) => act(log),
+            Self::Shared(log) => act(&mut log.lock().unwrap_or_else(PoisonError::into_inner)),
         }
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{
-    Aggregator, AnswerSum, Completed, ErrorLog, Identity, Layout, LogOf, LoggedTransaction, Sample,
-    SampleBuffer, SessionServers, ThreadLog, Unit, Waits, Worktime,
+    Aggregator, AnswerSum, Completed, ErrorLog, Identity, Layout, LoggedTransaction, Sample,
+    SampleBuffer, SessionServers, ThreadLog, ThreadStatements, Unit, Waits, Worktime,
 };
 use crate::observation::Outcome;
 
-/// The records of one thread. Only the buffer, the aggregator and, of many threads, the log are shared with others.
+/// The records of one thread. Others share the buffer and the aggregator, and with many threads the statement log.
 #[derive(Debug)]
 pub struct ThreadRecorder {
     /// Measured transactions that were started, or were due and skipped; by transaction type.
@@ -18,13 +18,13 @@ pub struct ThreadRecorder {
     pub attempts: Vec<u64>,
     /// Statements of measured transactions that were answered.
     pub statements: u64,
-    /// Who answered the sessions when they were opened.
+    /// The servers that answered the sessions when these were opened.
     pub servers: SessionServers,
     /// Sessions that were lost and reopened.
     pub reconnects: u64,
     pub errors: ErrorLog,
     /// What is counted by statement.
-    pub log: LogOf,
+    pub statement_log: ThreadStatements,
     /// By transaction type, where answers are summed.
     pub answer_sums: Vec<AnswerSum>,
     /// By group: the transactions whose answers are compared.
@@ -54,7 +54,7 @@ pub struct End {
     pub at_ns: u64,
     pub passes: u64,
     pub transactions: u64,
-    /// Above the numbers of its transactions.
+    /// One more than the highest number of its transactions; 0: it began none.
     pub next_number: u64,
     pub worktime: Worktime,
     pub state: EndState,
@@ -76,7 +76,7 @@ impl ThreadRecorder {
     #[must_use]
     pub fn new(
         layout: &Layout,
-        log: LogOf,
+        statement_log: ThreadStatements,
         buffer: Arc<SampleBuffer>,
         aggregator: Arc<Mutex<Aggregator>>,
         transaction_log: Option<ThreadLog>,
@@ -88,7 +88,7 @@ impl ThreadRecorder {
             servers: SessionServers::default(),
             reconnects: 0,
             errors: ErrorLog::default(),
-            log,
+            statement_log,
             answer_sums: vec![AnswerSum::default(); layout.types.len()],
             completed: vec![Completed::default(); layout.groups.len()],
             ends: Vec::new(),

@@ -21,7 +21,7 @@ impl Client<'_> {
                 since_ns, state, ..
             } => {
                 recorder.errors.count(error, None, now_ns);
-                self.try_later(now_ns, since_ns, (state, true), recorder)
+                self.try_later(now_ns, since_ns, state, true, recorder)
             }
             // With a session for each transaction, the transaction fails; the next one connects again.
             _ => {
@@ -55,7 +55,7 @@ impl Client<'_> {
         }
         if state.plan.reconnect_ns.is_some() {
             state.start_reconnecting(now_ns);
-            return self.try_later(now_ns, now_ns, (end_state, false), recorder);
+            return self.try_later(now_ns, now_ns, end_state, false, recorder);
         }
         state.end(now_ns, end_state, recorder);
         AfterLoss::Ended
@@ -107,7 +107,8 @@ impl Client<'_> {
         &mut self,
         now_ns: u64,
         since_ns: u64,
-        (end_state, was_refused): (EndState, bool),
+        end_state: EndState,
+        was_refused: bool,
         recorder: &mut ThreadRecorder,
     ) -> AfterLoss {
         let state = &mut self.state;

@@ -39,13 +39,13 @@ pub struct ClientState<'a> {
     pub pipeline: Vec<Queued>,
     pub(super) tally: Tally,
     pub(super) permanent_failures: PermanentFailures,
-    /// Above the numbers of the transactions that it has begun, those of the warm-up included; without numbers of
-    /// a list, how many there are.
+    /// One more than the highest number of its transactions, those of the warm-up included. Where no schedule or list
+    /// gives numbers, how many it has begun.
     next_number: u64,
     /// Rows of answers that it has got to compare.
     pub(super) compared_rows: u64,
     has_begun: bool,
-    /// When the pause ends in which the session was lost.
+    /// The session was lost in a pause, which ends at this instant.
     pause_ends_ns: Option<u64>,
     /// Has no session, and tries to open one.
     is_reconnecting: bool,
@@ -199,7 +199,8 @@ impl<'a> ClientState<'a> {
         }
         if now_ns >= self.schedule.stop_ns {
             return Some(match self.phase {
-                // It had nothing to do, and nobody has refused it.
+                // The session was lost in a pause that is not over, and no attempt to reconnect failed: the client
+                // has missed no transaction.
                 Phase::Reconnecting {
                     was_refused: false, ..
                 } if self.pause_ends_ns.is_some_and(|ends_ns| ends_ns > now_ns) => EndState::Done,

@@ -94,11 +94,10 @@ pub fn drive(
         Endpoints::Wire(_) => threads,
         Endpoints::Local(_) => 1,
     };
-    let log = match &document.log {
-        Some(log) => Some(TransactionLog::open(log, plan.seed, &plan.type_names())?),
-        None => None,
-    };
-    let shared = Shared::new(plan, log, threads, shares, processors);
+    let log = (document.log.as_ref())
+        .map(|log| TransactionLog::open(log, plan.seed, &plan.type_names()))
+        .transpose()?;
+    let mut shared = Shared::new(plan, log, threads, shares, processors);
     let call_timeouts: Vec<CallTimeout> = match &endpoints {
         Endpoints::Wire(_) => Vec::new(),
         Endpoints::Local(_) => (0..threads).map(|_| CallTimeout::default()).collect(),
@@ -127,8 +126,8 @@ pub fn drive(
         threads,
         document.digest,
     );
-    if let Some(log) = &shared.transaction_log {
-        observation.log = log.finish(observation.started_unix_ns)?;
+    if let Some(log) = shared.transaction_log.take() {
+        observation.log = Some(log.finish(observation.started_unix_ns)?);
     }
     Ok(observation)
 }

@@ -20,7 +20,7 @@ pub enum Phase {
     Reconnecting {
         since_ns: u64,
         state: EndState,
-        /// An attempt was refused.
+        /// An attempt to reconnect failed.
         was_refused: bool,
     },
     /// A transaction is running.

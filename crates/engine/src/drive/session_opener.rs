@@ -19,7 +19,7 @@ pub struct SessionOpener {
     begun: Instant,
     answer: Answer,
     stage: Stage,
-    /// Who answers the session, once it is open.
+    /// Which server answers the session, once it is open.
     server: Option<SessionServer>,
 }
 
@@ -42,7 +42,7 @@ enum Stage {
         connection: Connection,
         next: usize,
     },
-    /// Asks who answers.
+    /// Asks which server answers.
     Asking(Connection),
     Open(Connection),
     Refused,
@@ -78,7 +78,7 @@ pub struct Opening<'a> {
     pub to_prepare: &'a [u32],
     pub registry: &'a Registry,
     pub scratch: &'a mut Scratch,
-    /// Whether the session is asked who answers it: not in the measured time.
+    /// Whether the session is asked which server answers it: not in the measured time.
     pub asks_server: bool,
 }
 
@@ -108,7 +108,7 @@ impl SessionOpener {
         matches!(self.stage, Stage::Open(_))
     }
 
-    /// Who answers the session; `None` until it is open, and where it was not asked.
+    /// Which server answers the session; `None` until it is open, and where it was not asked.
     pub fn take_server(&mut self) -> Option<SessionServer> {
         self.server.take()
     }
@@ -334,7 +334,7 @@ impl SessionOpener {
         self.ask(opening, connection)
     }
 
-    /// Asks who answers, where the site has a question for that.
+    /// Asks which server answers, where the site has a query for that.
     fn ask(
         &mut self,
         opening: &mut Opening<'_>,
@@ -343,30 +343,28 @@ impl SessionOpener {
         if !opening.asks_server {
             return Ok(Stage::Open(connection));
         }
-        let version = connection.server_version().to_owned();
-        self.server = Some(SessionServer {
-            version,
-            ..SessionServer::default()
-        });
-        let Some(question) = &opening.site.server_query else {
-            return Ok(Stage::Open(connection));
-        };
         self.answer.clear(Keep::Rows);
-        let request = Request::Text(question);
-        match connection.request(&request, opening.scratch, &mut self.answer) {
+        let Some(query) = &opening.site.server_query else {
+            return Ok(self.answered(connection));
+        };
+        match connection.request(&Request::Text(query), opening.scratch, &mut self.answer) {
             Ok(Progress::NeedMore) => Ok(Stage::Asking(connection)),
             Ok(_) => Ok(self.answered(connection)),
             Err(error) => Err(OpenError::Refused(error)),
         }
     }
 
-    /// Another program that speaks the protocol may refuse the question, or answer something else.
+    /// Notes which server answers. Another program that speaks the protocol may refuse the query, or answer
+    /// something else: then only the version of its greeting is known.
     fn answered(&mut self, connection: Connection) -> Stage {
+        let mut server = SessionServer {
+            version: connection.server_version().to_owned(),
+            ..SessionServer::default()
+        };
         let text = |cell: &Option<Box<[u8]>>| {
             String::from_utf8_lossy(cell.as_deref().unwrap_or_default()).into_owned()
         };
-        if self.answer.error.take().is_none()
-            && let Some(server) = &mut self.server
+        if self.answer.error.is_none()
             && let Some([address, role, id]) = self.answer.kept.first().map(Vec::as_slice)
         {
             server.address = text(address);
@@ -374,6 +372,7 @@ impl SessionOpener {
             let at_login = connection.session_id();
             server.is_behind_pooler = at_login > 0 && text(id) != at_login.to_string();
         }
+        self.server = Some(server);
         self.answer.clear(Keep::Count);
         Stage::Open(connection)
     }

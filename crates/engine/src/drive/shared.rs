@@ -14,7 +14,7 @@ use super::schedule::{Schedule, Signals};
 use super::start_barrier::{Start, StartBarrier};
 use crate::EngineError;
 use crate::account::{
-    Aggregator, LogOf, Outages, SampleBuffer, SharedLog, StatementLog, ThreadRecorder,
+    Aggregator, Outages, SampleBuffer, SharedLog, StatementLog, ThreadRecorder, ThreadStatements,
     TransactionLog,
 };
 use crate::clock::Clock;
@@ -31,9 +31,9 @@ pub struct Shared {
     pub buffers: Vec<Arc<SampleBuffer>>,
     /// One for each processor; thread *i* writes into aggregator *i* modulo their number.
     pub aggregators: Vec<Arc<Mutex<Aggregator>>>,
-    /// The same for what is counted by statement, where there are more threads than processors; otherwise each thread has
-    /// its own.
-    pub logs: Vec<SharedLog>,
+    /// The same for what is counted by statement. Empty where there are no more threads than processors: each has its
+    /// own then.
+    pub statement_logs: Vec<SharedLog>,
     /// `None`: single transactions are not written.
     pub transaction_log: Option<TransactionLog>,
     outages: Mutex<Outages>,
@@ -83,7 +83,7 @@ impl Shared {
                 .map(|_| Arc::new(SampleBuffer::new()))
                 .collect(),
             aggregators: (0..threads.min(processors)).map(|_| aggregator()).collect(),
-            logs: match threads > processors {
+            statement_logs: match threads > processors {
                 true => (0..processors).map(|_| log()).collect(),
                 false => Vec::new(),
             },
@@ -105,16 +105,16 @@ impl Shared {
     pub fn recorder(&self, thread: usize) -> ThreadRecorder {
         let aggregator = &self.aggregators[thread % self.aggregators.len()];
         let layout = self.plan.layout();
-        let log = match self.logs.len() {
-            0 => LogOf::Thread(StatementLog::new(&layout)),
-            logs => LogOf::Threads(self.logs[thread % logs].clone()),
+        let log = match self.statement_logs.len() {
+            0 => ThreadStatements::Own(StatementLog::new(&layout)),
+            logs => ThreadStatements::Shared(self.statement_logs[thread % logs].clone()),
         };
         ThreadRecorder::new(
             &layout,
             log,
             self.buffers[thread].clone(),
             aggregator.clone(),
-            (self.transaction_log.as_ref()).and_then(TransactionLog::of_thread),
+            (self.transaction_log.as_ref()).map(TransactionLog::of_thread),
         )
     }
 

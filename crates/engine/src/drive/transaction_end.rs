@@ -55,7 +55,7 @@ impl ClientState<'_> {
             transaction.answered.add(answer.rows, answer.digest);
         }
         if self.plan.compares_answers && how.is_of_rows && transaction.error.is_none() {
-            recorder.log.with(|log| {
+            recorder.statement_log.with(|log| {
                 let answers = &mut log.answers[statement as usize];
                 if transaction.is_measured {
                     answers.count(rows_of(answer));
@@ -73,7 +73,7 @@ impl ClientState<'_> {
         }
         if transaction.error.is_none() && how.is_compared && transaction.is_measured {
             let Answer { rows, digest, .. } = *answer;
-            recorder.log.with(|log| {
+            recorder.statement_log.with(|log| {
                 log.results
                     .count(statement, rows, digest, self.number, now_ns);
             });

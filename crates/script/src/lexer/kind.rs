@@ -76,14 +76,23 @@ pub(super) fn of_sql(text: &str, lexer: Lexer) -> StatementKind {
     }
 }
 
-/// Whether a statement of SQL changes rows. One that begins with `WITH` does if such a word follows.
+/// Whether a statement of SQL changes rows. One that begins with `WITH` does if such a word follows, but not in
+/// `FOR UPDATE`, `FOR NO KEY UPDATE` and the function `replace`.
 pub(super) fn changes_rows(text: &str, lexer: Lexer) -> bool {
     const CHANGES: [&str; 5] = ["insert", "update", "delete", "merge", "replace"];
-    let is_change = |word: &String| CHANGES.contains(&word.as_str());
+    let is_change = |word: &str| CHANGES.contains(&word);
     let words = |most| words(text, |at| lexer.passage(text, at), most).unwrap_or_default();
     match words(1).first() {
-        Some(first) if first == "with" => words(usize::MAX).iter().any(is_change),
-        first => first.is_some_and(is_change),
+        Some(first) if first == "with" => {
+            let all = words(usize::MAX);
+            let word = |at: usize| all.get(at).map_or("", String::as_str);
+            (1..all.len()).any(|at| match word(at) {
+                "update" => !matches!(word(at - 1), "for" | "key"),
+                "replace" => word(at + 1) == "into",
+                other => is_change(other),
+            })
+        }
+        first => first.is_some_and(|first| is_change(first)),
     }
 }
 
@@ -198,6 +207,26 @@ fn words(
 mod tests {
     use super::StatementKind::{Begin, Commit, Other, Rollback, Rows};
     use super::*;
+
+    #[test]
+    fn a_statement_that_only_locks_rows_changes_none() {
+        for (text, expected) in [
+            ("UPDATE t SET a = 1", true),
+            ("SELECT a FROM t FOR UPDATE", false),
+            ("WITH d AS (DELETE FROM t RETURNING 1) SELECT 2", true),
+            ("WITH d AS (SELECT 1) UPDATE t SET a = 1", true),
+            ("WITH d AS (SELECT 1) REPLACE INTO t SELECT 2", true),
+            ("WITH d AS (SELECT 1) SELECT a FROM t FOR UPDATE", false),
+            ("WITH d AS (SELECT 1) SELECT 2 FOR NO KEY UPDATE", false),
+            (
+                "WITH d AS (SELECT replace(a, 'b', 'c') FROM t) SELECT 2",
+                false,
+            ),
+        ] {
+            let lexer = Lexer::Sql(crate::LiteralStyle::default());
+            assert_eq!(changes_rows(text, lexer), expected, "{text}");
+        }
+    }
 
     #[test]
     fn the_first_words_of_a_single_statement_determine_its_kind() {

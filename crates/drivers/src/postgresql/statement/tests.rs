@@ -70,9 +70,9 @@ fn patching_and_writing_an_execution_give_the_same_bytes() {
         Value::Bool(true),
     ];
     let (mut patched, mut written) = (b"before".to_vec(), b"before".to_vec());
-    assert!(statement.patch(whole, &fitting, &mut patched));
+    assert!(statement.patch(whole, NAMES, &fitting, &mut patched));
     statement
-        .write(&fitting, TAIL, &mut written)
+        .write(NAMES, &fitting, TAIL, &mut written)
         .expect("the count is right");
     assert_eq!(patched, written);
 
@@ -89,7 +89,7 @@ fn patching_and_writing_an_execution_give_the_same_bytes() {
         parameters[index] = value;
         let mut out = b"before".to_vec();
         assert!(
-            !statement.patch(whole, &parameters, &mut out),
+            !statement.patch(whole, NAMES, &parameters, &mut out),
             "{parameters:?}"
         );
         assert_eq!(out, b"before");

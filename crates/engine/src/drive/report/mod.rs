@@ -13,8 +13,8 @@ use super::plan::Plan;
 use super::shared::Shared;
 use super::supervisor::Watched;
 use crate::account::{
-    Aggregator, AnswerSum, Completed, End, ErrorLog, LogOf, ResultLog, SessionServers,
-    StatementLog, ThreadRecorder, TimeSpan, Waits, before_stop,
+    Aggregator, AnswerSum, Completed, End, ErrorLog, ResultLog, SessionServers, StatementLog,
+    ThreadRecorder, ThreadStatements, TimeSpan, Waits, before_stop,
 };
 use crate::observation::{
     AnswerSumReport, Latency, Observation, Outcomes, Passes, Resolution, ResultReport,
@@ -33,7 +33,7 @@ struct Sums {
     abandoned: u64,
     cancelled: u64,
     errors: ErrorLog,
-    log: StatementLog,
+    statement_log: StatementLog,
     /// By transaction type.
     answer_sums: Vec<AnswerSum>,
     /// By group.
@@ -125,9 +125,9 @@ pub fn assemble(
         servers: sums.servers.report(),
         reconnects: sums.reconnects,
         outages: shared.outages().finish(began_ns, last_ns),
-        results: agreements(shared, &sums.log.results, has_digests),
+        results: agreements(shared, &sums.statement_log.results, has_digests),
         answer_sums: answer_sums(plan, &sums.answer_sums),
-        answers: answers::of_statements(plan, &sums.log.answers, &sums.completed),
+        answers: answers::of_statements(plan, &sums.statement_log.answers, &sums.completed),
         client_cost,
         driver_counters: sums.counters,
         log: None,
@@ -171,10 +171,7 @@ impl Sums {
         let plan = &shared.plan;
         let mut sums = Self {
             begun: vec![Outcomes::default(); plan.types.len()],
-            log: StatementLog {
-                results: ResultLog::new(plan.statements.len()),
-                ..StatementLog::default()
-            },
+            statement_log: StatementLog::new(&plan.layout()),
             answer_sums: vec![AnswerSum::default(); plan.types.len()],
             completed: vec![Completed::default(); plan.groups.len()],
             waits: Waits::new(plan.types.len()),
@@ -191,8 +188,8 @@ impl Sums {
             sums.abandoned += recorder.abandoned;
             sums.cancelled += recorder.cancelled;
             sums.errors.merge(recorder.errors);
-            if let LogOf::Thread(log) = &recorder.log {
-                sums.log.merge(log);
+            if let ThreadStatements::Own(log) = &recorder.statement_log {
+                sums.statement_log.merge(log);
             }
             for (sum, added) in sums.answer_sums.iter_mut().zip(&recorder.answer_sums) {
                 sum.merge(added);
@@ -206,8 +203,8 @@ impl Sums {
                 *sums.counters.entry(name).or_default() += count;
             }
         }
-        for log in &shared.logs {
-            sums.log
+        for log in &shared.statement_logs {
+            sums.statement_log
                 .merge(&log.lock().unwrap_or_else(PoisonError::into_inner));
         }
         sums.ends.sort_by_key(|end| end.client);
