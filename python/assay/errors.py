@@ -197,6 +197,11 @@ class SystemRefused(SystemUnderTestError):
         self.error_class = error_class
         self.code = code
 
+    @property
+    def is_of_full_disk(self) -> bool:
+        ran_out = self.error_class == RESOURCES and says_disk_is_full(self.message)
+        return ran_out and not says_shared_memory_is_full(self.message)
+
 
 class PasswordNeeded(SystemRefused):
     """A server by URL needs a password, and neither the URL nor the environment has one."""

@@ -38,7 +38,7 @@ from assay.record import EndState, Store
 from assay.record.machine import machine
 from assay.record.run_ends import REFUSED, RunEnd, exit_status
 from assay.repeating import Repeating
-from assay.resuming import Begun, Request, begin
+from assay.resuming import Begun, Request, begin, continued_runs
 from assay.row_sources.protocol import ExperimentRows, ReadsFiles, opened
 from assay.small_storages import refuse_smaller_than_before
 from assay.steps import take_all
@@ -116,7 +116,8 @@ def run(
         for cleared in clear_leftovers():
             progress.warning(cleared.sentence())
         stack.enter_context(in_use(found.available.places))
-        log = stack.enter_context(transaction_log.opened(experiment.log))
+        continued = continued_runs(records, prepared.plan, request) if experiment.log else None
+        log = stack.enter_context(transaction_log.opened(experiment.log, continued))
         store = stack.enter_context(
             Store(records, waiting=progress.stage, warning=progress.warning)
         )

@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from assay import registry
 from assay.check.questions import Questions
 from assay.errors import AssayError
+from assay.files import paths
 from assay.plan import Plan, PlannedRun
 from assay.plan.only import Patterns, chosen
 from assay.progress import Progress
@@ -81,6 +83,16 @@ def begin(
         content=facts["content"],
     )
     return Begun(experiment_id, runs)
+
+
+def continued_runs(records: Path, plan: Plan, request: Request) -> Mapping[int, bool] | None:
+    """Number of each run of the experiment that `begin` will continue → whether it has ended; None:
+    it will begin another, or refuse to."""
+    if request.kept_command is None or request.is_new or not paths.exists(records):
+        return None
+    with Store(records, must_exist=True) as store:
+        last = store.unfinished(request.kept_command, plan)
+    return last.runs if last is not None and last.under_way_in is None else None
 
 
 def _versions_by_url(runs: Sequence[PlannedRun]) -> dict[str, str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import signal
 import sqlite3
 import subprocess
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -39,13 +41,32 @@ def rows(folder: Path, question: str) -> list[tuple[Any, ...]]:
         connection.close()
 
 
-def run_until_second(folder: Path, number: int) -> None:
+def run_until_second(folder: Path, number: int, *options: str) -> None:
     """Runs the file; sends the signal while the second run is at work."""
-    with started(folder, "run", "e.toml") as running:
+    with started(folder, "run", "e.toml", *options) as running:
         wait_for_state(folder, "done")
         wait_for_state(folder, "driving")
         running.send_signal(number)
         running.communicate(timeout=60)
+
+
+def test_a_log_of_transactions_goes_on_in_the_same_file(folder: Path, assay: Assay) -> None:
+    log = ("--log", "t.csv", "--log-sample", "0.01")
+    run_until_second(folder, signal.SIGKILL, *log)
+    with (folder / "t.csv").open("a") as text:
+        text.write("2,1,one,0,1,1,2,1,ok\n2,1,on")  # as a process that is killed leaves them
+    assert assay("run", "e.toml", *log).status == 0
+    with (folder / "t.csv").open(newline="") as text:
+        found = Counter((int(row["run"]), row["begun_unix_ns"]) for row in csv.DictReader(text))
+    kept = rows(
+        folder,
+        "SELECT run_id, json_extract(document, '$.started_unix_ns'), "
+        "json_extract(document, '$.log.rows') FROM observations",
+    )
+    assert len(kept) == 4
+    assert found == {(run, str(begun)): count for run, begun, count in kept}
+    other = assay("run", "e.toml", *log)
+    assert (other.status, "already exists" in other.err) == (2, True), "it would begin anew"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])

@@ -115,6 +115,40 @@ def test_an_http_server_is_named_soon_although_it_waits_for_a_whole_request(
             thread.join()
 
 
+@pytest.mark.parametrize(
+    ("system", "url", "more_time"),
+    [
+        ("postgresql", "postgresql://u@127.0.0.1:{}/d", "connect_timeout=2"),
+        ("mysql", "mysql://u@127.0.0.1:{}/d", "connect-timeout=2"),
+        ("mongodb", "mongodb://127.0.0.1:{}/d", "connectTimeoutMS=2000"),
+        ("cassandra", "cassandra://u@127.0.0.1:{}/d", "connect_timeout=2"),
+    ],
+    ids=["postgresql", "mysql", "mongodb", "cassandra"],
+)
+def test_a_silent_port_is_given_up_soon_unless_the_url_says_for_how_long_to_wait(
+    monkeypatch: pytest.MonkeyPatch, system: str, url: str, more_time: str
+) -> None:
+    monkeypatch.setattr(first_session, "SOON_S", 0.2)
+    monkeypatch.setattr(first_session, "_HTTP_ANSWER_S", 0.1)
+    monkeypatch.setattr(first_session, "FIRST_SESSION_S", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        silent = url.format(listening.getsockname()[1])
+
+        def seconds_of(url: str) -> float:
+            began = time.monotonic()
+            with (
+                pytest.raises(SystemRefused, match=r"expected a .* server at") as refusal,
+                registry.system(system).attach(SystemChoice(system, url=url)),
+            ):
+                pass
+            parameter, _, _ = more_time.partition("=")
+            assert f"; {parameter}=60" in str(refusal.value.hint)
+            return time.monotonic() - began
+
+        assert seconds_of(silent) < 2
+        assert seconds_of(f"{silent}?{more_time}") >= 2
+
+
 def test_a_server_that_is_slow_to_open_a_session_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

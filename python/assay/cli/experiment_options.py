@@ -273,8 +273,9 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--log",
         metavar="FILE",
-        help="New file for single transactions (type, client, times, outcome): CSV, or Parquet by "
-        "its name. Cells with and without it are different cells.",
+        help="File for single transactions (type, client, times, outcome), new or of the "
+        "experiment that is continued: CSV, or Parquet by its name. Cells with and without it are "
+        "different cells.",
     ),
     click.option(
         "--log-sample",

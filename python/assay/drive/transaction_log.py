@@ -1,8 +1,9 @@
 """Takes the name of a file; gives each measured drive of an experiment a place in it, where the
 engine writes its transactions one by one, and keeps it as CSV or Parquet.
 
-The file is new: it is made when the experiment begins, and rows are added run by run, so that an
-experiment that ends early leaves those of its ended runs. A drive that fails leaves no rows.
+The file is made when the experiment begins, and rows are added run by run, so that an experiment
+that ends early leaves those of its ended runs; a continued one goes on in the same CSV file. A
+drive that fails leaves no rows.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError, InputError, SystemUnderTestError
+from assay.files import paths
 
 COLUMNS = {
     "run": "int64",
@@ -75,19 +77,27 @@ class TransactionLog:
 
 
 @contextmanager
-def opened(file: str | None) -> Iterator[TransactionLog | None]:
-    """None where there is no file. Raises `InputError` where it is there already, or cannot be
-    made."""
+def opened(
+    file: str | None, before: Mapping[int, bool] | None = None
+) -> Iterator[TransactionLog | None]:
+    """None where there is no file. ``before``: number of each run of the experiment that is
+    continued → whether it has ended; None: none is continued. Raises `InputError` where the file is
+    there already and not of these runs, or cannot be made."""
     if file is None:
         yield None
         return
     path = Path(file)
     with contextlib.ExitStack() as stack:
         if path.suffix.lower() == _CSV:
-            _make(path, _HEADINGS)
+            if before is not None and paths.exists(path):
+                _keep_ended(path, before)
+            else:
+                _make(path, _HEADINGS)
             yield TransactionLog(path)
             return
-        _make(path, b"")
+        _make(
+            path, b"", "log to another file; of an experiment that is continued, only CSV goes on"
+        )
         rows = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_CSV}")
         stack.callback(rows.unlink, missing_ok=True)
         _make(rows, _HEADINGS)
@@ -125,7 +135,34 @@ class _Parquet:
                 self._writer.write_batch(batch)
 
 
-def _make(path: Path, content: bytes) -> None:
+def _keep_ended(path: Path, before: Mapping[int, bool]) -> None:
+    """Takes out the rows of the runs that are done again: those of a process that was killed."""
+    with _written(path), path.open("r+b") as log:
+        if log.readline() != _HEADINGS:
+            raise InputError(
+                "is no log of transactions: expected the headings that --log writes",
+                file=path,
+                line=1,
+                hint="log to another file",
+            )
+        end = len(_HEADINGS)
+        for line in log:
+            if not line.endswith(b"\n"):
+                break
+            run = line.partition(b",")[0].decode("ascii", "replace")
+            if not run.isdecimal() or int(run) not in before:
+                raise InputError(
+                    f"expected rows of the experiment that is continued, found run {run!r}",
+                    file=path,
+                    hint="log to another file",
+                )
+            if not before[int(run)]:
+                break
+            end += len(line)
+        log.truncate(end)
+
+
+def _make(path: Path, content: bytes, if_there: str = "log to another file") -> None:
     try:
         with path.open("xb") as new:
             new.write(content)
@@ -133,7 +170,7 @@ def _make(path: Path, content: bytes) -> None:
         raise InputError(
             "already exists and is not overwritten",
             file=path,
-            hint="log to another file, also where an experiment is continued",
+            hint=if_there,
         ) from error
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror or error}", file=path) from error

@@ -13,6 +13,7 @@ from assay.forecast import CellTimes
 from assay.plan import Plan, PlannedRun
 from assay.record import continuing
 from assay.record.document import json_text, storable
+from assay.record.run_ends import ENDED
 from assay.text.secrets import without_secrets
 
 _LATEST = 5
@@ -27,6 +28,8 @@ class Unfinished(NamedTuple):
     """Position in the plan of each run that has ended → its state."""
     under_way_in: int | None
     """The process that is at work on it, in which case `assay run` refuses; None: there is none."""
+    runs: Mapping[int, bool]
+    """Number of each of its runs → whether it has ended."""
 
 
 _TIMES = """
@@ -134,4 +137,5 @@ def unfinished(
         found.experiment_id,
         {place: old.state for place, old in found.kept.items()},
         found.before.identity.pid if found.is_under_way else None,
+        {run.id: run.state in ENDED for run in found.runs.runs},
     )

@@ -18,11 +18,13 @@ from assay.systems.sourced import LOGIN_NAME, URL
 
 FIRST_ANSWER_S = 30.0
 """The timeout of the first queries: a server may complete the login and never answer."""
-SOON_S = 5.0
+SOON_S = 3.0
 """A server that has not opened the session by then is asked whether it is an HTTP server, and only
 then waited for."""
+FIRST_SESSION_S = 6.0
+"""For so long, where the URL does not say how long a session may take to open."""
 _HTTP_REQUEST, _HTTP_ANSWER = b"HEAD / HTTP/1.0\r\n\r\n", b"HTTP/"
-_HTTP_ANSWER_S = 2.0
+_HTTP_ANSWER_S = 1.0
 
 # The engine's own codes: TLS is required and the server has none; its certificate is signed by an
 # authority that is not trusted, is for another host, names none, is of X.509 version 1, or cannot
@@ -78,6 +80,8 @@ class Server:
     """What names the Unix socket in the URL."""
     tls_required: str
     """The URL parameter that requires TLS."""
+    more_time: str
+    """The URL parameter, with a value, that gives a session more time to open."""
     fix_of: Callable[[SystemRefused, Address], str | None]
     """The fix where the server's own message says what it misses; None: it does not."""
     other_cause: Callable[[SystemRefused, Address], str | None]
@@ -95,7 +99,12 @@ def first_session(url: str | None, address: Address, server: Server) -> Iterator
     with ExitStack() as stack:
         try:
             opened = None if url is None else _opened_soon(asked, stack)
-            opened = opened or stack.enter_context(session(asked))
+            if opened is None:
+                limit_s = address.connect_timeout_s
+                if url is not None and not _says_how_long(address, server):
+                    limit_s = min(FIRST_SESSION_S, limit_s)
+                patient = replace(asked, connect_timeout_s=limit_s)
+                opened = stack.enter_context(session(patient))
         except (SystemRefused, SystemDied) as error:
             if url is not None:
                 raise _explained(error, url, address, server) from error
@@ -119,6 +128,11 @@ def _opened_soon(address: Address, stack: ExitStack) -> Session | None:
                 code=_ANOTHER_SERVER,
             ) from error
         return None
+
+
+def _says_how_long(address: Address, server: Server) -> bool:
+    name, _, _ = server.more_time.partition("=")
+    return name in address.origins
 
 
 def _is_http_server(address: Address) -> bool:
@@ -233,12 +247,13 @@ def _fixes(address: Address, server: Server) -> dict[str, str]:
     place = server.socket if address.unix else "host and port"
     less_tls = f"ask for less with {_tls_option(address, server)}"
     new_certificate = _NEW_CERTIFICATE.format(_alternative_name(address.host))
+    more_time = f"{server.more_time} in the URL gives it more time"
     other_server = "correct scheme, host and port in the URL"
     return {
         "connection refused": f"start the server, or correct {place} in the URL",
-        _SILENT: server.silent_fix,
+        _SILENT: f"{server.silent_fix}; {more_time}",
         _NO_CONNECTION: "correct host and port in the URL; a firewall may stand between",
-        _TIMEOUT: "the server's log may say what it waits for",
+        _TIMEOUT: f"the server's log may say what it waits for; {more_time}",
         _PROTOCOL: other_server,
         "too many connections": "close other sessions, or raise the server's limit",
         "authentication": f"correct user and password: USER:PASSWORD@ in the URL, or the password "

@@ -18,7 +18,7 @@ from assay.bibsql.commands.sql_script import table_options
 from assay.bibsql.commands.update_lock import lock_conflicts_named, update_lock
 from assay.cli.passwords import with_passwords
 from assay.dialects.protocol import Dialect, LimitsWaiting
-from assay.errors import FULL_DISK_HINT, ArgumentError, AssayError, SystemDied
+from assay.errors import ArgumentError, AssayError, SystemDied, SystemRefused
 from assay.experiment import Experiment, SystemChoice
 from assay.experiment.settings import system_choice
 from assay.files import paths
@@ -160,7 +160,9 @@ def _unchanged(place: str, dialect: Dialect, wait_s: float) -> Iterator[None]:
         try:
             yield
         except AssayError as error:
-            if error.hint == FULL_DISK_HINT:  # where there is no storage to choose
+            if (
+                isinstance(error, SystemRefused) and error.is_of_full_disk
+            ):  # there is no storage to choose
                 error.hint = "free space where the database is; nothing has changed"
             if isinstance(error, SystemDied) and error.hint is None:
                 error.hint = (

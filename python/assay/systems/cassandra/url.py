@@ -55,6 +55,7 @@ EXPECTED = Server(
     "one that takes only encrypted sessions may stay silent: tls=require",
     socket="host and port",
     tls_required="tls=require",
+    more_time="connect_timeout=60",
     fix_of=_fix_of,
     other_cause=_other_cause,
     begins_with_tls=True,
@@ -85,7 +86,7 @@ def address_of(url: str) -> Address:
         raise ArgumentError(
             f"{found.spelled('cert_file')}: expected its key as well", hint="key_file=FILE"
         )
-    named = ("host", "port", "user", "tls", *_TLS_FILES)
+    named = ("host", "port", "user", "tls", "connect_timeout", *_TLS_FILES)
     origins = {"host": "default", "port": "default", "tls": "default"} | {
         name: origin for name in named if (origin := found.origin(name))
     }

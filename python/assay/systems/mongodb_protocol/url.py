@@ -64,6 +64,7 @@ def expected(title: str) -> Server:
         "one that takes only encrypted sessions may stay silent: tls=true",
         socket="the path of the socket",
         tls_required="tls=true",
+        more_time="connectTimeoutMS=60000",
         fix_of=_fix_of,
         other_cause=_no_other_cause,
         begins_with_tls=True,
@@ -155,6 +156,7 @@ def _connect_timeout_s(found: Sourced) -> float:
 
 def _origins(found: Sourced, unix: str | None) -> dict[str, str]:
     names = ["user", "database", "authSource", "authMechanism", "w", "journal", "readConcernLevel"]
+    names += ["connectTimeoutMS"]
     names += ["host"] if unix else ["host", "port", "tls", *_TLS_FILES]
     defaults: Mapping[str, str] = {"host": "default", "port": "default", "tls": "default"}
     origins = {name: found.origin(name) or defaults.get(name, "") for name in names}

@@ -82,6 +82,7 @@ def expected(product: Product) -> Server:
         "correct scheme, host and port in the URL",
         socket="the socket's file (socket=FILE)",
         tls_required="ssl-mode=REQUIRED",
+        more_time="connect-timeout=60",
         fix_of=refused_login.fix_of,
         other_cause=refused_login.other_cause,
     )

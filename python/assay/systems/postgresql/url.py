@@ -79,6 +79,7 @@ EXPECTED = Server(
     "correct scheme, host and port in the URL",
     socket="the socket's folder",
     tls_required="sslmode=require",
+    more_time="connect_timeout=60",
     fix_of=refused_login.fix_of,
     other_cause=refused_login.other_cause,
 )
