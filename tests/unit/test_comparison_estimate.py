@@ -11,7 +11,6 @@ import pytest
 from scipy import stats
 
 from assay.comparison.adjusting import benjamini_hochberg, holm
-from assay.comparison.metrics import METRICS
 from assay.judge.estimate import (
     CONFIDENCE,
     SIGNIFICANCE,
@@ -20,6 +19,7 @@ from assay.judge.estimate import (
     independent,
     paired,
 )
+from assay.metrics.catalogue import COMPARED
 
 A = (100.0, 104.0, 97.0, 101.0, 99.0)
 B = (91.0, 96.0, 90.0, 92.5, 88.0)
@@ -63,7 +63,7 @@ def test_values_that_never_vary_have_an_interval_without_width() -> None:
 
 def test_counts_and_rounded_values_that_are_equal_by_chance_make_no_difference() -> None:
     """Two repetitions with 1 error each, and two with 2; latencies one bucket apart."""
-    count, latency = METRICS["failed"], METRICS["latency_p50_ns"]
+    count, latency = COMPARED["failed"], COMPARED["latency_p50_ns"]
     for design in (independent, paired):
         few = design([1, 1], [2, 2], count.least_deviation).p_value
         many = design([900, 900], [1800, 1800], count.least_deviation).p_value

@@ -12,10 +12,11 @@ import invented_records as invented
 import pytest
 
 from assay import comparison
-from assay.comparison import conditions, metrics, trend
+from assay.comparison import conditions, trend
 from assay.comparison.conditions import Answer
 from assay.comparison.values import Comparison
 from assay.errors import ArgumentError
+from assay.metrics import catalogue
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.build import build
 from assay.report.cells import cell_runs
@@ -97,11 +98,11 @@ def test_a_gate_on_a_type_sees_what_the_whole_hides(made: Comparison) -> None:
 
 def test_a_metric_of_the_whole_run_has_no_types() -> None:
     with pytest.raises(ArgumentError, match="size_on_disk_bytes is of a whole run"):
-        metrics.metric("size_on_disk_bytes[insert]")
+        catalogue.metric("size_on_disk_bytes[insert]")
     with pytest.raises(ArgumentError, match="no metric"):
-        metrics.metric("latency_p98_ns[insert]")
-    assert metrics.metric("latency_p99_ns[new order]").label == "p99 latency of new order"
-    assert metrics.metric("throughput_per_s[insert]").label == "throughput of insert"
+        catalogue.metric("latency_p98_ns[insert]")
+    assert catalogue.metric("latency_p99_ns[new order]").label == "p99 latency of new order"
+    assert catalogue.metric("throughput_per_s[insert]").label == "throughput of insert"
 
 
 def test_a_comparison_shows_the_type_that_differs_alone(made: Comparison) -> None:

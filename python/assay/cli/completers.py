@@ -131,9 +131,9 @@ def dialect(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Ite
 
 def metric(_ctx: click.Context, _parameter: click.Parameter, typed: str) -> Items:
     """The names of metrics that are compared."""
-    from assay.comparison.metrics import METRICS
+    from assay.metrics.catalogue import COMPARED
 
-    found = METRICS.values()
+    found = COMPARED.values()
     return [
         CompletionItem(one.name, help=one.meaning) for one in found if one.name.startswith(typed)
     ]

@@ -13,9 +13,8 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assay.comparison import knees, metrics, ranked_cells, undecided
+from assay.comparison import knees, ranked_cells, undecided
 from assay.comparison.knees import Knee
-from assay.comparison.metrics import Metric
 from assay.comparison.ranked_cells import Cell, Levels
 from assay.comparison.side_cells import SideCell
 from assay.comparison.stage import Asked, compared_cell
@@ -24,6 +23,9 @@ from assay.comparison.verdicts import with_verdicts
 from assay.experiment import Scalar
 from assay.judge.estimate import Design
 from assay.judge.verdict import RunVerdict
+from assay.metrics import catalogue
+from assay.metrics.clients import THROUGHPUT
+from assay.metrics.metric import Metric
 from assay.plan import cell_names
 from assay.record import ExperimentRecord, RunRecord
 
@@ -138,7 +140,7 @@ def _knees(
     for place, cells in by_place.items():
         ranked = [cell for cell in cells if not cell.why_not_ranked]
         runs = [run for cell in ranked for run in cell.measured]
-        if undecided.why_undecided(runs) or metrics.primary(runs) is not metrics.THROUGHPUT:
+        if undecided.why_undecided(runs) or catalogue.primary(runs) is not THROUGHPUT:
             continue
         curve = [(int(cell.levels["clients"]), cell.measured) for cell in ranked]
         if (found := knees.knee(curve)) is not None:

@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 
-from assay.comparison import metrics
-from assay.comparison.metrics import Metric
 from assay.comparison.values import Compared, ComparedCell, Comparison
 from assay.errors import ArgumentError
 from assay.judge.kinds import ENOUGH_REPETITIONS
 from assay.judge.samples import NOT_REACHED, UNREACHED
+from assay.metrics import catalogue
+from assay.metrics.metric import Metric
 from assay.text import units
 
 _CONDITION = re.compile(
@@ -92,7 +92,7 @@ def condition(text: str) -> Condition:
         raise ArgumentError(f"expected a ratio above 0, found {text!r}", hint=_EXAMPLES)
     return Condition(
         " ".join(text.split()),
-        metrics.metric(found["metric"]),
+        catalogue.metric(found["metric"]),
         found["sign"],
         limit,
         bool(found["x"]),

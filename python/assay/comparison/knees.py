@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.comparison.adjusting import holm
-from assay.comparison.metrics import THROUGHPUT
 from assay.comparison.pairs import interleaved
 from assay.comparison.ratios import compared
 from assay.judge.estimate import SIGNIFICANCE, Estimate
+from assay.metrics.clients import THROUGHPUT
 from assay.record import RunRecord
 from assay.text import units
 

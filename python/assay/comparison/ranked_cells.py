@@ -7,10 +7,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.comparison import factors, metrics
+from assay.comparison import factors
 from assay.durability.values import MEANINGS, NOT_MEASURED
 from assay.experiment import Scalar
 from assay.judge import durability, steadiness
+from assay.metrics import catalogue
 from assay.plan.cell_names import CACHE
 from assay.record import RunRecord
 
@@ -91,7 +92,7 @@ def best(cells: Sequence[Cell]) -> Cell:
     ]
     if not ranked:
         return cells[0]
-    metric = metrics.primary([run for cell in ranked for run in cell.measured])
+    metric = catalogue.primary([run for cell in ranked for run in cell.measured])
     classes = [name for name in (cell.durability for cell in ranked) if name not in _WITHOUT_CLASS]
     lower = {name for name in classes if name != min(classes, key=_rank)}
     medians = {

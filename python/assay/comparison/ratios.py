@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assay.comparison.metrics import Metric
 from assay.comparison.pairs import Pairs
 from assay.comparison.values import Compared
 from assay.judge.estimate import Estimate, center, independent, paired
 from assay.judge.samples import UNREACHED
+from assay.metrics.metric import Metric
 from assay.record import RunRecord
 
 
@@ -41,7 +41,7 @@ def _estimate(
     if not a or not b or min(*a, *b) <= 0 or max(*a, *b) == UNREACHED:
         return None
     if pairs is not None and metric.measured_once is None:
-        both = [(metric.value(left), metric.value(right)) for left, right in pairs]
+        both = [(metric.result(left), metric.result(right)) for left, right in pairs]
         whole = [(left, right) for left, right in both if left and right]
         if len(whole) > 1:
             lefts, rights = zip(*whole, strict=True)
@@ -54,7 +54,7 @@ def _values(metric: Metric, runs: Sequence[RunRecord]) -> tuple[float, ...]:
     found = []
     seen = set()
     for run in runs:
-        value = metric.value(run)
+        value = metric.result(run)
         if value is None:
             continue
         if metric.measured_once is not None:

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from assay.comparison import differences, factors, metrics, offered_rates, pairs, sides, undecided
+from assay.comparison import differences, factors, offered_rates, pairs, sides, undecided
 from assay.comparison.limits_of_runs import reasons_of, worst_word
-from assay.comparison.metrics import METRICS, Metric
 from assay.comparison.ratios import compared
 from assay.comparison.side_cells import SideCell, side_cells
 from assay.comparison.unequal_cells import unequal_cells
@@ -19,6 +18,9 @@ from assay.comparison.verdicts import with_verdicts
 from assay.judge import answers
 from assay.judge.durability import MEMORY
 from assay.judge.estimate import Design
+from assay.metrics import catalogue
+from assay.metrics.catalogue import COMPARED
+from assay.metrics.metric import Metric
 from assay.text import units
 
 
@@ -53,12 +55,12 @@ def compare(
         a, b, factor = sides.at_levels(a, b, between)
     assert b is not None
     sides.insist_on_other_runs(a, b)
-    asked = Asked(factor, None if metric is None else metrics.metric(metric), despite)
+    asked = Asked(factor, None if metric is None else catalogue.metric(metric), despite)
     of_a, of_b = side_cells(a, factor), side_cells(b, factor)
     shared = [identity for identity in of_a if identity in of_b]
     named = factors.names([of_a[identity].first for identity in shared], factor)
     cells = [
-        compared_cell(name, of_a[identity], of_b[identity], asked, METRICS.values(), of_types=True)
+        compared_cell(name, of_a[identity], of_b[identity], asked, COMPARED.values(), of_types=True)
         for name, identity in zip(named, shared, strict=True)
     ]
     machines = differences.of_machines(a, b)
@@ -87,8 +89,8 @@ def compared_cell(
     """Without verdicts on its metrics. ``beside``: those to compare, with the primary one;
     ``of_types``: of each transaction type as well."""
     both = [*a.measured, *b.measured]
-    beside = [*beside, *(metrics.of_types(both) if of_types else ())]
-    chosen = asked.metric or metrics.primary(both)
+    beside = [*beside, *(catalogue.of_types(both) if of_types else ())]
+    chosen = asked.metric or catalogue.primary(both)
     matched = pairs.interleaved(a.placed_measured, b.placed_measured)
     others = [one for one in beside if one.name != chosen.name]
     first, *rest = (

@@ -12,14 +12,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from assay.comparison import differences, factors, metrics
+from assay.comparison import differences, factors
 from assay.comparison.change_points import LEAST_VALUES, change_points
 from assay.comparison.limits_of_runs import reasons_of, worst_word
-from assay.comparison.metrics import Metric
 from assay.comparison.values import Difference
 from assay.judge.estimate import Estimate, center, independent
 from assay.judge.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
+from assay.metrics import catalogue
+from assay.metrics.metric import Metric
 from assay.record import RunRecord, run_names
 
 
@@ -98,7 +99,7 @@ Found = Sequence[tuple[str, RunRecord]]
 
 def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) -> list[Trend]:
     """Of each cell, in the order of its first run."""
-    main = None if metric is None else metrics.metric(metric)
+    main = None if metric is None else catalogue.metric(metric)
     cells: dict[str, list[tuple[str, RunRecord]]] = {}
     placed = sorted(found, key=lambda one: one[1].begun_unix_ns or 0)
     runs_named = run_names.of_records([run for _, run in placed])
@@ -112,8 +113,8 @@ def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) ->
 
 def _trend(name: str, runs: Found, main: Metric | None) -> Trend:
     counted = [one for one in runs if one[1].evidence.is_measured and one[1].verdict != "invalid"]
-    chosen = main or metrics.primary([run for _, run in counted])
-    counted = [one for one in counted if chosen.value(one[1]) not in (None, UNREACHED)]
+    chosen = main or catalogue.primary([run for _, run in counted])
+    counted = [one for one in counted if chosen.result(one[1]) not in (None, UNREACHED)]
     of_experiments: dict[tuple[str, int], list[RunRecord]] = {}
     seen = set()
     for record, run in counted:
@@ -148,7 +149,7 @@ def _point(
     differs = differences.of_following_runs(previous, runs[0]) if previous else ()
     begin = _stretches(before)[-1][0]
     comparable = () if differences.leave_no_verdict(differs) else before[begin:]
-    values = tuple(float(value) for run in runs if (value := metric.value(run)) is not None)
+    values = tuple(float(value) for run in runs if (value := metric.result(run)) is not None)
     return Point(
         record=record,
         experiment=runs[0].experiment_id,

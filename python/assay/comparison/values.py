@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
-from assay.comparison.metrics import Metric
 from assay.judge.estimate import Estimate
 from assay.judge.samples import UNREACHED
 from assay.judge.verdict import RunVerdict
+from assay.metrics.metric import Metric
 from assay.record import ExperimentRecord, RunRecord
 
 NOT_KNOWN = "not known"

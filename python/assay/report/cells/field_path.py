@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
-from assay.comparison import metrics
+from assay.metrics import clients
 from assay.observation import Latency
 from assay.record import RunRecord
 from assay.report.cells import percentiles
 
 SAMPLES, DATA, MOST_OF_A_FILE = "samples", "data", "open_files.most"
-ELAPSED = metrics.ELAPSED.name
+ELAPSED = clients.ELAPSED.name
 ENDED_BY_DURATION = "ended by its duration"
 """In place of the elapsed time of a run that was asked to last so long."""
 EARLIER = {"response_time": "latency"}
@@ -46,7 +46,7 @@ def value(run: RunRecord, key: str) -> Any:
 
 def result(run: RunRecord, key: str) -> Any:
     """The value as a result of the test: an elapsed time is none where a duration was asked for."""
-    return metrics.ELAPSED.value(run) if key == ELAPSED else value(run, key)
+    return clients.ELAPSED.result(run) if key == ELAPSED else value(run, key)
 
 
 def why_none(run: RunRecord, key: str) -> str:

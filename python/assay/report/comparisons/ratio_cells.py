@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from assay.comparison.metrics import Metric
 from assay.judge.estimate import Estimate
 from assay.judge.samples import NOT_REACHED, UNREACHED
+from assay.metrics.metric import Metric
 from assay.report.values import Cell, Number, absent, text
 from assay.text import units
 

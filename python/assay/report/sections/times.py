@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from assay.comparison import metrics
 from assay.judge.samples import SHARES
+from assay.metrics import catalogue
+from assay.metrics.clients import THROUGHPUT
 from assay.observation import AllOk, Latency, Observation, Resolution, TransactionReport
 from assay.report.cells import aggregates, cell_runs, percentiles, unequal_repetitions
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
@@ -89,7 +90,7 @@ def _over_repetitions(test: str, found: Sequence[CellRuns], names: Sequence[str]
         return aggregates.each(shown, time)
 
     def throughput(name: str) -> Aggregate:
-        metric = metrics.THROUGHPUT.of_type(name)
+        metric = catalogue.of_type(THROUGHPUT, name)
         key = aggregates.Key(metric.value, metric.unit, name=metric.name)
         return aggregates.median(key, with_range=True)
 

@@ -14,12 +14,11 @@ from dataclasses import replace
 
 from assay.judge.durability import HIGHEST
 from assay.judge.spread import median_of_all
-from assay.judge.steadiness import why_not_steady
+from assay.metrics import probed_flushes
+from assay.metrics.commits import commits_per_s, efficiency, why_none
 from assay.observation import Observation
-from assay.record import RunRecord
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
-from assay.report.storages import probed_flushes
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent, judged
 from assay.text import units
 
@@ -74,43 +73,12 @@ def section(test: str, found: Sequence[CellRuns]) -> Section | None:
     return Section("Commit efficiency", (), (table,))
 
 
-def commits_per_s(driven: Observation) -> float | None:
-    """None where it is not known; 0 where the transactions only read."""
-    if driven.commits is None or not driven.elapsed_ns:
-        return None
-    return driven.commits / (driven.elapsed_ns / 1e9)
-
-
 def flushes_per_commit(driven: Observation) -> float | None:
     """Of the device under the data; None where they were not counted, or nothing was committed."""
     device = driven.device_cost
     if device is None or device.flushes is None or not driven.commits:
         return None
     return device.flushes / driven.commits
-
-
-def efficiency(run: RunRecord) -> float | None:
-    """None where `why_none` has a reason."""
-    commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
-    if commits is None or flushes is None or why_none(run):
-        return None
-    return commits / flushes.per_s
-
-
-def why_none(run: RunRecord) -> str:
-    """Why commits and flushes of the run are not divided; empty: they are."""
-    commits, flushes = _commits_per_s(run), probed_flushes.of_run(run)
-    if flushes is None:
-        return probed_flushes.why_none(run) or "not probed"
-    if not flushes.per_s:
-        return "the probe did no flushes"
-    if commits is None:
-        return "commits are not known"
-    return why_not_steady(run.warnings) if commits else "nothing was committed"
-
-
-def _commits_per_s(run: RunRecord) -> float | None:
-    return commits_per_s(run.driven) if run.driven else None
 
 
 def of_cell(cell: CellRuns) -> float | None:

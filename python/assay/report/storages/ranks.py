@@ -12,11 +12,12 @@ from assay.judge.rank_correlation import LEAST_PAIRS, kendall_tau
 from assay.judge.ranks import ranks
 from assay.judge.spread import Spread, spread
 from assay.judge.steadiness import why_not_steady
+from assay.metrics import probed_flushes
+from assay.metrics.commits import commits_per_s
 from assay.record import RunRecord
 from assay.report.cells import aggregates, cell_runs
 from assay.report.cells.cell_runs import STORAGE, CellRuns
 from assay.report.sections import device
-from assay.report.storages import commit_efficiency, probed_flushes
 from assay.report.values import Cell, Column, Number, Row, Section, Table, absent
 from assay.text import units
 
@@ -115,9 +116,7 @@ def of_cells(found: Sequence[CellRuns]) -> Iterator[Ranks]:
 
 
 def _of_alike(cells: Sequence[CellRuns]) -> Ranks:
-    commits = any(
-        commit_efficiency.commits_per_s(run.driven) for _, run in cell_runs.middle_runs(cells)
-    )
+    commits = any(commits_per_s(run.driven) for _, run in cell_runs.middle_runs(cells))
     ranked, left_out = [], []
     apart = any(
         undecided.one_after_the_other(one.measured, other.measured)

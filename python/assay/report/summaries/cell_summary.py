@@ -10,18 +10,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.comparison import metrics, offered_rates
+from assay.comparison import offered_rates
 from assay.experiment import Scalar
 from assay.judge import Verdict
 from assay.judge.offered_rate import OfferedRate
 from assay.judge.samples import UNREACHED
 from assay.judge.spread import spread
+from assay.metrics import catalogue, clients, probed_flushes
 from assay.provision.deployment import PRIMARY
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import aggregates, cell_runs, cold, declaration, durability
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
 from assay.report.sections import device
-from assay.report.storages import commit_efficiency, probed_flushes
+from assay.report.storages import commit_efficiency
 from assay.report.summaries import latency_words
 from assay.report.summaries.latency_words import TOGETHER
 from assay.text import units
@@ -133,18 +134,18 @@ def _server(runs: Sequence[RunRecord]) -> str:
     return "; ".join(dict.fromkeys(said))
 
 
-_COLUMN_OF = {metrics.THROUGHPUT: "TPS", metrics.P99: "p99", metrics.ELAPSED: ELAPSED}
+_COLUMN_OF = {clients.THROUGHPUT: "TPS", clients.P99: "p99", clients.ELAPSED: ELAPSED}
 
 
 def _bar(cell: CellRuns) -> tuple[str, float] | None:
     """Of the metric by which comparisons judge the cell."""
     runs = list(cell.measured)
     is_cold = cold.is_timed(cell)
-    title = _COLUMN_OF.get(metrics.primary(runs)) if runs and not is_cold else None
+    title = _COLUMN_OF.get(catalogue.primary(runs)) if runs and not is_cold else None
     if title is None:
         return None
-    metric = metrics.primary(runs)
-    known = [value for run in runs if (value := metric.value(run)) is not None]
+    metric = catalogue.primary(runs)
+    known = [value for run in runs if (value := metric.result(run)) is not None]
     middle = statistics.median(known) if known else UNREACHED
     return None if middle == UNREACHED else (title, middle)
 

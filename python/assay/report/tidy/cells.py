@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from assay.comparison.metrics import METRICS, Metric
 from assay.judge import CellVerdict, required_rate
 from assay.judge.required_rate import Kept
 from assay.judge.samples import UNREACHED
 from assay.judge.spread import Spread, median_of_all
+from assay.metrics import catalogue
+from assay.metrics.catalogue import OF_TYPES
+from assay.metrics.metric import Metric
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import DrivenRun
 from assay.report.sections.precision import CellPrecision
@@ -90,7 +92,7 @@ def _type_columns(metric: Metric) -> list[TidyColumn]:
 
     def of(which: Callable[[Sequence[float]], float]) -> Callable[[TypeRow], Value]:
         def value(row: TypeRow) -> Value:
-            read = metric.of_type(row.name).value
+            read = catalogue.of_type(metric, row.name).result
             found = [read(run) for run in row.runs]
             known = [one for one in found if one is not None and one != UNREACHED]
             return which(known) if known and len(known) == len(found) else None
@@ -114,7 +116,7 @@ TRANSACTION_TYPES = [
     never_null("cell", "string", "fingerprint", lambda row: row.cell),
     never_null("transaction", "string", "type", lambda row: row.name),
     never_null("measured", "integer", "repetitions", lambda row: len(row.runs)),
-    *(column for one in METRICS.values() if one.of_work for column in _type_columns(one)),
+    *(column for one in OF_TYPES for column in _type_columns(one)),
 ]
 
 

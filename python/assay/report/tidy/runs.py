@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from assay.judge import machine_states
+from assay.metrics.commits import efficiency
 from assay.observation import AllOk, Observation
 from assay.record import RunRecord
-from assay.report.storages import commit_efficiency
 from assay.report.tidy.columns import OUTCOMES, TidyColumn, attribute, never_null, of, path
 from assay.report.tidy.factors import LATENCY, STORAGE_IN_FORCE, verdict
 
@@ -180,7 +180,7 @@ RUNS = [
     TidyColumn(
         "commit_efficiency", "number",
         "commits per second, divided by the flushes per second of the storage's probe",
-        commit_efficiency.efficiency,
+        efficiency,
     ),
     TidyColumn(
         "probe_begun_unix_ns", "integer", "of the storage's probe; null: not probed",

@@ -1,0 +1,133 @@
+"""A metric: its name, unit and meaning, how it is read, which direction is better, and how the
+repetitions of a cell are summarised."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, NamedTuple
+
+
+class Words(NamedTuple):
+    """What a metric's difference is called."""
+
+    better: str
+    worse: str
+
+
+SPEED = Words("faster", "slower")
+SIZE = Words("smaller", "larger")
+WAIT = Words("shorter", "longer")
+COUNT = Words("fewer", "more")
+USE = Words("less", "more")
+
+
+class Over(Enum):
+    """How the values of a cell's repetitions make one."""
+
+    SPREAD = "median, least and greatest"
+    MEDIAN = "median"
+    LEAST = "least"
+    GREATEST = "greatest"
+    SUM = "sum"
+
+
+Value = int | float | None
+Read = Callable[[Any], Value]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A value is None where there is none."""
+
+    name: str
+    """That of its column, with its unit; with ``[TYPE]`` that of a transaction type."""
+    unit: str
+    """``ns``, ``bytes``, ``per_s``, ``ratio`` or ``count``."""
+    meaning: str
+    value: Read
+    """Reads it from a `RunRecord`; `assay.judge.samples.UNREACHED` where a time is not reached."""
+    of_work: Read | None = None
+    """Reads it from a `Work`, so that it is one of groups and transaction types as well."""
+    null: str = ""
+    """When there is none, where its name does not say so."""
+    is_whole: bool = True
+    """Whether its values are whole numbers."""
+    is_never_null: bool = False
+    words: Words | None = None
+    """None: no direction is better, so that sides are not compared by it."""
+    is_more_better: bool = False
+    over: Over | None = None
+    """In the table of cells; None: it is not there."""
+    is_result: Callable[[Any, float], bool] = lambda _run, _value: True
+    """Whether the value of a run is one of its test: it is not what was asked for, and not the 0 of
+    what was not done or not seen."""
+    measured_once: Callable[[Any], Hashable] | None = None
+    """What runs share that have one measurement of it together (a load whose data several runs
+    use); None: each has its own."""
+    relative_resolution: float = 0.0
+    """Relative width of a bucket of the histogram: values closer than this are equal."""
+    least_samples: int = 1
+    """How many transactions it needs."""
+    exported: str = ""
+    """What OpenMetrics says of it; empty: it is not exported on its own."""
+    transaction: str = ""
+    """The type of its transactions; empty: it is of all."""
+
+    def result(self, run: Any) -> float | None:
+        """The value by which sides are compared; None where it is no result of the run's test."""
+        value = self.value(run)
+        return value if value is not None and self.is_result(run, value) else None
+
+    def of_type(self, transaction: str, value: Read) -> Metric:
+        """The same of one transaction type."""
+        name = f"{self.name}[{transaction}]"
+        return replace(self, name=name, value=value, transaction=transaction)
+
+    @property
+    def is_compared(self) -> bool:
+        return self.words is not None
+
+    @property
+    def kind(self) -> str:
+        """Its type in JSON Schema."""
+        return "integer" if self.is_whole else "number"
+
+    @property
+    def stem(self) -> str:
+        """Its name without the unit."""
+        return self.name.partition("[")[0].removesuffix(f"_{self.unit}")
+
+    @property
+    def label(self) -> str:
+        """In a sentence: ``throughput``, ``p99 latency of insert``, ``elapsed time``, ``size on
+        disk``."""
+        of = f" of {self.transaction}" if self.transaction else ""
+        if self.name.startswith("latency_"):
+            return f"{self.meaning}{of}"
+        noun = self.stem.replace("_", " ")
+        return (f"{noun} time" if self.unit == "ns" else noun) + of
+
+    @property
+    def is_speed(self) -> bool:
+        """Whether it says how fast the work was done, and not how long a part of it waited."""
+        return self.words == SPEED and not self.name.startswith("latency_")
+
+    def least_deviation(self, value: float) -> float:
+        """The standard deviation that the logarithm of a value has at least: of a count that of
+        rare events (Poisson), else the resolution, since rounding is the same in all
+        repetitions."""
+        return 1 / math.sqrt(value) if self.unit == "count" else self.relative_resolution
+
+    @property
+    def depends_on_machine(self) -> bool:
+        """Whether it changes with what else the machine does in the run: its times and rates."""
+        return self.unit in ("ns", "per_s") and self.measured_once is None
+
+    def word(self, ratio: float) -> str:
+        """What B is, compared with A; empty where no direction is better."""
+        if self.words is None:
+            return ""
+        return self.words.better if (ratio > 1) == self.is_more_better else self.words.worse
