@@ -3,15 +3,15 @@ scripts, which of them are refused, and what of this machine they lack."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assay.drive.prepare import Compiled, check_limits
-from assay.errors import ArgumentError
-from assay.load.prepare import check_rows
+from assay.errors import ArgumentError, ExperimentError
 from assay.plan import Plan, PlannedRun, only
 from assay.plan.only import Patterns
 from assay.plugin_failures import of_package
+from assay.registry import WORKLOAD_FILE
 from assay.report import check_declarations
 from assay.row_sources.protocol import row_source
 from assay.small_storages import warn_of_small_storages
@@ -56,7 +56,7 @@ def _preflight(workload: Workload, plan: Plan, patterns: Patterns) -> Preflight:
     check_declarations(workload)
     runs = only.chosen(plan, patterns)
     row_source(workload).check_input(plan.experiment.input_paths)
-    check_rows(workload, runs)
+    _check_rows(workload, runs)
     cache.check(runs)
     compiled = Compiled(workload)
     refusals = {
@@ -88,3 +88,32 @@ def refuse_missing(workload: Workload, found: Preflight, load_sessions: int | No
                 raise ArgumentError(found.refusals[run.position])
     found.available.refuse_missing()
     check_limits(workload, found.runs, load_sessions)
+
+
+def _check_rows(workload: Workload, runs: Sequence[PlannedRun]) -> None:
+    """Raises `ExperimentError` where the tables of a run cannot be made with its parameters or not
+    be updated as its test requires, and `ArgumentError` where the test sizes the buffer of a server
+    by URL."""
+    source = row_source(workload)
+    for run in runs:
+        steps = workload.test(run.cell.test).steps
+        why = source.refuse_update(workload) if any(step.updates_rows for step in steps) else None
+        if why is not None:
+            raise ExperimentError(
+                f"the test {run.cell.test} updates its rows: {why}",
+                file=workload.folder / WORKLOAD_FILE,
+                hint="leave the step update out",
+            )
+        if run.cell.system.url and workload.test(run.cell.test).buffer_ratio(run.cell.parameters):
+            raise ArgumentError(
+                f"{workload.full_name(run.cell.test)} starts its server again with a buffer made "
+                f"for its data, and {run.cell.system.label} is not started by Assay",
+                hint=_with_its_buffer(workload, run),
+            )
+    source.check(workload, [run.cell.parameters for run in runs])
+
+
+def _with_its_buffer(workload: Workload, run: PlannedRun) -> str:
+    ratio = workload.test(run.cell.test).data_to_buffer
+    own = f"leave its buffer as it is (--set {ratio}=0), " if isinstance(ratio, str) else ""
+    return f"{own}name the system instead of its URL, or another test"

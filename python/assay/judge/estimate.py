@@ -4,8 +4,8 @@ All is done on logarithms, since a ratio is asked for: the estimate is the ratio
 means. *Paired*: the k-th values of both sides were measured one after the other; the mean of their
 log-ratios has a t interval with n - 1 degrees of freedom, and what changes slowly on the machine
 cancels in each pair. *Independent*: Welch's t interval of the difference of the mean logarithms
-(`assay.judge.welch`). *Single*: one value on a side, so that nothing is known of how values vary,
-and there is no interval.
+(B. L. Welch, Biometrika 34, 1947), which allows each side its own variance. *Single*: one value on
+a side, so that nothing is known of how values vary, and there is no interval.
 
 Two or three values may be equal by chance, where they are counts or rounded. So the variance of a
 side is taken to be at least what counting or rounding alone causes (`LeastDeviation`).
@@ -19,7 +19,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from assay.judge import welch
 from assay.text import units
 
 SIGNIFICANCE = 0.02
@@ -147,7 +146,7 @@ def independent(
         max(statistics.variance(of_side), _mean_square(side, least_deviation))
         for of_side, side in zip(logs, (a, b), strict=True)
     ]
-    variance, degrees_of_freedom = welch.uncertainty(variances, [len(a), len(b)])
+    variance, degrees_of_freedom = _uncertainty(variances, [len(a), len(b)])
     within = sum(variance * (len(side) - 1) for variance, side in zip(variances, logs, strict=True))
     return Estimate(
         Design.INDEPENDENT,
@@ -194,3 +193,12 @@ def _exp(value: float) -> float:
         return math.exp(value)
     except OverflowError:
         return math.inf
+
+
+def _uncertainty(variances: Sequence[float], counts: Sequence[int]) -> tuple[float, float]:
+    """The variance of the difference of the means of two samples, and its degrees of freedom
+    (Welch 1947). Each count is 2 at least."""
+    parts = [variance / count for variance, count in zip(variances, counts, strict=True)]
+    squares = sum(part**2 / (count - 1) for part, count in zip(parts, counts, strict=True))
+    variance = sum(parts)
+    return variance, variance**2 / squares if squares else sum(counts) - 2

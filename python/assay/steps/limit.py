@@ -1,17 +1,30 @@
-"""Opens sessions until one is refused, with the system's default limit and with it raised."""
+"""Opens sessions until one is refused, with the system's default limit and with it raised.
+
+Experiment B7 (Beebe 2011, section 6): one server refused already at 16 jobs and another soon after,
+both with a default limit of 100; both limits were raised to 1000.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
 
-from assay.drive import limit
+from assay import _engine
+from assay.observation import LimitReport
+from assay.observation.other_reports import SessionsFound
+from assay.observation.shape import read
+from assay.provision import engine_calls
 from assay.provision.deployment import Deployment
+from assay.provision.session import raise_as_ours
 from assay.provision.stage import provision
 from assay.steps.context import RunState
 from assay.workload.steps import Step
+
+_DeploymentOpener = Callable[[int | None], AbstractContextManager[Deployment]]
+"""Starts a fresh deployment with a limit for that many clients; None: with the system's default."""
 
 
 @dataclass(frozen=True)
@@ -34,4 +47,20 @@ class Limit(Step):
                 yield deployment
 
         context.progress.stage(f"provision {cell.system.label}")
-        state.observed(self.label, limit.observe(open_deployment, cell.clients))
+        state.observed(self.label, _observe(open_deployment, cell.clients))
+
+
+def _observe(open_deployment: _DeploymentOpener, upto: int) -> LimitReport:
+    """Opens sessions one by one, up to ``upto``, with the default limit and with it raised."""
+    return LimitReport(
+        upto, _probe(open_deployment, None, upto), _probe(open_deployment, upto, upto)
+    )
+
+
+def _probe(open_deployment: _DeploymentOpener, connections: int | None, upto: int) -> SessionsFound:
+    with open_deployment(connections) as deployment:
+        try:
+            report = json.loads(engine_calls.probe(deployment.address.for_engine(), upto))
+        except _engine.EngineError as error:
+            raise_as_ours(error)
+        return read(SessionsFound, {"limit": deployment.connection_limit, **report}, "probe")

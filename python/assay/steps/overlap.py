@@ -14,7 +14,7 @@ from typing import ClassVar, Self
 
 from msgspec import structs
 
-from assay.check.concurrency import check_concurrency
+from assay.check.answers import Check
 from assay.drive import pacing
 from assay.drive.document import document_of, scripts_of
 from assay.drive.pacing import Pace
@@ -98,7 +98,7 @@ class Overlap(Step):
             most_at_once=max(together),
         )
         asked.keep(structs.replace(observation, reference=report))
-        state.checked([check_concurrency(report, expected)])
+        state.checked([_check(report, expected)])
 
 
 class _Asked:
@@ -145,3 +145,18 @@ class _Asked:
         store.driving(self._document)
         self._state.observed(self._step.label, observation)
         keep_samples(self._state, [Part(observation, self._samples)])
+
+
+def _check(report: ReferenceReport, expected: int) -> Check:
+    """Whether as many clients worked at the same time as the test requires."""
+    at_once = report.least_at_once or 0
+    is_enough = at_once >= expected
+    note = "" if is_enough else f"clients started too far apart: {expected} at once expected"
+    return Check(
+        id="at once",
+        title="clients at work whenever one starts",
+        expected=expected,
+        found=at_once,
+        ok=is_enough,
+        note=note,
+    )

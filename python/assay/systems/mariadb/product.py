@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from assay.errors import Bug
 from assay.provision.deployment import Address
 from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
-from assay.systems.mariadb import data_directory, installation, removed
+from assay.systems.mariadb import installation, removed
 from assay.systems.mysql_protocol.buffer import KEYS, POOL, Buffer
 from assay.systems.mysql_protocol.meaning import Described
 from assay.systems.mysql_protocol.product import Product, Programs
@@ -17,6 +18,13 @@ from assay.systems.protocol import OptionSpec, ServerDirectory
 _DESCRIPTIONS_QUERY = """
 SELECT variable_name, variable_type, enum_value_list FROM information_schema.system_variables
 """
+
+_DIRECTORY_SETTINGS = """
+    aria_log_dir_path innodb_checksum_algorithm innodb_data_file_path innodb_data_home_dir
+    innodb_file_per_table innodb_log_group_home_dir innodb_page_size innodb_undo_directory
+    innodb_undo_tablespaces lower_case_table_names
+"""
+"""What a data directory is made with."""
 
 _TLS = {
     "off": ["--skip-ssl"],
@@ -57,7 +65,7 @@ class MariadbProduct(Product):
         "aria": r"aria_log\.\d+|aria_log_control",
     }
     least_directory_bytes = 110 << 20  # redo log 96 MiB, system tablespace 12 MiB, catalogue
-    settings_of_the_directory = data_directory.SETTINGS
+    settings_of_the_directory = frozenset(_DIRECTORY_SETTINGS.split())
     settings_of_assay: Mapping[str, str] = {}
     checking_arguments = ("--verbose", "--help")
     default_table_open_cache = 2000
@@ -87,7 +95,22 @@ class MariadbProduct(Product):
         log: Path,
         arguments: list[str],
     ) -> list[str | Path]:
-        return data_directory.command(programs, directory, temporary, log, arguments)
+        if programs.installer is None:
+            raise Bug("MariaDB's programs were found without the one that makes a data directory")
+        # The program ends with a page of advice, so that its reasons must be looked for further up.
+        into_log: list[str | Path] = ["/bin/sh", "-c", 'exec "$@" > "$0" 2>&1', log]
+        return [
+            *into_log,
+            programs.installer,
+            "--no-defaults",
+            # A shell script, which loses blanks and backslashes on the way.
+            f"--datadir={directory.plain_root / directory.data.name}",
+            f"--tmpdir={temporary}",
+            "--auth-root-authentication-method=normal",
+            "--skip-test-db",
+            *programs.base_arguments,
+            *arguments,
+        ]
 
     def server_arguments(self) -> list[str]:
         # From version 11.4 on it would make itself a key for TLS at each start, for seconds.

@@ -9,7 +9,7 @@ from pathlib import Path
 from assay.provision.deployment import Address
 from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
-from assay.systems.mysql import data_directory, installation, removed
+from assay.systems.mysql import installation, removed
 from assay.systems.mysql_protocol.buffer import KEYS, POOL, Buffer
 from assay.systems.mysql_protocol.meaning import Described
 from assay.systems.mysql_protocol.product import Product, Programs
@@ -17,6 +17,13 @@ from assay.systems.options import rounded_up
 from assay.systems.protocol import OptionSpec, ServerDirectory
 
 _KINDS_QUERY = "SELECT variable_name, data_type FROM performance_schema.variables_metadata"
+
+_DIRECTORY_SETTINGS = """
+    innodb_data_file_path innodb_data_home_dir innodb_directories innodb_doublewrite_dir
+    innodb_file_per_table innodb_log_group_home_dir innodb_page_size innodb_undo_directory
+    lower_case_table_names
+"""
+"""What a data directory is made with."""
 
 _TLS = {
     "off": "DISABLED",
@@ -66,7 +73,7 @@ class MysqlProduct(Product):
         # catalogue (mysql.ibd) is the server's own.
         "innodb": r"ibdata\d+|undo_\d+|#innodb_redo|#ib_\d+_\d+\.dblwr",
     }
-    settings_of_the_directory = data_directory.SETTINGS
+    settings_of_the_directory = frozenset(_DIRECTORY_SETTINGS.split())
     settings_of_assay: Mapping[str, str] = {
         # The sizes of tables are asked for after a load and must not be a day old.
         "information_schema_stats_expiry": "0",
@@ -106,7 +113,17 @@ class MysqlProduct(Product):
         log: Path,
         arguments: list[str],
     ) -> list[str | Path]:
-        return data_directory.command(programs, directory, temporary, log, arguments)
+        return [
+            programs.server,
+            "--no-defaults",
+            *programs.base_arguments,
+            "--initialize-insecure",
+            f"--datadir={directory.data}",
+            f"--tmpdir={temporary}",
+            "--secure-file-priv=",
+            f"--log-error={log}",
+            *arguments,
+        ]
 
     def server_arguments(self) -> list[str]:
         # The folder that files may be written to by default is not there; the X protocol would
