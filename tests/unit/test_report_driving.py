@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from assay.experiment import Driving
 from assay.judge import warnings
 from assay.judge.kinds import Kind
+from assay.metrics import clients, work
 from assay.observation import Observation
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
@@ -429,8 +430,9 @@ def test_the_mean_latency_is_that_of_all_types_by_their_counts() -> None:
     mean = {**observations.latency(4, 0), "mean_ns": 20.0}
     of_all = {"count": 4, "latency": mean, "service_time": mean, "schedule_lag": None}
     observation = observations.observation(all_ok=of_all, outcomes=observations.outcomes(ok=4))
-    assert aggregates.mean_ns(observation) == 20.0
-    assert aggregates.mean_ns(observations.observation()) is None
+    assert clients.MEAN.of_work is not None
+    assert clients.MEAN.of_work(work.of_all(observation)) == 20.0
+    assert clients.MEAN.of_work(work.of_all(observations.observation())) is None
     assert replace(observation, elapsed_ns=2 * S).throughput_per_s == 2.0
     assert observation.throughput_per_s is None
 

@@ -87,6 +87,14 @@ LATENCIES = {
     for name, metric in times("latency", "latency", lambda work: work.latency).items()
 }
 P99, MEAN = LATENCIES["p99"], LATENCIES["mean"]
+UNANSWERED = _of_clients(
+    "latency_unanswered",
+    "count",
+    "of an open loop: transactions that were due and had no answer (skipped, unknown), which "
+    "are above every percentile",
+    lambda work: work.latency.unanswered if work.latency else None,
+    over=Over.SUM,
+)
 THROUGHPUT = _of_clients(
     "throughput_per_s",
     "per_s",
@@ -134,12 +142,5 @@ OF_CLIENTS = (
         name="reconnects", unit="count", meaning="of all clients", value=kept("reconnects")
     ),
     *LATENCIES.values(),
-    _of_clients(
-        "latency_unanswered",
-        "count",
-        "of an open loop: transactions that were due and had no answer (skipped, unknown), which "
-        "are above every percentile",
-        lambda work: work.latency.unanswered if work.latency else None,
-        over=Over.SUM,
-    ),
+    UNANSWERED,
 )  # fmt: skip

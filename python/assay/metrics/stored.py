@@ -67,7 +67,9 @@ def _backup(
     )  # fmt: skip
 
 
-REINSERTED = _space("reinserted_bytes", "after rows were deleted and inserted again")
+REINSERTED = _space(
+    "reinserted_bytes", "of the files, after all rows were deleted and inserted again"
+)
 SIZE_ON_DISK = _loaded(
     "size_on_disk_bytes", "bytes", "after the load", SIZE, "Data of the system, once loaded."
 )
@@ -101,8 +103,8 @@ OF_DATA = (
 )  # fmt: skip
 OF_REPORTS = (
     REINSERTED,
-    _space("deleted_bytes", "after they were deleted"),
-    _space("last_bytes", "after all cycles of this"),
+    _space("deleted_bytes", "of the files, after all rows were deleted"),
+    _space("last_bytes", "of the files, after all cycles of deleting and inserting"),
     _backup("size_bytes", "bytes", "of a backup", lambda report: report.size_bytes, SIZE),
     _backup(
         "longest_read_wait_ns", "ns", "longest wait of a read meanwhile",

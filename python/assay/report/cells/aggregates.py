@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from assay.judge import estimate, samples, verdict
-from assay.judge.samples import RELATIVE_RESOLUTION
+from assay.judge import estimate, verdict
+from assay.judge.samples import RELATIVE_RESOLUTION, UNREACHED
 from assay.judge.spread import middle_places, spread
-from assay.observation import Observation
+from assay.metrics import clients, stored
+from assay.metrics.metric import Metric
 from assay.record import RunRecord
 from assay.report.cells import cell_runs, field_path, percentiles
 from assay.report.cells.cell_runs import CellRuns, DrivenRun
@@ -69,22 +70,21 @@ def at(path: str) -> Key:
     return Key(lambda run: field_path.result(run, path), field_path.unit(path), path, is_of_load)
 
 
-def mean_ns(observation: Observation) -> float | None:
-    """Mean latency of all transactions that ended ok; None: of none, or some had no answer."""
-    return samples.known_ns(observation.all_ok.latency, "mean")
+def of_metric(metric: Metric) -> Key:
+    """Without the times that are not reached."""
+
+    def value(run: RunRecord) -> float | None:
+        found = metric.value(run)
+        return None if found == UNREACHED else found
+
+    is_of_load = metric.measured_once is not None
+    return Key(value, metric.unit, is_of_load=is_of_load, name=metric.name)
 
 
-THROUGHPUT = Key(
-    lambda run: run.driven.throughput_per_s if run.driven else None, "per_s", name="throughput"
-)
+THROUGHPUT = of_metric(clients.THROUGHPUT)
 ELAPSED = at("elapsed_ns")
-LATENCY = Key(lambda run: mean_ns(run.driven) if run.driven else None, "ns", name="latency")
-SIZE_ON_DISK = Key(
-    lambda run: run.data.size_on_disk_bytes if run.data else None,
-    "bytes",
-    name="size_on_disk",
-    is_of_load=True,
-)
+LATENCY = of_metric(clients.MEAN)
+SIZE_ON_DISK = of_metric(stored.SIZE_ON_DISK)
 LOAD_TIME = Key(
     lambda run: (run.data.made_ns or None) if run.data else None,
     "ns",

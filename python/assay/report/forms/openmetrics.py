@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, TextIO
 
 from assay.judge.samples import BY_NAME, needed_for
 from assay.judge.verdict import WORDS
+from assay.metrics.catalogue import METRICS
+from assay.metrics.metric import Metric
 from assay.observation.outcomes import OUTCOMES
 from assay.report.tidy.factors import SHOWN_IF_VARIED
 from assay.report.values import Report
@@ -35,6 +37,11 @@ class _Metric(NamedTuple):
     help: str
 
 
+_NS = 1e9
+_BASE_UNITS = {"ns": ("seconds", _NS), "bytes": ("bytes", 1.0), "ratio": ("ratio", 1.0)}
+"""Unit → what OpenMetrics has in its place, and how many of the one make one of the other."""
+
+
 class _Gauge(NamedTuple):
     column: str
     """Of the tidy table of runs."""
@@ -42,48 +49,19 @@ class _Gauge(NamedTuple):
     divided_by: float = 1
 
 
-_NS = 1e9
-_GAUGES = (
-    _Gauge(
-        "throughput_per_s",
-        _Metric("assay_throughput_per_second", "gauge", "", "Transactions that ended ok."),
-    ),
-    _Gauge(
-        "elapsed_ns",
-        _Metric("assay_elapsed_seconds", "gauge", "seconds", "Measurement, to the last end."),
-        _NS,
-    ),
-    _Gauge(
-        "ended_unix_ns",
-        _Metric("assay_run_ended_time_seconds", "gauge", "seconds", "Unix time of the run's end."),
-        _NS,
-    ),
-    _Gauge(
-        "size_on_disk_bytes",
-        _Metric("assay_size_on_disk_bytes", "gauge", "bytes", "Data of the system, once loaded."),
-    ),
-    _Gauge(
-        "client_cpu_per_transaction_ns",
-        _Metric(
-            "assay_client_cpu_per_transaction_seconds", "gauge", "seconds", "CPU time of clients."
-        ),
-        _NS,
-    ),
-    _Gauge(
-        "server_cpu_per_transaction_ns",
-        _Metric(
-            "assay_server_cpu_per_transaction_seconds", "gauge", "seconds", "CPU time of servers."
-        ),
-        _NS,
-    ),
-    _Gauge(
-        "commit_efficiency",
-        _Metric(
-            "assay_commit_efficiency_ratio", "gauge", "ratio",
-            "Commits per second, divided by the flushes per second of the storage's probe.",
-        ),
-    ),
-)  # fmt: skip
+def _gauge(metric: Metric) -> _Gauge:
+    unit, divided_by = _BASE_UNITS.get(metric.unit, ("", 1.0))
+    end = {"per_s": "_per_second", "count": ""}.get(metric.unit, f"_{unit}")
+    made = _Metric(f"assay_{metric.stem}{end}", "gauge", unit, metric.exported)
+    return _Gauge(metric.name, made, divided_by)
+
+
+_ENDED = _Gauge(
+    "ended_unix_ns",
+    _Metric("assay_run_ended_time_seconds", "gauge", "seconds", "Unix time of the run's end."),
+    _NS,
+)
+_GAUGES = (_ENDED, *(_gauge(metric) for metric in METRICS.values() if metric.exported))
 _OF_EXPERIMENT = {
     "runs_planned": _Metric("assay_runs_planned", "gauge", "", "Runs of the experiment."),
     "runs_ended": _Metric(

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assay.metrics.costs import CLIENT_CPU, SERVER_CPU
+from assay.metrics.metric import Metric
 from assay.observation import ClientCost, Observation, ServerCost
 from assay.record import RunRecord
 from assay.report.cells import cell_runs
@@ -99,9 +101,7 @@ NOT_KNOWN = "not known"
 
 def client_per_transaction(run: DrivenRun) -> Cell:
     """CPU time of the client's process."""
-    if not run.driven.has("client_cost"):
-        return absent("")
-    return _time(run.driven.client_cost.cpu_ns, run.driven.outcomes.ended)
+    return _measured(CLIENT_CPU, run) or absent("")
 
 
 def server_per_transaction(run: DrivenRun) -> Cell:
@@ -109,8 +109,18 @@ def server_per_transaction(run: DrivenRun) -> Cell:
     cost = run.driven.server_cost
     if cost is None:
         return absent(why_unseen(run.run))
-    cpu_ns = cost.known_cpu_ns
-    return absent(LESS_THAN_A_TICK) if cpu_ns is None else _time(cpu_ns, run.driven.outcomes.ended)
+    if cost.known_cpu_ns is None:
+        return absent(LESS_THAN_A_TICK)
+    return _measured(SERVER_CPU, run) or absent("")
+
+
+def _measured(metric: Metric, run: DrivenRun) -> Cell | None:
+    """A time for each transaction."""
+    value = metric.value(run.run)
+    if value is None:
+        return None
+    each = Number(value, metric.unit, n=run.driven.outcomes.ended)
+    return Cell(shown_time(each), each)
 
 
 def hit_ratio(observation: Observation) -> float | None:

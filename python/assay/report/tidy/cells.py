@@ -3,74 +3,78 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from assay.judge import CellVerdict, required_rate
+from assay.judge import CellVerdict, required_rate, samples
 from assay.judge.required_rate import Kept
 from assay.judge.samples import UNREACHED
-from assay.judge.spread import Spread, median_of_all
 from assay.metrics import catalogue
-from assay.metrics.catalogue import OF_TYPES
-from assay.metrics.metric import Metric
+from assay.metrics.catalogue import METRICS, OF_TYPES
+from assay.metrics.metric import Metric, Over
 from assay.record import RunRecord
 from assay.report.cells.cell_runs import DrivenRun
 from assay.report.sections.precision import CellPrecision
-from assay.report.tidy.columns import UNANSWERED, TidyColumn, Value, never_null, of
-from assay.report.tidy.factors import LATENCY, STORAGE_IN_FORCE, verdict
+from assay.report.tidy.columns import TidyColumn, Value, behind, never_null, of, of_metric
+from assay.report.tidy.factors import STORAGE_IN_FORCE, verdict
 
 
 class CellRow(NamedTuple):
     first: RunRecord
     judged: CellVerdict
-    throughput: Spread | None
-    elapsed: Spread | None
+    measured: Sequence[RunRecord]
+    """Its repetitions that were."""
     driven: Sequence[DrivenRun]
-    """Its repetitions."""
+    """Those of them that drove clients."""
     precision: CellPrecision
 
 
-def _spread_columns(name: str, unit: str, kind: str, meaning: str, at: str) -> list[TidyColumn]:
-    def value(which: str) -> Callable[[CellRow], Value]:
-        def read(cell: CellRow) -> Value:
-            over: Spread | None = getattr(cell, at)
-            return None if over is None else getattr(over, which)
-
-        return read
-
-    return [
-        TidyColumn(f"{name}{unit}", kind, f"{meaning}; median of the repetitions", value("median")),
-        TidyColumn(f"{name}_min{unit}", kind, f"{meaning}; least", value("low")),
-        TidyColumn(f"{name}_max{unit}", kind, f"{meaning}; greatest", value("high")),
-    ]
-
-
-_OVER_ALL: Mapping[str, Callable[[Iterable[Any]], Any]] = {
-    "min_ns": min,
-    "max_ns": max,
-    UNANSWERED: sum,
+Summary = Callable[[Sequence[Any]], Any]
+_OVER: Mapping[Over, Sequence[tuple[str, str, Summary]]] = {
+    Over.SPREAD: (
+        ("", "median of the repetitions", statistics.median),
+        ("_min", "least", min),
+        ("_max", "greatest", max),
+    ),
+    Over.MEDIAN: (("", "median of the repetitions", statistics.median),),
+    Over.LEAST: (("", "of all repetitions", min),),
+    Over.GREATEST: (("", "of all repetitions", max),),
+    Over.SUM: (("", "of all repetitions", sum),),
 }
+"""What each makes of the values: what its column is called, says and holds."""
 
 
-def _of_latency(column: TidyColumn) -> TidyColumn:
-    """The column of a run, over the repetitions."""
-    extreme = _OVER_ALL.get(column.name.removeprefix("latency_"))
+def _over_repetitions(metric: Metric) -> Iterator[TidyColumn]:
+    """Null where one of them has no number."""
+    column = of_metric(metric)
+    is_whole = metric.is_whole and metric.over is not Over.SPREAD
+    unit = metric.name.removeprefix(metric.stem)
 
-    def value(cell: CellRow) -> Value:
-        each = [column.value(run.driven.all_ok) for run in cell.driven]
-        if column.kind == "string":
-            return next((one for one in each if one), None)
-        found = [_number(one) for one in each]
-        if extreme is not None:
-            return extreme(found) if found and None not in found else None
-        over = median_of_all(found)
-        return round(over) if over is not None and column.kind == "integer" else over
+    def over(make: Summary) -> Callable[[CellRow], Value]:
+        def value(cell: CellRow) -> Value:
+            values = [column.value(run) for run in cell.measured]
+            if not values or None in values:
+                return None
+            made: float = make(values)
+            return round(made) if is_whole else made
 
-    of_what = "of all repetitions" if extreme else "median of the repetitions"
-    if column.kind == "string":
-        of_what = "the first repetition of which some are"
-    return replace(column, meaning=f"{column.meaning}; {of_what}", value=value)
+        return value
+
+    for at, what, make in _OVER[metric.over] if metric.over else ():
+        yield replace(
+            column,
+            name=f"{metric.stem}{at}{unit}",
+            kind="integer" if is_whole else "number",
+            meaning=f"{column.meaning}; {what}",
+            value=over(make),
+        )
+
+
+def _why_null(cell: CellRow) -> Value:
+    """Of the first repetition that says so."""
+    every = (samples.why_null(run.driven.all_ok.latency) for run in cell.driven)
+    return next(filter(None, every), None)
 
 
 class TypeRow(NamedTuple):
@@ -128,10 +132,6 @@ def _keeps_required_rate(cell: CellRow) -> bool | None:
     return {Kept.YES: True, Kept.NO: False}.get(answer)
 
 
-def _number(value: Value) -> int | float | None:
-    return value if isinstance(value, int | float) else None
-
-
 CELLS = [
     never_null(
         "cell", "string", "fingerprint; equal cells have equal ones",
@@ -150,15 +150,25 @@ CELLS = [
         lambda cell: cell.precision.ended_by,
     ),
     *of(lambda cell: cell.judged.verdict, verdict("over all repetitions")),
-    *_spread_columns(
-        "throughput", "_per_s", "number", "transactions that ended ok per second", "throughput"
+    *behind(
+        [column for metric in METRICS.values() for column in _over_repetitions(metric)],
+        {
+            "throughput_max_per_s": [
+                TidyColumn(
+                    "duration_s", "number",
+                    "of the measurement, as asked for; null: counts end it",
+                    lambda cell: cell.first.driving.duration_s if cell.first.driving else None,
+                )
+            ],
+            "latency_unanswered": [
+                TidyColumn(
+                    "latency_why_null", "string",
+                    "why some of these times are null; the first repetition of which some are",
+                    _why_null,
+                )
+            ],
+        },
     ),
-    TidyColumn(
-        "duration_s", "number", "of the measurement, as asked for; null: counts end it",
-        lambda cell: cell.first.driving.duration_s if cell.first.driving else None,
-    ),
-    *_spread_columns("elapsed", "_ns", "number", "measurement, to the last end", "elapsed"),
-    *map(_of_latency, LATENCY),
     TidyColumn(
         "keeps_required_rate", "boolean",
         "each repetition had the rate that is required of priced storages; null: none is, or not "

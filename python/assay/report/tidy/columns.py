@@ -4,12 +4,16 @@ a run. The published schema is generated from them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from assay.judge import samples
-from assay.judge.samples import BY_NAME
+from assay.judge.samples import UNREACHED
+from assay.metrics import clients
+from assay.metrics.catalogue import METRICS
+from assay.metrics.metric import Metric, Read
+from assay.metrics.work import Work
 from assay.observation import Latency
 
 Value = str | int | float | bool | None | list[str]
@@ -67,67 +71,54 @@ def of(read: Callable[[Any], Any], columns: Sequence[TidyColumn]) -> list[TidyCo
     return [replace(column, value=within(column)) for column in columns]
 
 
-OUTCOMES = [
-    TidyColumn(name, "integer", meaning, path("outcomes", name))
-    for name, meaning in (
-        ("scheduled", "transactions; ok + aborted + failed + unknown + skipped"),
-        ("ok", "of them, succeeded"),
-        ("aborted", "rolled back as the workload asked"),
-        ("failed", "ended with an error"),
-        ("unknown", "may have committed, or not"),
-        ("skipped", "could not start in time"),
-        ("late", "ended beyond the latency limit"),
-        ("retries", "further attempts after deadlocks and serialization failures"),
-        ("attempts", "scheduled - skipped + retries"),
-    )
-]
+def of_metric(metric: Metric, read: Read | None = None) -> TidyColumn:
+    """``read``: from the source of a row, which is a `RunRecord` where it is None."""
+    null = f"; null: {metric.null}" if metric.null else ""
+    of_source = read or metric.value
 
-UNANSWERED, WHY_NULL = "unanswered", "why_null"
+    def value(source: Any) -> Value:
+        found = of_source(source)
+        return None if found == UNREACHED else found
+
+    return TidyColumn(
+        metric.name,
+        metric.kind,
+        f"{metric.meaning}{null}",
+        value,
+        is_nullable=not metric.is_never_null,
+    )
+
+
+def behind(
+    columns: Iterable[TidyColumn], further: Mapping[str, Sequence[TidyColumn]]
+) -> list[TidyColumn]:
+    """``further``: name of a column → what explains it, and stands behind it."""
+    return [each for column in columns for each in (column, *further.get(column.name, ()))]
 
 
 def times(prefix: str, key: str, what: str) -> list[TidyColumn]:
-    """Percentiles of the time that stands under ``key``; null where there is none."""
+    """Of the times that stand under ``key``; null where there are none."""
+    return [of_metric(metric) for metric in clients.times(prefix, what, path(key)).values()]
 
-    def of_times(read: Callable[[Latency], Value]) -> Callable[[Any], Value]:
-        def value(source: Any) -> Value:
-            found = path(key)(source)
-            return read(found) if isinstance(found, Latency) else None
 
-        return value
-
-    def time(name: str) -> Callable[[Any], Value]:
-        return of_times(lambda found: samples.known_ns(found, name))
-
+def of_work(read: Callable[[Any], Work]) -> list[TidyColumn]:
+    """The metrics of what clients did; ``read`` takes that from the source of a row."""
     return [
-        TidyColumn(f"{prefix}_min_ns", "integer", f"least {what}", time("min")),
-        TidyColumn(f"{prefix}_mean_ns", "number", f"mean {what}", time("mean")),
-        *(
-            TidyColumn(
-                f"{prefix}_{name}_ns",
-                "integer",
-                f"{name.replace('_', '.')} {what}; null: too few samples, or not reached",
-                time(name),
-            )
-            for name in BY_NAME
-        ),
-        TidyColumn(f"{prefix}_max_ns", "integer", f"greatest {what}", time("max")),
+        of_metric(metric, _within(metric.of_work, read))
+        for metric in METRICS.values()
+        if metric.of_work
     ]
 
 
-def unanswered(prefix: str, key: str) -> list[TidyColumn]:
-    """What stands above every percentile of these times, and why some of them are null."""
+def _within(of_work: Read, read: Callable[[Any], Work]) -> Read:
+    return lambda source: of_work(read(source))
+
+
+def why_null(latency: Callable[[Any], Latency | None]) -> TidyColumn:
+    """Behind latencies."""
 
     def why(source: Any) -> Value:
-        found = path(key)(source)
-        return samples.why_null(found) if isinstance(found, Latency) else None
+        found = latency(source)
+        return None if found is None else samples.why_null(found)
 
-    return [
-        TidyColumn(
-            f"{prefix}_{UNANSWERED}",
-            "integer",
-            "of an open loop: transactions that were due and had no answer (skipped, unknown), "
-            "which are above every percentile",
-            path(key, UNANSWERED),
-        ),
-        TidyColumn(f"{prefix}_{WHY_NULL}", "string", "why some of these times are null", why),
-    ]
+    return TidyColumn("latency_why_null", "string", "why some of these times are null", why)

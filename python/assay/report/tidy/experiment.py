@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from assay.judge.spread import Spread, spread
 from assay.observation import GroupReport
 from assay.record import ExperimentRecord, RunRecord
 from assay.report.cells import cell_runs, declaration, factor_order, field_path, published, series
@@ -178,17 +177,10 @@ def _published(experiment: ExperimentRecord) -> Iterator[Row]:
 def _cells(experiment: ExperimentRecord) -> Iterator[CellRow]:
     for runs in cell_runs.tests(experiment).values():
         for cell in cell_runs.cells(experiment, runs):
-            driven = [run.driven for run in cell.measured if run.driven]
             yield CellRow(
                 cell.runs[0],
                 cell.judged,
-                _spread([one.throughput_per_s for one in driven]),
-                _spread([tidy_runs.elapsed_ns(run) for run in cell.measured]),
+                cell.measured,
                 cell_runs.measured_runs(cell),
                 precision.of_cell(experiment, cell),
             )
-
-
-def _spread(values: Sequence[float | None]) -> Spread | None:
-    found = [value for value in values if value is not None]
-    return spread(found) if found else None

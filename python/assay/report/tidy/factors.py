@@ -6,13 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from assay.experiment import CACHES, CLIENT_PROGRAMS
-from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path, unanswered
-from assay.report.tidy.columns import times as time_columns
-
-LATENCY = [*time_columns("latency", "latency", "latency"), *unanswered("latency", "latency")]
-SERVICE_TIME = time_columns("service_time", "service_time", "service time")
-SCHEDULE_LAG = time_columns("schedule_lag", "schedule_lag", "schedule lag")
-
+from assay.report.tidy.columns import TidyColumn, attribute, never_null, of, path
 
 SHOWN_IF_VARIED = (
     "cache", "client_program", "offered_rate_per_s", "memory_bytes", "cpus", "rtt_s",

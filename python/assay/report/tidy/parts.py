@@ -7,10 +7,20 @@ from typing import Any, NamedTuple
 
 from assay.check.answers import expected_rows
 from assay.judge import samples
+from assay.metrics import work
+from assay.metrics.clients import UNANSWERED
 from assay.observation import Interval, Passes, TransactionReport
 from assay.record import RunRecord
-from assay.report.tidy.columns import OUTCOMES, TidyColumn, never_null, of, path, times
-from assay.report.tidy.factors import LATENCY, SCHEDULE_LAG, SERVICE_TIME
+from assay.report.tidy.columns import (
+    TidyColumn,
+    never_null,
+    of,
+    of_metric,
+    of_work,
+    path,
+    times,
+    why_null,
+)
 
 
 class Part(NamedTuple):
@@ -36,6 +46,7 @@ class TransactionRow(NamedTuple):
         return self.transaction.count / (self.elapsed_ns / 1e9) if self.elapsed_ns else None
 
 
+SERVICE_TIME = times("service_time", "service_time", "service time")
 _COUNT = TidyColumn("count", "integer", "samples", path("count"))
 
 
@@ -60,12 +71,8 @@ def _group(meaning: str, key: str = "group") -> TidyColumn:
 
 GROUPS = [
     *_of_part([_group("empty: the only one", "name"), _number("clients", "in it")]),
-    TidyColumn(
-        "throughput_per_s", "number", "transactions that ended ok per second",
-        lambda part: part.part.throughput_per_s if part.run.driven.elapsed_ns else None,
-    ),
-    *of(lambda part: part.part, OUTCOMES),
-    *of(lambda part: part.part.all_ok, LATENCY),
+    *of_work(lambda part: work.of_all(part.part)),
+    why_null(lambda part: part.part.all_ok.latency),
 ]  # fmt: skip
 
 TRANSACTIONS = _of_part(
@@ -83,9 +90,11 @@ TRANSACTIONS = _of_part(
         *of(
             path("transaction"),
             [
-                *LATENCY,
+                *times("latency", "latency", "latency"),
+                of_metric(UNANSWERED, path("latency", "unanswered")),
+                why_null(path("latency")),
                 *SERVICE_TIME,
-                *SCHEDULE_LAG,
+                *times("schedule_lag", "schedule_lag", "schedule lag"),
             ],
         ),
     ]
