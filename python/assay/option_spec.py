@@ -46,6 +46,15 @@ class OptionSpec:
         if self.refuse is not None:
             self.refuse(value)
 
+    def is_number_of_default(self, value: str) -> bool:
+        """Whether a valid number is that of the default (``60.0``, ``60``)."""
+        if self.quantity is None or not self.default:
+            return False
+        try:
+            return self.quantity.of_word(value) == self.quantity.of_word(self.default)
+        except ValueError:  # a default that is no number, such as ``auto``
+            return False
+
     def level(self, value: str, owner: str) -> str:
         """The value as it is declared, whatever its case; any value where there are no levels.
         Raises `ArgumentError` for a value that is none of the levels."""
@@ -66,7 +75,18 @@ def spelled(spec: OptionSpec, value: str, owner: str) -> str:
     """The value in its one spelling. Raises `ArgumentError` for an invalid one."""
     level = spec.level(value, owner)
     spec.check(level)
-    return level if spec.spelling is None or level == spec.default else spec.spelling(level)
+    if spec.is_number_of_default(level):
+        return spec.default
+    if level == spec.default:
+        return level
+    if spec.spelling is not None:
+        return spec.spelling(level)
+    return level if spec.quantity is None else _one_spelling(spec.quantity.of_word(level))
+
+
+def _one_spelling(number: float) -> str:
+    """``1e3`` and ``1000.0`` as ``1000``."""
+    return f"{int(number)}" if float(number).is_integer() else f"{number:.15g}"
 
 
 def option_values(

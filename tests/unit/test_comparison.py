@@ -667,7 +667,10 @@ def test_a_run_is_not_compared_with_itself(folder: Path) -> None:
 
 def test_without_a_test_in_common_the_hint_says_what_to_do(folder: Path) -> None:
     b = measured(folder / "b")
-    runs = (replace(run, test="other", cell_fingerprint="f" * 64) for run in b.runs)
+    runs = (
+        replace(run, test="other", cell={**run.cell, "test": "other"}, cell_fingerprint="f" * 64)
+        for run in b.runs
+    )
     with pytest.raises(ArgumentError) as raised:
         _insist_on_cells(compared(measured(folder / "a"), replace(b, runs=tuple(runs))))
     assert raised.value.hint and "`assay list runs`" in raised.value.hint

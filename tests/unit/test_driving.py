@@ -123,7 +123,6 @@ def test_different_driving_makes_a_different_cell(tmp_path: Path) -> None:
         {"allow_shell": True},
         {"keying_time": "constant:1ms"},
         {"script": (str(tmp_path / "one.sql"),)},
-        {"script": (f"{tmp_path / 'one.sql'}@2",)},
     ]
     fingerprints = [cells(tmp_path, **change)[0].fingerprint for change in changes]
     assert len(set(fingerprints)) == len(changes)

@@ -11,10 +11,10 @@ import pytest
 from assay import comparison
 from assay.cli.record_words import title
 from assay.errors import ArgumentError, ExperimentError
-from assay.experiment import StorageChoice, SystemChoice, settings, system_names, words
+from assay.experiment import StorageChoice, SystemChoice, identity, settings, system_names, words
 from assay.experiment import file as experiment_file
 from assay.experiment.values import FACTOR_NAMES
-from assay.plan import cell_names, fingerprint, plan
+from assay.plan import cell_names, plan
 from assay.record import Store
 from assay.registry import report_form
 from assay.report.build import build
@@ -182,7 +182,7 @@ def test_storages_of_one_name_in_two_experiments_are_set_apart(tmp_path: Path) -
 
 def test_the_name_of_a_system_is_no_part_of_its_fingerprint() -> None:
     asked = {"name": "x", "url": "x://h/d", "options": {}, "settings": {}}
-    assert fingerprint.of_system(asked) == fingerprint.of_system(
+    assert identity.of_system(asked) == identity.of_system(
         {**asked, "called": "old", "shown": "old"}
     )
 

@@ -228,7 +228,9 @@ def _text(experiment: ExperimentRecord) -> str:
 
 
 def _scripts(run: RunRecord) -> str:
-    texts = json.dumps([[one.name, one.text] for one in run.scripts])
+    """By their texts and shares of the mix, as they are the same under another name."""
+    scripts = run.scripts
+    texts = json.dumps([[one.text, one.weight if len(scripts) > 1 else 1] for one in scripts])
     return hashlib.sha256(texts.encode()).hexdigest()[:_FINGERPRINT]
 
 

@@ -22,6 +22,8 @@ _OF_SERVER = {"memory": "memory_bytes", "cpus": "cpus", "rtt": "rtt_s"}
 _OF_CELL = ("clients", "protocol", "threads", "cache", "client_program")
 OF_DRIVING = tuple(field.name for field in fields(Driving))
 _NO_PROFILE = "none"
+_CONTENT = "content"
+"""Ends the names of digests: the paths beside them are shown."""
 _OF_SYSTEM = ("options", "settings")
 """The parts of a cell's system that are asked for by name."""
 
@@ -60,6 +62,12 @@ def identity(run: RunRecord, between: str) -> str:
         return run.cell_fingerprint
     with _a_cell(run):
         return fingerprint.of_document(_without(run, between))
+
+
+def identity_by_paths(run: RunRecord, between: str) -> str:
+    """As `identity`, but for what the files held: an edited script is the script that it was."""
+    with _a_cell(run):
+        return fingerprint.by_paths(_without(run, between) if between else run.cell)
 
 
 def factor_of(field: str) -> str:
@@ -255,7 +263,12 @@ def identifying(run: RunRecord) -> dict[str, str]:
         cell = fingerprint.identifying(run.cell)
     if run.is_ad_hoc and cell.get("scripts"):
         cell.pop("workload", None)
-    return _flat(cell)
+    shown = {name: one for name, one in cell.items() if not name.endswith(_CONTENT)}
+    scripts = [
+        {name: one for name, one in script.items() if name != _CONTENT}
+        for script in shown.pop("scripts", ())
+    ]
+    return _flat({**shown, **({"scripts": scripts} if scripts else {})})
 
 
 def _flat(document: Mapping[str, Any], within: str = "") -> dict[str, str]:

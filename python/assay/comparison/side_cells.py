@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,6 +61,28 @@ class SideCell:
             if run.verdict == "invalid":
                 return f"run {run.id} of {name} is invalid: {run.verdict_reason}"
         return ""
+
+
+def with_shared_identities(
+    a: Mapping[str, SideCell], b: Mapping[str, SideCell], between: str
+) -> dict[str, SideCell]:
+    """The cells of B, where one has no equal on the other side by the identity of the cell of A
+    that has the same paths: what their files held is then a difference of them."""
+    of_paths: dict[str, list[str]] = {}
+    for identity, cell in a.items():
+        if identity not in b:
+            by_paths = factors.identity_by_paths(cell.first, between)
+            of_paths.setdefault(by_paths, []).append(identity)
+    found = {}
+    for identity, cell in b.items():
+        alike = (
+            of_paths.get(factors.identity_by_paths(cell.first, between), ())
+            if identity not in a
+            else ()
+        )
+        place = alike[0] if len(alike) == 1 and alike[0] not in found else identity
+        found[place] = cell
+    return found
 
 
 def side_cells(side: Side, between: str) -> dict[str, SideCell]:

@@ -10,8 +10,9 @@ from assay.comparison import factors
 from assay.comparison.values import Side
 from assay.errors import ArgumentError
 from assay.record import ExperimentRecord, RunRecord, run_names
+from assay.text.quantities import BUFFER_BYTES
 
-_TRUTH = {"true": "yes", "false": "no"}
+_TRUTH = {"true": "yes", "on": "yes", "false": "no", "off": "no"}
 
 
 def side(name: str, title: str, experiments: Sequence[ExperimentRecord]) -> Side:
@@ -95,9 +96,7 @@ def _levels(one: Side, factor: str) -> list[str]:
 def _chosen(word: str, found: Sequence[str], factor: str) -> str:
     if word in found:
         return word
-    if (other := _TRUTH.get(word.lower())) in found:
-        return str(other)
-    if equal := [level for level in found if _number(level) == _number(word) is not None]:
+    if equal := [level for level in found if _meaning(level) == _meaning(word)]:
         return equal[0]
     begun = [level for level in found if level.split(" ")[0] == word]
     if len(begun) == 1:
@@ -107,12 +106,16 @@ def _chosen(word: str, found: Sequence[str], factor: str) -> str:
     )
 
 
-def _number(word: str) -> float | None:
-    """``800`` and ``800.0`` are one level."""
-    try:
-        return float(word)
-    except ValueError:
-        return None
+def _meaning(word: str) -> float | str:
+    """``800`` and ``800.0`` are one level, as are ``OFF`` and ``false``, ``16MB`` and
+    ``16384kB``."""
+    text = word.strip().lower()
+    for read in (float, BUFFER_BYTES.of_word):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return _TRUTH.get(text, text)
 
 
 def _two_of(factor: str, found: Sequence[str], runs: Iterable[RunRecord]) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from assay.comparison import differences, factors, offered_rates, pairs, sides, undecided
 from assay.comparison.limits_of_runs import reasons_of, worst_word
 from assay.comparison.ratios import compared
-from assay.comparison.side_cells import SideCell, side_cells
+from assay.comparison.side_cells import SideCell, side_cells, with_shared_identities
 from assay.comparison.unequal_cells import unequal_cells
 from assay.comparison.values import ComparedCell, Comparison, Difference, Side
 from assay.comparison.verdicts import with_verdicts
@@ -56,7 +56,8 @@ def compare(
     assert b is not None
     sides.insist_on_other_runs(a, b)
     asked = Asked(factor, None if metric is None else catalogue.metric(metric), despite)
-    of_a, of_b = side_cells(a, factor), side_cells(b, factor)
+    of_a = side_cells(a, factor)
+    of_b = with_shared_identities(of_a, side_cells(b, factor), factor)
     shared = [identity for identity in of_a if identity in of_b]
     named = factors.names([of_a[identity].first for identity in shared], factor)
     cells = [

@@ -103,12 +103,24 @@ def trends(found: Iterable[tuple[str, RunRecord]], metric: str | None = None) ->
     cells: dict[str, list[tuple[str, RunRecord]]] = {}
     placed = sorted(found, key=lambda one: one[1].begun_unix_ns or 0)
     runs_named = run_names.of_records([run for _, run in placed])
+    of_identity: dict[str, str] = {}
     for (record, _), run in zip(placed, runs_named, strict=True):
-        cells.setdefault(run.cell_fingerprint, []).append((record, run))
+        cells.setdefault(_place(run, of_identity), []).append((record, run))
     named = factors.names([runs[0][1] for runs in cells.values()])
     return _with_changes(
         [_trend(name, runs, main) for name, runs in zip(named, cells.values(), strict=True)]
     )
+
+
+def _place(run: RunRecord, of_identity: dict[str, str]) -> str:
+    """The first fingerprint of its cell: an edited script goes on with the trend of what was at its
+    path, where the point differs from the one before."""
+    known_by = run.cell_fingerprint, f"at {factors.identity_by_paths(run, '')}"
+    known = [of_identity[one] for one in known_by if one in of_identity]
+    place = known[0] if known else run.cell_fingerprint
+    for one in known_by:
+        of_identity.setdefault(one, place)
+    return place
 
 
 def _trend(name: str, runs: Found, main: Metric | None) -> Trend:

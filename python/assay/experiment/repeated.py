@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from assay.errors import ArgumentError
+from assay.experiment.identity import of_choice
 from assay.experiment.machines import NOT_LIMITED
 from assay.experiment.values import Experiment
 from assay.text.sizes import size_word
@@ -25,7 +26,7 @@ def refuse_repeated(experiment: Experiment) -> None:
 def first_repeated(experiment: Experiment) -> tuple[str, str] | None:
     """The option or parameter, and the value that it has twice."""
     varied: list[tuple[str, list[tuple[object, object]]]] = [
-        ("--on", [(value, value.label) for value in experiment.systems]),
+        ("--on", [(of_choice(value), value.label) for value in experiment.systems]),
         ("--storage", [(value.name, value.name) for value in experiment.storages]),
         ("--clients", _plain(experiment.clients)),
         *(

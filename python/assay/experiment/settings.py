@@ -21,6 +21,7 @@ from assay.experiment.driving import CACHES, CLIENT_PROGRAMS
 from assay.experiment.profiles import PROFILE
 from assay.experiment.system_words import called, split_systems
 from assay.experiment.values import Scalar, SystemChoice
+from assay.option_spec import spelled
 from assay.server_url import is_url
 from assay.systems.abilities import CompletesUrls, Installable, ReachedByUrl, SeveralVersions
 from assay.text.secrets import is_connection_string
@@ -71,6 +72,7 @@ def _system_choice(word: str) -> SystemChoice:
         system = registry.system(name)
         if isinstance(system, ReachedByUrl):
             system.check_url(word)
+            word = f"{_scheme(word, system)}://{word.partition('://')[2]}"
         if not isinstance(system, CompletesUrls):
             return SystemChoice(name, url=word)
         found = system.complete_url(word)
@@ -104,6 +106,12 @@ def _system_choice(word: str) -> SystemChoice:
         raise registry.unknown_system(name)
     choice = SystemChoice(name)
     return varied([choice], name, _given(word, name, rest))[0] if bracket else choice
+
+
+def _scheme(url: str, system: ReachedByUrl) -> str:
+    """The first of those that mean the system."""
+    given = url.partition("://")[0].lower()
+    return system.url_schemes[0] if given in system.url_schemes else given
 
 
 def _how_a_version_is_chosen(name: str) -> str:
@@ -187,13 +195,15 @@ def _with(choice: SystemChoice, given: Mapping[str, str]) -> SystemChoice:
         given = {key: value for key, value in given.items() if key != PROFILE}
     choice = profiles.without(choice, given)
     options, settings = dict(choice.options), dict(choice.settings)
+    at_default = [name for name in choice.at_default if name not in given]
     for key, value in given.items():
         if key not in specs:
             settings[key] = value
             continue
-        options[key] = specs[key].level(value, choice.name)
-        specs[key].check(options[key])
-    return replace(choice, options=options, settings=settings)
+        options[key] = spelled(specs[key], value, choice.name)
+        if options[key] == specs[key].default:
+            at_default.append(key)
+    return replace(choice, options=options, settings=settings, at_default=tuple(at_default))
 
 
 def apply(

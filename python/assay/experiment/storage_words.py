@@ -157,9 +157,9 @@ def declared_choice(
 
 
 def usable_path(directory: str, kind: str) -> str:
-    """As an absolute path, since a relative one means another directory from another folder; with
-    the home directory in the place of ``~``, as a shell would. Raises `ArgumentError` for
-    what can be no path."""
+    """As an absolute path, of a directory without links, since a relative one means another from
+    another folder; with the home directory in the place of ``~``, as a shell would. Raises
+    `ArgumentError` for what can be no path."""
     path = Path(directory)
     try:
         if directory.startswith("~/"):
@@ -173,7 +173,7 @@ def usable_path(directory: str, kind: str) -> str:
             f"{shown(directory)} cannot be a directory of a storage: {why}",
             hint=f"choose another: {kind}:DIRECTORY",
         ) from None
-    return str(path.absolute())
+    return str(path.resolve() if path.is_dir() else path.absolute())
 
 
 def as_written(kind: str, options: Mapping[str, str], directory: str | None) -> str:

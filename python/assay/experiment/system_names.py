@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from assay.errors import ArgumentError
-from assay.experiment.values import ServerMachine, SystemChoice
+from assay.experiment.identity import without_machine
+from assay.experiment.values import SystemChoice
 
 
 def labels(choices: Sequence[SystemChoice]) -> list[str]:
@@ -21,9 +22,9 @@ def named(choices: Iterable[SystemChoice]) -> tuple[SystemChoice, ...]:
     """With their names. A system that the user called differently here and there has its first
     name."""
     choices = list(choices)
-    systems = {_identity(choice): choice for choice in reversed(choices)}
+    systems = {without_machine(choice): choice for choice in reversed(choices)}
     names = _names(systems)
-    return tuple(replace(choice, shown=names[_identity(choice)]) for choice in choices)
+    return tuple(replace(choice, shown=names[without_machine(choice)]) for choice in choices)
 
 
 def insist_on_own_names(choices: Iterable[SystemChoice]) -> None:
@@ -35,13 +36,6 @@ def insist_on_own_names(choices: Iterable[SystemChoice]) -> None:
             raise ArgumentError(
                 f"two systems are called {choice.called!r}", hint="give each a name of its own"
             )
-
-
-def _identity(choice: SystemChoice) -> str:
-    """Equal for equal systems, whatever the machine."""
-    plain = replace(choice, url=choice.url_without_password, machine=ServerMachine())
-    settings = [sorted(one.items()) for one in (plain.options, plain.settings, plain.of_profile)]
-    return repr((plain.name, plain.url, settings, plain.profile))
 
 
 def _names(systems: dict[str, SystemChoice]) -> dict[str, str]:

@@ -83,6 +83,8 @@ class SystemChoice:
     """The profile of settings that was asked for (`assay.systems.abilities.Profile`)."""
     of_profile: Mapping[str, str] = field(default_factory=dict)
     """Those of the options and settings that it gave, and nothing else asked for."""
+    at_default: tuple[str, ...] = field(default=(), compare=False)
+    """Those of the options and settings that were asked for and are what the system has anyway."""
     called: str = field(default="", compare=False)
     """The name that the user gave it, which is no level: equal systems are equal by any name."""
     shown: str = field(default="", compare=False)
@@ -178,12 +180,18 @@ PROTOCOLS = ("simple", "extended", "prepared")
 executed each time; prepared once per client."""
 
 
+OF_SCRIPTS = "of its scripts"
+"""The content of a workload that is nothing but scripts, which have their own."""
+
+
 @dataclass(frozen=True)
 class ScriptFile:
     """A script file, and its weight in a mix."""
 
     path: str
     weight: int = 1
+    content: str = field(default="", compare=False)
+    """Digest of its text, by which it is known wherever it lies; empty: not read yet."""
 
     @property
     def shown(self) -> str:
@@ -286,6 +294,11 @@ class Experiment:
     keep_going: bool = False
     feed: str | None = None
     """A file of plain statements that clients send in place of the test's scripts."""
+    feed_content: str = field(default="", compare=False)
+    """Digest of its text."""
+    workload_content: str = field(default="", compare=False)
+    """Digest of the texts of a workload that is named by a path, or `OF_SCRIPTS`; empty: it is one
+    of the registry, which has the same name everywhere."""
     scripts: tuple[ScriptFile, ...] = ()
     """Script files that clients run in place of the test's own. An ad hoc script has no other test
     and no tables; then ``workload`` is only its name."""

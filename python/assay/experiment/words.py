@@ -27,7 +27,7 @@ from assay.experiment.repeated import refuse_repeated
 from assay.experiment.unused import refuse_unused
 from assay.experiment.values import Experiment, Scalar, StoragePrice
 from assay.files import paths, text_file
-from assay.workload import ad_hoc_script, reader
+from assay.workload import ad_hoc_script, by_content, reader
 from assay.workload.script_language import refuse_other_languages
 from assay.workload.values import Workload
 
@@ -66,7 +66,7 @@ def asked(words: Words) -> quick.Asked:
     refuse_repeated(result)
     check_groups(result, workload)
     check_parameters_are_used(result, workload)
-    check_feed(result, workload)
+    result = by_content.with_contents(check_feed(result, workload), workload)
     refuse_other_languages(result)
     refuse_unused(result, workload, words)
     _check_log(result, words)
@@ -297,14 +297,15 @@ def _check_log(experiment: Experiment, words: Words) -> None:
         )
 
 
-def check_feed(experiment: Experiment, workload: Workload) -> None:
-    """Raises `ScriptError` where the file cannot be read, `ArgumentError` where the test runs no
-    scripts."""
+def check_feed(experiment: Experiment, workload: Workload) -> Experiment:
+    """With the digest of the file. Raises `ScriptError` where the file cannot be read,
+    `ArgumentError` where the test runs no scripts."""
     if experiment.feed is None:
-        return
-    text_file.read(Path(experiment.feed), ScriptError)
+        return experiment
+    text = text_file.read(Path(experiment.feed), ScriptError)
     for name in experiment.tests:
         test = workload.test(name)
         if test.only_drive is None:
             why = "steps have scripts of their own" if test.drives else "clients run no scripts"
             raise ArgumentError(f"--feed does not apply to {workload.full_name(name)}, whose {why}")
+    return replace(experiment, feed_content=text_file.digest(text))

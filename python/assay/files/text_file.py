@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import stat
 import sys
@@ -46,6 +47,11 @@ def read(file: Path, error: Error, *, most_bytes: int = MOST_BYTES) -> str:
     except ValueError as reason:  # a name that no file can have
         raise error(f"cannot be read: {reason}", file=file) from reason
     return _text(content, file, error, most_bytes)
+
+
+def digest(text: str) -> str:
+    """SHA-256 of a text, by which it is known wherever it lies."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _file_beside(missing: Path) -> str | None:

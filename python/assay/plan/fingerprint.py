@@ -12,19 +12,14 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from assay import server_url
-from assay.experiment import Driving, ScriptFile, ServerMachine, StorageChoice, SystemChoice
+from assay.experiment import Driving, ScriptFile, StorageChoice, SystemChoice
+from assay.experiment import identity as of_parts
+from assay.experiment.identity import not_default
 from assay.plan.values import Cell
 
-_PASSWORD_IN_QUERY = re.compile(
-    r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
-)
-_NO_LEVELS = ("url_origins", "called", "shown")
-"""Of a system: where its address comes from, and how it is named."""
 _WITHIN: Mapping[str, type] = {
     "system": SystemChoice,
     "storage": StorageChoice,
@@ -40,70 +35,52 @@ def of_cell(cell: Cell) -> str:
 def of_document(cell: Mapping[str, Any]) -> str:
     """The fingerprint of a cell in a record (``runs.cell``). Raises `ValueError`, `KeyError` or
     `TypeError` where the document is not a cell."""
-    text = json.dumps(identifying(cell), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    fields = identifying(cell)
+    if fields.pop("workload_content", ""):
+        fields["workload"] = cell["workload_content"]
+    if fields.pop("feed_content", ""):
+        fields["feed"] = cell["feed_content"]
+    fields["scripts"] = scripts_by_content(fields.get("scripts") or [])
+    return _digest(not_default(Cell, fields))
+
+
+def by_paths(cell: Mapping[str, Any]) -> str:
+    """Equal for cells that are equal but for what the files at their paths held: an edited script
+    stays the script that it was. As an Assay that knew no contents had it."""
+    fields = identifying(cell)
+    scripts = [{**one, "content": ""} for one in fields.get("scripts") or []]
+    known_by = {"workload_content": "", "feed_content": "", "scripts": scripts_by_content(scripts)}
+    return _digest(not_default(Cell, {**fields, **known_by}))
+
+
+def scripts_by_content(scripts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Without the paths of those of which the content is known. The weight of one alone says
+    nothing."""
+    found = [
+        {
+            name: value
+            for name, value in one.items()
+            if name != ("path" if one.get("content") else "content")
+        }
+        for one in scripts
+    ]
+    if len(found) == 1 and found[0].get("content"):
+        found[0].pop("weight", None)
+    return found
+
+
+def _digest(fields: Mapping[str, Any]) -> str:
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def identifying(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a cell in a record, what its fingerprint is of."""
+    """Of a cell in a record, what identifies it, with the paths by which it is shown."""
     fields = {name: value for name, value in cell.items() if name != "fingerprint"}
-    fields["system"] = _system(fields["system"])
+    fields["system"] = of_parts.identifying(fields["system"])
     storage = fields.get("storage") or {}
     fields["storage"] = {name: field for name, field in storage.items() if name != "may_erase"}
     for name, kind in _WITHIN.items():
-        fields[name] = _not_default(kind, fields.get(name) or {})
-    fields["scripts"] = [_not_default(ScriptFile, field) for field in fields.get("scripts") or ()]
-    return _not_default(Cell, fields)
-
-
-def of_system(system: Mapping[str, Any]) -> str:
-    """The fingerprint of a system in a record: equal for equal systems, by whatever name."""
-    text = json.dumps(_not_default(SystemChoice, _system(system)), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _system(system: Mapping[str, Any]) -> dict[str, Any]:
-    """What identifies it."""
-    return {
-        **{name: field for name, field in system.items() if name not in _NO_LEVELS},
-        "url": _without_password(system.get("url")),
-        "machine": _not_default(ServerMachine, system.get("machine") or {}),
-    }
-
-
-def _not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields that are not at their defaults; a field that ``kind`` does not declare is kept if
-    it is not empty."""
-    defaults = {field.name: _default(field) for field in dataclasses.fields(kind)}
-    plain = {str(name): _plain(value) for name, value in fields.items()}
-    return {
-        name: value
-        for name, value in plain.items()
-        if value not in (None, {}, []) and value != _plain(defaults.get(name))
-    }
-
-
-def _default(field: dataclasses.Field[Any]) -> Any:
-    """The default of the field; None where it has none, so that its value always counts."""
-    if field.default_factory is not dataclasses.MISSING:
-        made = field.default_factory()
-        return dataclasses.asdict(made) if dataclasses.is_dataclass(made) else made  # type: ignore[arg-type]
-    return None if field.default is dataclasses.MISSING else field.default
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return value
-
-
-def _without_password(url: str | None) -> str | None:
-    """The URL without its password: that of a cell and the masked one of its record must be
-    equal."""
-    if url is None:
-        return None
-    return _PASSWORD_IN_QUERY.sub(r"\1=", server_url.without_password(url))
+        fields[name] = not_default(kind, fields.get(name) or {})
+    fields["scripts"] = [not_default(ScriptFile, field) for field in fields.get("scripts") or ()]
+    return not_default(Cell, fields)

@@ -7,12 +7,14 @@ import itertools
 import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 from assay.errors import ArgumentError
 from assay.experiment import ENGINE, Driving, Experiment, Scalar, StorageChoice, SystemChoice
+from assay.experiment.identity import plain_value
 from assay.experiment.machines import systems_on_machines
+from assay.experiment.values import OF_SCRIPTS
 from assay.plan import client_counts, fingerprint
 from assay.plan.client_counts import ClientCount
 from assay.plan.drives import PlannedDrive, drives
@@ -217,12 +219,21 @@ def _cell(experiment: Experiment, test: Test, place: Place, levels: Levels) -> C
         protocol=experiment.protocol or test.protocol,
         threads=experiment.threads,
         feed=experiment.feed,
+        feed_content=experiment.feed_content,
+        workload_content=experiment.workload_content,
         scripts=experiment.scripts,
         driving=levels.driving.of_system(place[0].name),
         cache=levels.cache,
         client_program=levels.client_program,
     )
     return replace(cell, fingerprint=fingerprint.of_cell(cell))
+
+
+def _work(cell: Cell) -> Any:
+    """What is run, by its content: the same from any folder, on every machine."""
+    if cell.workload_content == OF_SCRIPTS:
+        return fingerprint.scripts_by_content(map(asdict, cell.scripts))
+    return cell.workload_content or cell.workload
 
 
 def _canonical(document: Any) -> str:
@@ -232,7 +243,8 @@ def _canonical(document: Any) -> str:
 def _seed(experiment_seed: int, cell: Cell, repetition: int) -> int:
     """63 bits of SHA-256 over all factors except system and storage: these get the same random
     choices in the same repetition, so that they do the same work."""
-    asked: list[Any] = [cell.workload, cell.test, cell.clients, dict(cell.parameters)]
+    parameters = plain_value(cell.parameters)
+    asked: list[Any] = [_work(cell), cell.test, cell.clients, parameters]
     if cell.driving.offered_rate_per_s is not None:
         asked.append(cell.driving.offered_rate_per_s)
     if cell.group_clients:

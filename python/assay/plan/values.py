@@ -43,6 +43,11 @@ class Cell:
     """State of the caches when the measurement begins, one of `CACHES`."""
     client_program: str = ENGINE
     """One of `CLIENT_PROGRAMS`."""
+    feed_content: str = ""
+    """Digest of the fed file; empty: not known, or nothing is fed."""
+    workload_content: str = ""
+    """Digest of a workload that is named by a path; empty: it is named by a name of the registry,
+    or an earlier Assay did not say."""
     fingerprint: str = ""
     """Equal cells have equal fingerprints (`assay.plan.fingerprint`)."""
 

@@ -53,9 +53,10 @@ _LATEST = re.compile(r"latest(?:-(\d{1,9}))?", re.IGNORECASE)
 _AT_ONCE = 256
 """Runs that are read with one question for each table; their documents are in memory twice."""
 
-SAME_COMMAND = "json_remove(command, '$.only', '$.ways') = json_remove(?, '$.only', '$.ways')"
-"""Of `experiments`: which runs a process executes, and how it loads and probes, is no part of what
-is asked."""
+_BESIDES = "'$.only', '$.ways', '$.folder'"
+SAME_COMMAND = f"json_remove(command, {_BESIDES}) = json_remove(?, {_BESIDES})"
+"""Of `experiments`: which runs a process executes, how it loads and probes, and from which folder
+it is started, is no part of what is asked."""
 _RUNS = f"""
 SELECT runs.id, runs.experiment_id, runs.position, workload, test, system, system_label, storage,
        clients, threads, protocol, parameters, repetition, runs.seed AS seed, cell_fingerprint,

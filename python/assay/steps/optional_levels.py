@@ -15,12 +15,15 @@ from assay.experiment import Experiment, ServerMachine, machines
 from assay.experiment.values import LeftOut, Scaled
 from assay.plan import Plan, PlannedRun, cell_names, plan, server_machines
 from assay.provision import server_group
+from assay.steps import one_spelling
 from assay.steps.refusal import why_not_on_machine
 from assay.workload.values import Workload
 
 
 def plan_here(experiment: Experiment, workload: Workload) -> Plan:
-    """The experiment of the plan says what was left out, and why."""
+    """The experiment of the plan has its settings in one spelling, and says what was left out, and
+    why."""
+    experiment = one_spelling.spelled(experiment)
     whole = plan(experiment, workload)
     optional = [name for name in machines.FACTORS if name in experiment.optional]
     left_out = tuple(_left_out(whole.runs, optional))

@@ -5,11 +5,11 @@ Callers test with ``isinstance``. A system without an ability has none of its me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from assay.env_vars import EnvVar
 from assay.experiment.values import SystemChoice
@@ -105,6 +105,26 @@ class ChecksSettings(Protocol):
     def refuse_settings(self, choice: SystemChoice) -> None:
         """Raises `ArgumentError` for a setting of a private server that its programs do not know,
         or a value that they do not take; its hint has the nearest name. Called where the programs
+        are here."""
+        ...
+
+
+class Spelled(NamedTuple):
+    """A setting as a system itself writes it."""
+
+    name: str
+    value: str
+    is_default: bool
+    """Whether it has this value without being asked, on a private server."""
+
+
+@runtime_checkable
+class SpellsSettings(Protocol):
+    """Its settings have several spellings (``16MB``, ``16384kB``), of which it knows one itself."""
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        """Each setting of a private server in its one spelling, by which cells are told apart; as
+        it was given where its programs do not say. Starts no server. Called where the programs
         are here."""
         ...
 
@@ -394,6 +414,7 @@ ABILITIES: tuple[type, ...] = (
     LimitsWaitingByOption,
     VaryingCapabilities,
     CompletesUrls,
+    SpellsSettings,
     SessionLimit,
     Restartable,
     WorksInProcess,

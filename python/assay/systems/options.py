@@ -35,6 +35,7 @@ BUFFER: Final = OptionSpec(
     help="Memory in which the system keeps pages of data, in bytes or with a unit (64MB): its own "
     "setting for it, whatever that is called. Empty: as the system has it.",
     refuse=refuse_no_size("buffer"),
+    spelling=lambda word: size_word(size_bytes("buffer", word)),
 )
 
 _RESERVED_CONNECTIONS = 10

@@ -29,6 +29,8 @@ from assay.workload.values import Script, Test, Workload
 TEST = "script"
 STANDARD_INPUT = "-"
 """The path that means the standard input."""
+GIVEN = "given script"
+"""Begins the names of their texts among those of a workload."""
 DURATION_S = 10.0
 """The default of an ad hoc script."""
 _T = TypeVar("_T")
@@ -72,7 +74,7 @@ def workload(files: Sequence[ScriptFile], variables: Mapping[str, tuple[Scalar, 
         expected_rules={},
         report={},
         published={},
-        texts={script.path: script.text for script in scripts.values()},
+        texts=_texts(scripts),
         is_ad_hoc=True,
     )
 
@@ -126,8 +128,13 @@ def with_scripts(workload: Workload, files: Sequence[ScriptFile], tests: Iterabl
             key: script for key, script in workload.overrides.items() if key[1] not in scripts
         },
         tests={**workload.tests, **changed},
-        texts={**workload.texts, **{script.path: script.text for script in scripts.values()}},
+        texts={**workload.texts, **_texts(scripts)},
     )
+
+
+def _texts(scripts: Mapping[str, Script]) -> dict[str, str]:
+    """By the place of each, since the same files are the same work wherever they lie."""
+    return {f"{GIVEN} {place}": one.text for place, one in enumerate(scripts.values(), 1)}
 
 
 def _without(names: Collection[str], found: Mapping[str, _T]) -> dict[str, _T]:
@@ -163,7 +170,7 @@ def _parts(word: str) -> tuple[str, str]:
 def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
     scripts: dict[str, Script] = {}
     for file in files:
-        name = _name(file.path)
+        name = name_of(file.path)
         if name in scripts:
             raise ArgumentError(
                 f"two scripts are called {name!r}: {scripts[name].path} and {file.path}",
@@ -178,7 +185,7 @@ def _read(files: Sequence[ScriptFile]) -> dict[str, Script]:
     return scripts
 
 
-def _name(path: str) -> str:
+def name_of(path: str) -> str:
     """The name of the transaction type."""
     return "stdin" if path == STANDARD_INPUT else Path(path).stem
 
@@ -204,9 +211,21 @@ def _without_passes(driving: Driving) -> Driving:
     return replace(limits, duration_s=DURATION_S) if is_endless else limits
 
 
+class _OfSeveralTypes(Parameter):
+    """A variable with numbers and texts among its levels: each is read as if it were alone."""
+
+    def value(self, word: str) -> Scalar:
+        return inferred([word])[0]
+
+    def fits(self, value: object) -> bool:
+        return isinstance(value, Scalar)
+
+
 def _variable(name: str, levels: Sequence[Scalar]) -> Parameter:
     """A parameter with the common type of all levels."""
     kinds = {type(level) for level in levels}
+    if len(kinds) > 1 and str in kinds:
+        return _OfSeveralTypes(name, "text", levels[0], help="A variable of the script")
     if kinds <= {int}:
         kind = "int"
     elif kinds <= {int, float}:
@@ -218,10 +237,12 @@ def _variable(name: str, levels: Sequence[Scalar]) -> Parameter:
 
 def inferred(words: Sequence[str]) -> tuple[Scalar, ...]:
     """The levels of a variable as written: whole numbers if all are, else numbers if all are, else
-    texts."""
+    each as if it were alone."""
     for quantity in (INTEGER, NUMBER):
         try:
             return tuple(quantity.of_word(word) for word in words)
         except ValueError:
             continue
-    return tuple(words)
+    if len(words) == 1:
+        return tuple(words)
+    return tuple(level for word in words for level in inferred([word]))

@@ -6,7 +6,9 @@ name of a parameter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
+from fractions import Fraction
 from typing import Any
 
 from assay import _engine, registry
@@ -63,8 +65,20 @@ def is_pause(text: str) -> bool:
 
 
 def pause(text: str) -> str | None:
-    """The pause as `Driving` holds it."""
-    return None if text == NO_PAUSE else text
+    """The pause as `Driving` holds it, in one spelling: ``constant:1000us`` is ``constant:1ms``."""
+    return None if text == NO_PAUSE else _LENGTH.sub(_in_largest_unit, text)
+
+
+_LENGTH = re.compile(r"(?<![0-9])([0-9]+(?:\.[0-9]+)?|(?<!\.)\.[0-9]+)(ns|us|ms|s)\b")
+"""Not the ``.3s`` of ``1s..3s``."""
+_NS = {"s": 10**9, "ms": 10**6, "us": 10**3, "ns": 1}
+
+
+def _in_largest_unit(found: re.Match[str]) -> str:
+    """In the largest unit of which it is one at least."""
+    length_ns = Fraction(found[1]) * _NS[found[2]]
+    unit = next((name for name, ns in _NS.items() if length_ns >= ns), found[2])
+    return f"{float(length_ns / _NS[unit]):.15g}{unit}"
 
 
 def _number(section: Section, key: str, parameters: Mapping[str, Parameter]) -> int | float | str:

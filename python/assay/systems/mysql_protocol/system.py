@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.capabilities import CAPABILITIES
@@ -18,7 +18,7 @@ from assay.provision.session import brief_session, session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
-from assay.systems.abilities import IN_THE_TESTS, Found, Profile
+from assay.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
 from assay.systems.answers import number_of
 from assay.systems.first_session import first_session
 from assay.systems.mysql_protocol import (
@@ -28,6 +28,7 @@ from assay.systems.mysql_protocol import (
     role,
     server,
     settings,
+    spelling,
     url,
 )
 from assay.systems.mysql_protocol.another_product import refuse_another_product
@@ -153,6 +154,10 @@ class ProductSystem:
 
     def refuse_settings(self, choice: SystemChoice) -> None:
         server.refuse_settings(self.product, self.product.find_programs(), choice.settings)
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        found = self.product.find_programs()
+        return list(spelling.spelled(self.product, found, choice.settings))
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from assay.provision.session import brief_session, session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import free_sessions, urls
-from assay.systems.abilities import IN_THE_TESTS, Found, Profile
+from assay.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
 from assay.systems.answers import number_of, numbers_of
 from assay.systems.first_session import first_session
 from assay.systems.options import (
@@ -37,6 +37,7 @@ from assay.systems.postgresql import (
     role,
     server,
     settings,
+    spelling,
     url,
 )
 from assay.systems.profiles import profiles_of
@@ -141,6 +142,9 @@ class Postgresql:
 
     def refuse_settings(self, choice: SystemChoice) -> None:
         server.refuse_settings(installation.find_server(), choice.settings)
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        return list(spelling.spelled(installation.find_server(), choice.settings))
 
     @contextlib.contextmanager
     def attach(self, choice: SystemChoice) -> Iterator[Deployment]:

@@ -7,10 +7,11 @@ only the pragmas listed here can be asked for, and each is read back and compare
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from assay.errors import ArgumentError, SystemRefused
 from assay.provision.engine_calls import Session
+from assay.systems.abilities import Spelled
 from assay.text.nearest import did_you_mean
 from assay.text.quantities import shown
 
@@ -155,6 +156,16 @@ def insist(found: Mapping[str, str], asked: Mapping[str, str]) -> None:
                 f"the setting {name} was asked as {value!r} and is {found.get(name)!r}",
                 hint=_fix(name),
             )
+
+
+def spelled(asked: Mapping[str, str], of_memory: Mapping[str, str]) -> Iterator[Spelled]:
+    """Each setting as it is read back, and whether every new file has it. ``of_memory``: what a
+    database in memory has, whose journal alone is another."""
+    defaults = {**of_memory, "journal_mode": "delete"}
+    for asked_name, value in asked.items():
+        name = asked_name.strip().lower()
+        read_back = in_words(name, value.strip())
+        yield Spelled(name, read_back, is_default=read_back == defaults.get(name))
 
 
 def durability_lowered_by(found: Mapping[str, str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from assay.provision import sampling
 from assay.provision.deployment import PRIMARY, Address, Deployment, Node, Role, StorageFacts
 from assay.provision.session import session
 from assay.server_url import Resolved
-from assay.systems.abilities import Found, Profile
+from assay.systems.abilities import Found, Profile, Spelled
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.profiles import profiles_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
@@ -97,6 +97,10 @@ class Sqlite:
         if choice.url is not None:
             settings.refuse_those_of_the_file(choice.settings)
         settings.statements({**_buffer(choice.options, choice.settings), **choice.settings})
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        with session(Address(driver=self.driver, file=":memory:")) as opened:
+            return list(settings.spelled(choice.settings, settings.read(opened)))
 
     def waiting_at_most(self, choice: SystemChoice, wait_s: float) -> SystemChoice:
         option = {BUSY_TIMEOUT.name: f"{min(wait_s, _LONGEST_WAIT_S):.3f}"}

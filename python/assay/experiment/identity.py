@@ -1,0 +1,99 @@
+"""Takes the document of a system, or the values of a part of a cell; returns what identifies it:
+equal for equal ones, however they were asked for.
+
+Fields at their defaults are left out, so that a new field changes no fingerprint unless it is set.
+A system is the same by whatever name, from wherever its address comes, with any password, and
+whether or not an option or setting says what it has anyway.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from assay import server_url
+from assay.experiment.values import ServerMachine, SystemChoice
+
+_PASSWORD_IN_QUERY = re.compile(
+    r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
+)
+_NO_LEVELS = ("url_origins", "called", "shown", "at_default")
+"""Of a system: where its address comes from, how it is named, and what changes nothing."""
+
+
+def of_choice(choice: SystemChoice) -> str:
+    """Equal for equal systems on equal machines."""
+    return of_system(dataclasses.asdict(choice))
+
+
+def without_machine(choice: SystemChoice) -> str:
+    """Equal for equal systems, whatever the machine."""
+    return of_choice(dataclasses.replace(choice, machine=ServerMachine()))
+
+
+def of_system(system: Mapping[str, Any]) -> str:
+    """Of the document of a system in a record."""
+    text = json.dumps(not_default(SystemChoice, identifying(system)), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def identifying(system: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the document of a system, what identifies it."""
+    no_change = set(system.get("at_default") or ())
+
+    def asked(part: str) -> dict[str, Any]:
+        given = system.get(part) or {}
+        return {name: value for name, value in given.items() if name not in no_change}
+
+    return {
+        **{name: field for name, field in system.items() if name not in _NO_LEVELS},
+        "options": asked("options"),
+        "settings": asked("settings"),
+        "url": _plain_url(system.get("url")),
+        "machine": not_default(ServerMachine, system.get("machine") or {}),
+    }
+
+
+def not_default(kind: type, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields that are not at their defaults; a field that ``kind`` does not declare is kept if
+    it is not empty."""
+    defaults = {field.name: _default(field) for field in dataclasses.fields(kind)}
+    plain = {str(name): plain_value(value) for name, value in fields.items()}
+    return {
+        name: value
+        for name, value in plain.items()
+        if value not in (None, {}, []) and value != plain_value(defaults.get(name))
+    }
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    """The default of the field; None where it has none, so that its value always counts."""
+    if field.default_factory is not dataclasses.MISSING:
+        made = field.default_factory()
+        return dataclasses.asdict(made) if dataclasses.is_dataclass(made) else made  # type: ignore[arg-type]
+    return None if field.default is dataclasses.MISSING else field.default
+
+
+def plain_value(value: Any) -> Any:
+    """As JSON has it, where ``10.0`` is ``10``."""
+    if isinstance(value, Mapping):
+        return {str(name): plain_value(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_value(item) for item in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _plain_url(url: str | None) -> str | None:
+    """The URL without its password, so that a cell and the masked one of its record are equal, and
+    with its parameters in an order of their own."""
+    if url is None:
+        return None
+    shown = _PASSWORD_IN_QUERY.sub(r"\1=", server_url.without_password(url))
+    before, mark, query = shown.partition("?")
+    return f"{before}{mark}{'&'.join(sorted(query.split('&')))}"

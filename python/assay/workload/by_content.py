@@ -1,0 +1,33 @@
+"""Takes an experiment and its workload as it was read; returns the experiment with the digests of
+its script files, and of a workload that is named by a path: what they hold, wherever they lie.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from assay import registry
+from assay.experiment.values import OF_SCRIPTS, Experiment
+from assay.files import text_file
+from assay.workload.ad_hoc_script import GIVEN, name_of
+from assay.workload.values import Workload
+
+
+def with_contents(experiment: Experiment, workload: Workload) -> Experiment:
+    """The text of each script as it was read, and the texts of the workload's folder without
+    them."""
+    scripts = tuple(
+        replace(file, content=text_file.digest(workload.scripts[name_of(file.path)].text))
+        for file in experiment.scripts
+    )
+    return replace(experiment, scripts=scripts, workload_content=_of_workload(experiment, workload))
+
+
+def _of_workload(experiment: Experiment, workload: Workload) -> str:
+    if experiment.is_ad_hoc:
+        return OF_SCRIPTS
+    if experiment.workload in registry.workloads():
+        return ""
+    own = {path: text for path, text in workload.texts.items() if not path.startswith(GIVEN)}
+    return text_file.digest(json.dumps(own, sort_keys=True))

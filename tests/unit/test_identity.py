@@ -1,0 +1,195 @@
+"""When two experiments have one cell, and what their systems are called where they are shown
+together: each row is asked for as on a command line, in TOML or in Python. Rows that ask the
+programs of a server are in `tests/cli/test_identity_of_settings.py`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from assay.errors import AssayError
+from tests.support.identities import SAME, Other, Refused, identities, names_of
+
+WORKLOAD = """
+title = "mine"
+source = "a test"
+description = "a test"
+default_test = "read"
+default_system = "null"
+[data]
+source = "none"
+[parameters.copies]
+type = "int"
+default = 1
+help = "A number"
+[parameters.share]
+type = "float"
+default = 0.5
+help = "A share"
+[tests.read]
+title = "reads"
+help = "reads"
+data = "empty"
+scripts = ["read"]
+duration_s = 1
+"""
+EXPERIMENT = 'systems = "null"\nscript = "s.sql"\n'
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("s.sql", "f1/s.sql", "f1/copy.sql"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("select 1\n")
+    Path("x.sql").write_text("select :x\n")
+    Path("edited").mkdir()
+    Path("edited/s.sql").write_text("select 2\n")
+    for name in ("wl", "other"):
+        Path(name).mkdir()
+        Path(name, "workload.toml").write_text(WORKLOAD)
+        Path(name, "read.sql").write_text("select :copies, :share\n")
+    shutil.copytree("wl", "kept/wl")
+    Path("other/read.sql").write_text("select :copies, :share, 3\n")
+    for name in ("feed1", "feed2", "edited/feed1"):
+        Path(name).write_text(f"select {name.count('/')};\n")
+    for name in ("d1", "d2", "s1"):
+        Path(name).mkdir()
+        Path(name, "x.db").touch()
+    Path("link").symlink_to("s1")
+    Path("c1").mkdir()
+    Path("e.toml").write_text(EXPERIMENT)
+    Path("c1/e.toml").write_text(EXPERIMENT.replace("s.sql", "../s.sql"))
+
+
+PG = "postgresql://me@h/shop"
+ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
+    # identity.md's second section: pooled though different
+    "other port": (f"s.sql --on {PG}", "s.sql --on postgresql://me@h:5433/shop", Other(
+        "postgresql at h", "postgresql at h:5433")),
+    "other database": (f"s.sql --on {PG}", "s.sql --on postgresql://me@h/test", Other(
+        "postgresql at h/shop", "postgresql at h/test")),
+    "other user": (f"s.sql --on {PG}", "s.sql --on postgresql://you@h/shop", Other(
+        "postgresql at me@h", "postgresql at you@h")),
+    "other options of the session": (
+        f"s.sql --on {PG}?options=-cjit%3Doff", f"s.sql --on {PG}?options=-cjit%3Don", Other()),
+    "another password": (
+        "s.sql --on postgresql://me:a@h/shop", "s.sql --on postgresql://me:b@h/shop", SAME),
+    "files of one name": ("s.sql --on sqlite:///d1/x.db", "s.sql --on sqlite:///d2/x.db", Other(
+        "sqlite at d1/x.db", "sqlite at d2/x.db")),
+    "a name of one's own is no level": (f"s.sql --on old={PG}", f"s.sql --on new={PG}", SAME),
+    "a parameter called as a factor": ("x.sql --on null --set clients=7", "", Refused("clients")),
+    "an edited script": ("s.sql --on null", "edited/s.sql --on null", Other("null", "null")),
+    "an edited feed": (
+        "wl --on null --feed feed1", "wl --on null --feed edited/feed1", Other()),
+    "an edited workload": ("wl --on null", "other --on null", Other()),
+    "round-trip times apart by 0.1 µs": (
+        "s.sql --on postgresql --rtt 1.0001ms", "s.sql --on postgresql --rtt 1.0002ms", Other(
+            "postgresql rtt=1.0001ms", "postgresql rtt=1.0002ms")),
+    "offered rates of seven digits": (
+        "s.sql --on null --offered-rate 1000001", "s.sql --on null --offered-rate 1000002",
+        Other()),
+    # its third section: separated though equal
+    "a script from here and by its absolute path": (
+        "s.sql --on null", "{folder}/s.sql --on null", SAME),
+    "a script with a dot before it": ("f1/s.sql --on null", "./f1/s.sql --on null", SAME),
+    "a copied script": ("s.sql --on null", "f1/copy.sql --on null", SAME),
+    "a copied feed": ("wl --on null --feed feed1", "wl --on null --feed ./feed2", SAME),
+    "an experiment file from another folder": ("e.toml", "c1/e.toml", SAME),
+    "a workload with a slash": ("wl --on null", "./wl/ --on null", SAME),
+    "a copied workload": ("wl --on null", "kept/wl --on null", SAME),
+    "a script in place of another's": (
+        "wl -f s.sql --on null", "kept/wl -f f1/copy.sql --on null", SAME),
+    "a weight alone": ("-f s.sql --on null", "-f s.sql@5 --on null", SAME),
+    "weights of several": (
+        "-f s.sql@2 -f x.sql --on null --set x=1", "-f s.sql@3 -f x.sql --on null --set x=1",
+        Other()),
+    "a storage and its absolute path": (
+        "s.sql --on sqlite --storage here:s1", "s.sql --on sqlite --storage here:{folder}/s1",
+        SAME),
+    "a storage through a link": (
+        "s.sql --on sqlite --storage here:s1", "s.sql --on sqlite --storage here:link", SAME),
+    "storages of two folders": (
+        "s.sql --on sqlite --storage fast=here:d1", "s.sql --on sqlite --storage fast=here:d2",
+        Other()),
+    "a level beside a text": ("x.sql --on null --set x=1", "x.sql --on null --set x=1,abc", SAME),
+    "a whole number and one with places": (
+        "x.sql --on null --set x=1", "x.sql --on null --set x=1.0", SAME),
+    "a number with an exponent": (
+        "x.sql --on null --set x=1000", "x.sql --on null --set x=1e3", SAME),
+    "a level twice in two spellings": ("x.sql --on null --set x=1000,1e3", "", Refused("twice")),
+    "a parameter of a workload": (
+        "wl --on null --set share=1", "wl --on null --set share=1.0", SAME),
+    "a parameter's default": ("wl --on null --set share=0.5", "wl --on null", SAME),
+    "a setting twice": ("x.sql --on null --set x=1 --set x=2", "", Refused("x=1,2")),
+    "the default of an option": ("s.sql --on null", "s.sql --on null[seed=1]", SAME),
+    "the default transport": (
+        "s.sql --on postgresql", "s.sql --on postgresql[transport=socket]", SAME),
+    "a number that is the default": (
+        "s.sql --on sqlite", "s.sql --on sqlite[busy_timeout_s=60.0]", SAME),
+    "a size of an option": (
+        "s.sql --on sqlite[buffer=64MB]", "s.sql --on sqlite[buffer=67108864]", SAME),
+    "the default beside nothing": (
+        "s.sql --on null,null[seed=1]", "", Refused("given twice")),
+    "an engine in another case": (
+        "s.sql --on mariadb", "s.sql --on mariadb[engine=innodb]", SAME),
+    "two schemes of one system": (
+        "s.sql --on postgres://me@h/shop", "s.sql --on postgresql://me@h/shop", SAME),
+    "parameters of a URL in another order": (
+        f"s.sql --on {PG}?sslmode=disable&connect_timeout=3",
+        f"s.sql --on {PG}?connect_timeout=3&sslmode=disable", SAME),
+    "a pragma's number, word and default": (
+        "s.sql --on sqlite", "s.sql --on sqlite[SYNCHRONOUS=2,journal_mode=DELETE]", SAME),
+    "a pragma that is no default": (
+        "s.sql --on sqlite", "s.sql --on sqlite[synchronous=off]", Other(
+            "sqlite", "sqlite synchronous=off")),
+    "settings in another order": (
+        "s.sql --on sqlite[mmap_size=64MB,synchronous=0]",
+        "s.sql --on sqlite[synchronous=OFF,mmap_size=67108864]", SAME),
+    "pauses in two units": (
+        "s.sql --on null --think-time constant:1ms", "s.sql --on null --think-time constant:1000us",
+        SAME),
+    "sizes of memory": (
+        "s.sql --on postgresql --memory 1GB", "s.sql --on postgresql --memory 1024MB", SAME),
+    # its last section: what held
+    "a URL twice": (f"s.sql --on {PG},{PG}", "", Refused("given twice")),
+    "a storage twice": (
+        "s.sql --on sqlite --storage here:s1,here:{folder}/s1", "", Refused("given twice")),
+    "durations": ("s.sql --on null --duration 2min", "s.sql --on null --duration 120", SAME),
+    "storages of two options": (
+        "s.sql --on sqlite --storage 'here:d1'", "s.sql --on sqlite --storage 'here:d2'", Other()),
+    "names of one machine": (
+        "s.sql --on postgresql://me@localhost/a", "s.sql --on postgresql://me@127.0.0.1/a", Other(
+            "postgresql at localhost", "postgresql at 127.0.0.1")),
+    "in Python": ("s.sql --on null --clients 4", "assay.run('s.sql', on='null', clients=4)", SAME),
+    "in TOML": (
+        "s.sql --on null --clients 4",
+        'script = "s.sql"\nsystems = ["null"]\nclients = 4\n', SAME),
+    "a setting in Python": (
+        "s.sql --on sqlite --set sqlite.synchronous=off",
+        "assay.run('s.sql', on='sqlite', set={'sqlite.synchronous': 0})", SAME),
+    "a setting in TOML": (
+        "s.sql --on sqlite --set sqlite.mmap_size=1MB",
+        'script = "s.sql"\nsystems = "sqlite"\n[system.sqlite]\nmmap_size = 1048576\n', SAME),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_two_experiments_have_one_cell_or_two(row: str, tmp_path: Path) -> None:
+    a, b, expected = ROWS[row]
+    a, b = (one.replace("{folder}", str(tmp_path)) for one in (a, b))
+    if isinstance(expected, Refused):
+        with pytest.raises(AssayError) as refused:
+            identities(a)
+        assert expected.by in f"{refused.value.message} {refused.value.hint}"
+        return
+    of_a, of_b = identities(a), identities(b)
+    if expected is SAME:
+        assert of_a.seeds_of_cells.items() & of_b.seeds_of_cells.items(), (of_a, of_b)
+        return
+    assert isinstance(expected, Other)
+    assert not set(of_a.seeds_of_cells) & set(of_b.seeds_of_cells)
+    if expected.names:
+        assert names_of(of_a, of_b) == list(expected.names)
