@@ -19,6 +19,8 @@ from assay.cli.program import COMMANDS, command_of, group
 from assay.conformance.requirement import Requirement
 from assay.conformance.verify import REQUIREMENTS
 from assay.experiment.values import SystemChoice
+from assay.metrics.catalogue import METRICS
+from assay.metrics.metric import Metric
 from assay.observation import schema as schema_of_observations
 from assay.record import schema
 from assay.report.comparisons import comparison_document, trend_document
@@ -170,12 +172,40 @@ def observation() -> str:
     return json.dumps(schema_of_observations.published(), indent=2, ensure_ascii=False) + "\n"
 
 
+def metrics() -> str:
+    """Every metric of a run, from the list of them."""
+    head = (
+        "# Metrics\n",
+        "Each is a column of the table of runs (`--format csv`, `--format json`), with its unit at "
+        "the end of its name, and in Python in `Run.metrics`. `assay compare`, `--fail-if` and "
+        "`assay trend` take those that have a better direction.\n",
+        "- *types*: also of each group of clients and of each transaction type "
+        "(`latency_p99_ns[insert]`)",
+        "- *cells*: what the table of cells has of the repetitions",
+        "- *samples*: how many transactions it needs\n",
+        "| metric | meaning | unit | better | types | cells | samples |",
+        "|---|---|---|---|---|---|---|",
+    )
+    return "\n".join([*head, *map(_metric, METRICS.values()), ""])
+
+
+def _metric(metric: Metric) -> str:
+    null = f"; none: {metric.null}" if metric.null else ""
+    better = "" if metric.words is None else "more" if metric.is_more_better else "less"
+    cells = metric.over.value if metric.over else ""
+    return (
+        f"| `{metric.name}` | {metric.meaning}{null} | {metric.unit} | {better} "
+        f"| {'yes' if metric.of_work else ''} | {cells} | {metric.least_samples} |"
+    )
+
+
 PAGES = {
     "report.schema.json": report_schema,
     "comparison.schema.json": comparison_schema,
     "trend.schema.json": trend_schema,
     "commands.md": commands,
     "environment.md": environment,
+    "metrics.md": metrics,
     "plugins.md": plugin_contracts.page,
     "observation.schema.json": observation,
     "records.md": records,

@@ -20,6 +20,7 @@ from assay.errors import ArgumentError
 from assay.experiment import Scalar
 from assay.experiment.spelling import of_python, respelled
 from assay.judge import samples
+from assay.metrics.catalogue import METRICS
 from assay.observation import Observation, Observed, Outcomes
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.run_ends import ENDED, exit_status
@@ -148,6 +149,9 @@ class Run(_Factors):
     """Times of the passes (every script once, in order) of which each transaction ended ok; None:
     its clients made none."""
     checks: tuple[Check, ...]
+    metrics: Mapping[str, int | float | None] = field(repr=False)
+    """Every metric by its name (docs/reference/metrics.md): ``device_written_bytes``,
+    ``server_cpu_per_transaction_ns`` …; None: it has no such number."""
     observed: Observed | None = field(repr=False)
     """All that its test observed, of clients or of what it did in their place."""
 
@@ -326,6 +330,7 @@ def _run(record: RunRecord, row: Row) -> Run:
             )
             for check in record.checks
         ),
+        metrics={name: row[name] for name in METRICS},
         observed=record.observation,
     )  # fmt: skip
 

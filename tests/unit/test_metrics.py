@@ -1,0 +1,24 @@
+"""The list of metrics, and what is made from it."""
+
+from __future__ import annotations
+
+from assay.comparison import conditions
+from assay.metrics.catalogue import COMPARED, METRICS
+from assay.report.tidy.tables import TABLES
+
+UNITS = {"ns", "bytes", "per_s", "ratio", "count"}
+
+
+def test_a_metric_is_a_column_of_runs_and_can_be_a_condition() -> None:
+    columns = {column.name: column for column in TABLES["runs"][1]}
+    assert METRICS.keys() <= columns.keys()
+    assert all(metric.unit in UNITS for metric in METRICS.values())
+    for name, metric in COMPARED.items():
+        assert metric.meaning in columns[name].meaning
+        assert conditions.condition(f"{name} > 1.1x").metric is metric
+
+
+def test_a_name_ends_in_its_unit_where_it_has_one() -> None:
+    for metric in METRICS.values():
+        if metric.unit in ("ns", "per_s"):
+            assert metric.name.endswith(f"_{metric.unit}"), metric.name
