@@ -87,6 +87,21 @@ OF_DATA = (
         null="not counted", value=driven(lambda whole: whole.commits),
     ),
     Metric(
+        name="device_written_per_commit_bytes",
+        unit="bytes",
+        meaning="by the whole device under the data, for each transaction that changes data",
+        null="one of both is not known, or nothing was committed",
+        value=driven(
+            lambda whole: (
+                whole.device_cost.written_bytes / whole.commits
+                if whole.device_cost and whole.commits
+                else None
+            )
+        ),
+        is_whole=False,
+        words=SIZE,
+    ),
+    Metric(
         name="commit_efficiency", unit="ratio",
         meaning="commits per second, divided by the flushes per second of the storage's probe",
         value=efficiency, is_whole=False,
