@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,11 +18,16 @@ from assay.provision.deployment import Deployment, StorageFacts
 from assay.systems import System
 from commands import BIN, Assay, Ended, need, why_missing
 from programs import StartedPrograms, brought, undeclared
-from servers import SERVERS, directory_for_servers, provisioned
+from servers import SERVERS, directory_for_servers, place_of_folders, provisioned
 
 os.environ[env_vars.PROBE_SECONDS.name] = "0"
 """Here and in every program that a test starts: storages are probed only by tests that ask for
 it."""
+
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place_of_folders()))
+
+_ON_DISK = {"conformance", "docs", "papers", "proofs", "truth"}
+"""Folders whose tests run systems as users do."""
 
 _STARTED = StartedPrograms()
 
@@ -71,6 +77,17 @@ def beebe() -> Path:
     if done.returncode:
         pytest.skip(f"the real bibliographies cannot be had: {done.stderr.strip()}")
     return Path(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
+    """A test's own folder: in memory, or on a disk where the test looks at what that does."""
+    is_on_disk = request.node.get_closest_marker("disk") is not None
+    if not is_on_disk and request.path.parent.name not in _ON_DISK:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(prefix="assay-test-") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

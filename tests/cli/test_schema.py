@@ -122,8 +122,9 @@ def _tables(data: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 def test_a_key_that_the_reader_does_not_know_is_refused_by_the_schema(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """At each table of each shipped file."""
+    """At each table of each shipped file; once of tables with the same keys at the same place."""
     accepted, refused = [], 0
+    tried = set()
     plain = tomllib.loads
     for kind, file, read in _files():
         validator = _validator(kind)
@@ -133,6 +134,10 @@ def test_a_key_that_the_reader_does_not_know_is_refused_by_the_schema(
             table = data
             for part in path:
                 table = table[part]
+            shape = (kind, path[:1], len(path), *table)
+            if shape in tried:
+                continue
+            tried.add(shape)
             table[UNKNOWN] = 1
 
             def loads(found: str, text: str = text, data: Any = data) -> Any:

@@ -90,12 +90,12 @@ def systems_not_installed(command: str) -> list[str]:
     return missing
 
 
-_CONDITION = re.compile(r"--fail-if|\.meets\(")
+_CONDITION = re.compile(r"--fail-if|\.meets\(|e831\.reliability")
 
 
 def _marked(pages: Sequence[Path]) -> list[Path | ParameterSet]:
     """Nothing is decided of runs beside which other programs work, so pages with conditions that
-    must be met run alone."""
+    must be met run alone; so do those whose answers depend on clients that start in time."""
     need_verdicts = {page for page in pages if _CONDITION.search(page.read_text(encoding="utf-8"))}
     return [
         pytest.param(page, marks=pytest.mark.alone) if page in need_verdicts else page

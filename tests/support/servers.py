@@ -36,9 +36,11 @@ SERVERS = [
 _numbers = itertools.count(1)
 
 
-def _place() -> Path:
+def place_of_folders() -> Path:
+    """In memory where there is room, as nothing here asks how fast a disk is: records alone are
+    flushed tens of thousands of times."""
     memory = Path("/dev/shm")
-    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 1 << 30
+    has_room = memory.is_dir() and shutil.disk_usage(memory).free > 4 << 30
     return memory if has_room else Path("/var/tmp")
 
 
@@ -46,7 +48,7 @@ def _place() -> Path:
 def directory_for_servers() -> Iterator[StorageFacts]:
     """A directory that the servers' user can reach, which pytest's own are not; in memory where
     there is room, as nothing here asks how fast a disk is."""
-    path = _place() / f"assay-test-{os.getpid()}-{next(_numbers)}"
+    path = place_of_folders() / f"assay-test-{os.getpid()}-{next(_numbers)}"
     path.mkdir(mode=0o755)
     yield StorageFacts("here", "here", str(path))
     path.rmdir()  # also asserts that everything in it was removed
@@ -57,7 +59,7 @@ def _new_data_directory(system: System) -> Path | None:
     """A data directory that the system has made and was stopped on in order: to make one takes some
     systems longer than a test does. Kept until the tests end; None where a copy is of no use, as
     its files hold their own paths."""
-    kept = Path(tempfile.mkdtemp(prefix="assay-test-new-", dir=_place()))
+    kept = Path(tempfile.mkdtemp(prefix="assay-test-new-", dir=place_of_folders()))
     atexit.register(shutil.rmtree, kept, ignore_errors=True)
     with (
         directory_for_servers() as storage,

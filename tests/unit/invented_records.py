@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -476,6 +478,16 @@ def begin(
     )
 
 
+@cache
+def _new_record() -> bytes:
+    """A record without experiments: to make one takes longer than to write one into it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "new.sqlite"
+        with Store(path):
+            pass
+        return path.read_bytes()
+
+
 def experiment(
     path: Path,
     planned: Plan,
@@ -487,6 +499,8 @@ def experiment(
 ) -> ExperimentRecord:
     """A whole experiment through the store. ``elapsed``: (system name, storage name, clients) → one
     time in s per repetition, or one time for all."""
+    if not path.exists():
+        path.write_bytes(_new_record())
     with Store(path) as store:
         number = begin(store, planned, workload=workload, machine=machine)
         for run in planned.runs:

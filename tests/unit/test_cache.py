@@ -24,7 +24,7 @@ from commands import Assay
 from observations import observation
 from step_workloads import HEAD, folder_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.disk]
 
 BYTES = 3 * 1024 * 1024 + 17
 

@@ -14,7 +14,7 @@ from assay.provision import page_cache
 from assay.storages.mounts import mount_of
 from commands import Assay
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.disk]
 
 BYTES = 3 * 1024 * 1024 + 17
 

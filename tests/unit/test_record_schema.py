@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import invented_records as invented
@@ -42,6 +43,19 @@ def test_an_older_file_takes_the_steps_it_has_not_seen_and_keeps_its_runs(
     schema.prepare(connection, path, [*schema.steps(), NEXT_STEP])
     assert version(connection) == before + 1
     assert connection.execute("SELECT state, note FROM runs").fetchall() == [("done", "none")]
+
+
+def test_the_copy_of_an_experiment_has_the_tables_of_its_record(
+    connection: sqlite3.Connection,
+) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as empty:
+        schema.create_like(connection, empty)
+        for question in (
+            "SELECT type, name, sql FROM sqlite_master ORDER BY type, name",
+            "PRAGMA application_id",
+            "PRAGMA user_version",
+        ):
+            assert empty.execute(question).fetchall() == connection.execute(question).fetchall()
 
 
 def test_a_step_that_fails_leaves_the_file_as_it_was(

@@ -20,10 +20,10 @@ class ExperimentCopy:
         self._connection = connection
 
     @classmethod
-    def of(cls, record: sqlite3.Connection, path: Path, experiment_id: int) -> Self:
+    def of(cls, record: sqlite3.Connection, experiment_id: int) -> Self:
         """Raises `sqlite3.Error`, as where no temporary file can be written."""
         copy = cls(opening.private())
-        schema.prepare(copy._connection, path, schema.steps())
+        schema.create_like(record, copy._connection)
         copy._connection.execute("PRAGMA journal_mode = MEMORY")
         copy.change(lambda connection: _copy_rows(record, connection, experiment_id))
         return copy

@@ -91,6 +91,22 @@ def prepare(connection: sqlite3.Connection, path: Path, known: Sequence[Step]) -
         raise
 
 
+def create_like(record: sqlite3.Connection, empty: sqlite3.Connection) -> None:
+    """Creates in an empty database what a prepared record has, without its rows: in a tenth of the
+    time that all steps take."""
+    made = record.execute(
+        "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL "
+        # Names that begin as its own do are made by the library.
+        "AND substr(name, 1, 7) <> substr('sqlite_master', 1, 7) ORDER BY type <> 'table', rowid"
+    )
+    empty.execute("BEGIN")
+    for (statement,) in made.fetchall():
+        empty.execute(statement)
+    for pragma in ("application_id", "user_version"):
+        empty.execute(f"PRAGMA {pragma} = {_number(record, f'PRAGMA {pragma}')}")
+    empty.execute("COMMIT")
+
+
 def _cell_fingerprint(cell: str) -> str | None:
     """The SQL function of steps 7 and 16; None where the document does not describe a cell."""
     try:

@@ -92,7 +92,7 @@ class Writer:
     def experiment_begins(self, experiment_id: int) -> None:
         self._forget_copy()
         try:
-            self._copy = ExperimentCopy.of(self.connection, self.path, experiment_id)
+            self._copy = ExperimentCopy.of(self.connection, experiment_id)
         except sqlite3.Error as error:
             self._without_copy(error)
 
