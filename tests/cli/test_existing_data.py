@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 import subprocess
@@ -145,3 +146,37 @@ def test_a_server_is_read_again_before_each_run_and_what_a_user_may_not_read_is_
         assert "data-unknown" not in _warnings(added)
     assert judged.returncode == 2, judged.stdout
     assert "not known (goods: permission denied" in judged.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "lowered"),
+    [
+        ("postgresql", ("CREATE TABLE {} (x int)", "CREATE UNLOGGED TABLE {} (x int)"), "unlogged"),
+        (
+            "mariadb",
+            ("CREATE TABLE {} (x int) ENGINE=InnoDB", "CREATE TABLE {} (x int) ENGINE=MyISAM"),
+            "engine = MyISAM",
+        ),
+    ],
+)
+def test_a_table_whose_commits_are_not_flushed_is_not_ranked_beside_one_whose_are(
+    name: str, how: tuple[str, str], lowered: str, tmp_path: Path
+) -> None:
+    system = registry.system(name)
+    (tmp_path / "change.sql").write_text("UPDATE shop.goods SET x = x + 1;\n")
+    urls = []
+    with servers.directory_for_servers() as storage, contextlib.ExitStack() as up:
+        for statement in how:
+            server = up.enter_context(
+                servers.provisioned(system, storage, options={"transport": "tcp"})
+            )
+            servers.ask(server, "CREATE SCHEMA shop")
+            servers.ask(server, statement.format("shop.goods"))
+            servers.ask(server, "INSERT INTO shop.goods VALUES (1)")
+            urls.append(servers.url_of(system, server))
+        on = ("--on", f"safe={urls[0]},fast={urls[1]}")
+        ended = run_in(tmp_path, "run", "change.sql", *COMMON, *on, "--format", "json")
+    assert f"fast: shop.goods: {lowered}; durable: ALTER" in _warnings(ended)["durability-lowered"]
+    compared = run_in(tmp_path, "compare", "1", "--between", "system", "--records", "r.sqlite")
+    assert f"not lowered → shop.goods: {lowered}" in " ".join(compared.stdout.split())
+    assert compared.returncode == 2, compared.stdout

@@ -56,3 +56,17 @@ def test_commands_of_documents_name_their_collections() -> None:
     assert isinstance(dialect, NamesTables)
     assert dialect.tables_named('{"find": "goods", "filter": {"_id": :id}}').read == {"goods"}
     assert dialect.tables_named('{"insert": "log", "documents": []}').added_to == {"log"}
+
+
+@pytest.mark.parametrize(
+    ("statement", "changed"),
+    [
+        ("UPDATE a SET x = (SELECT 1 FROM b)", "a"),
+        ("DELETE FROM a USING b WHERE a.x = b.x", "a"),
+        ("INSERT INTO a SELECT * FROM b ON CONFLICT DO UPDATE SET x = 1", "a"),
+        ("WITH gone AS (DELETE FROM a RETURNING x) INSERT INTO s.b SELECT x FROM gone", "a s.b"),
+        ("SELECT * FROM a FOR UPDATE", ""),
+    ],
+)
+def test_a_statement_names_the_tables_that_it_changes(statement: str, changed: str) -> None:
+    assert tables_named(statement).changed == frozenset(changed.split())

@@ -3,6 +3,7 @@ collation, indexes over beginnings of values, and bulk loads."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from assay.dialects.limits import SchemaLimits
@@ -12,6 +13,11 @@ from assay.errors import ArgumentError
 
 _PREFIX_CHARACTERS = 100
 """400 bytes in utf8mb4: an entry of an index holds 1000 in MyISAM, 3072 in InnoDB."""
+
+UNFLUSHED_ENGINES = frozenset(("blackhole", "csv", "memory", "mrg_myisam", "myisam"))
+"""Storage engines, in lower case, that never ask for their rows to be flushed, or keep none."""
+
+_PART_OF_NAME = re.compile(r'`[^`]*`|"[^"]*"|[^.`"\s]+')
 
 _HAS_FOREIGN_KEYS = "InnoDB"
 """The one storage engine that keeps them."""
@@ -219,6 +225,19 @@ class MysqlDialect(StandardSql):
             f"SET SESSION max_statement_time = {longest_s:g}",
             f"SET SESSION max_execution_time = {max(1, round(longest_s * 1000))}",
         ]
+
+    def unflushed_query(self, table: str) -> str:
+        names = [name.strip('`"') for name in _PART_OF_NAME.findall(table)]
+        schema = self.literal(names[-2]) if names[1:] else "DATABASE()"
+        engines = ", ".join(map(self.literal, sorted(UNFLUSHED_ENGINES)))
+        return (
+            "SELECT CONCAT('engine = ', engine) FROM information_schema.tables "
+            f"WHERE table_schema = {schema} AND table_name = {self.literal(names[-1])} "
+            f"AND LOWER(engine) IN ({engines})"
+        )
+
+    def flushed_table(self, table: str) -> str:
+        return f"ALTER TABLE {table} ENGINE = InnoDB"
 
     def limit_waiting(self, wait_s: float) -> list[str]:
         """In whole seconds, at least one; for rows, and for tables and names."""

@@ -16,6 +16,8 @@ class NamedTables:
     """Whose rows it reads, changes or deletes."""
     added_to: frozenset[str] = frozenset()
     """To which it adds rows."""
+    changed: frozenset[str] = frozenset()
+    """Those of both to which it commits: it adds rows, changes or deletes them."""
     made: frozenset[str] = frozenset()
     """Which it makes; in statements that follow they are no tables that were there before."""
     hidden: str = ""
@@ -54,7 +56,7 @@ class _Level:
     is_list: bool = False
     """Whether a comma is followed by a table."""
     expects: str = ""
-    """``read``, ``added`` or ``made``: what the next name is; empty: no table."""
+    """``read``, ``changed``, ``added`` or ``made``: what the next name is; empty: no table."""
 
 
 @dataclass
@@ -62,9 +64,12 @@ class _Found:
     read: set[str] = field(default_factory=set)
     added: set[str] = field(default_factory=set)
     made: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
 
     def add(self, kind: str, name: str) -> None:
-        {"read": self.read, "added": self.added, "made": self.made}[kind].add(name)
+        {"added": self.added, "made": self.made}.get(kind, self.read).add(name)
+        if kind in {"added", "changed"}:
+            self.changed.add(name)
 
 
 def tables_named(statement: str, catalogue: Collection[str] = ()) -> NamedTables:
@@ -115,6 +120,7 @@ def tables_named(statement: str, catalogue: Collection[str] = ()) -> NamedTables
     return NamedTables(
         known(found.read),
         known(found.added),
+        known(found.changed),
         frozenset(found.made),
         f"{first.upper()} does not say which tables it reads"
         if calls
@@ -129,12 +135,12 @@ def _note(word: str, before: str, level: _Level, following: list[str]) -> None:
     is_statement = level.first in _STATEMENTS or level.is_list
     if word in _BEFORE_TABLES and is_statement and before != "distinct":
         if word != "using" or following != ["("]:
-            level.expects, level.is_list = "read", True
+            level.expects, level.is_list = "changed" if before == "delete" else "read", True
     elif word == "into" and is_statement:
         # SELECT … INTO makes a table.
         level.expects = "made" if level.first == "select" else "added"
     elif word in {"update", "truncate"} and before not in {"for", "key", "do", "on", "then"}:
-        level.expects = "read"
+        level.expects = "changed"
     elif word == "table" and level.first in {"create", "alter", "drop"}:
         level.expects = "made"
     elif word == "copy" and level.first == "copy":

@@ -139,6 +139,18 @@ class PostgresqlDialect(StandardSql):
         """In milliseconds, of which 0 would be no limit."""
         return [f"SET statement_timeout = {max(1, round(longest_s * 1000))}"]
 
+    def unflushed_query(self, table: str) -> str:
+        """Of the table, or of one of its partitions."""
+        named = f"to_regclass({self.literal(table)})"
+        parts = f"SELECT inhrelid FROM pg_inherits WHERE inhparent = {named}"
+        return (
+            "SELECT 'unlogged' FROM pg_class WHERE relpersistence = 'u' "
+            f"AND (oid = {named} OR oid IN ({parts})) LIMIT 1"
+        )
+
+    def flushed_table(self, table: str) -> str:
+        return f"ALTER TABLE {table} SET LOGGED"
+
     def limit_waiting(self, wait_s: float) -> list[str]:
         """In milliseconds, of which 0 would be no limit."""
         return [f"SET lock_timeout = {max(1, round(wait_s * 1000))}"]

@@ -381,6 +381,21 @@ class NamesTables(Protocol):
 
 
 @runtime_checkable
+class HasUnflushedTables(Protocol):
+    """A dialect of systems in which commits to some tables are not flushed, whatever the settings
+    are."""
+
+    def unflushed_query(self, table: str) -> str:
+        """A statement whose one cell says in the system's words why commits to the table, as a
+        script spells it, are not flushed (``engine = MyISAM``); no row where they are."""
+        ...
+
+    def flushed_table(self, table: str) -> str:
+        """A statement that makes such a table one whose commits are flushed."""
+        ...
+
+
+@runtime_checkable
 class SingleRows(Protocol):
     """A dialect that can also insert and update one row at a time. Values stand as scripts spell
     them: ``:id``, or a number."""

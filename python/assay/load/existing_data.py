@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from assay import _engine
 from assay.dialects.named_tables import NamedTables
-from assay.dialects.protocol import Dialect, NamesTables
+from assay.dialects.protocol import Dialect, HasUnflushedTables, NamesTables
 from assay.errors import AssayError
 from assay.provision.deployment import Deployment
 from assay.provision.engine_calls import Session
@@ -80,6 +80,27 @@ def look(
             return (*hidden, *_looked_at(opened, dialect, tables))
     except AssayError as error:
         return (*hidden, _unknown("", _line(error.message)))
+
+
+def unflushed(
+    deployment: Deployment, dialect: Dialect, statements: Iterable[str]
+) -> dict[str, str]:
+    """Of the tables that the statements change, those whose commits are not flushed, whatever the
+    settings are: ``orders: engine = MyISAM`` → the statement that makes it durable. Empty where
+    there are none, or where the server does not say."""
+    if not (isinstance(dialect, NamesTables) and isinstance(dialect, HasUnflushedTables)):
+        return {}
+    named = [dialect.tables_named(statement) for statement in statements]
+    tables = sorted({name for one in named for name in one.changed if not name.startswith(":")})
+    found: dict[str, str] = {}
+    if not tables:
+        return found
+    address = replace(deployment.address, answer_timeout_s=LONGEST_S + _GRACE_S)
+    with suppress(AssayError, _engine.EngineError), session(address) as opened:
+        for table in tables:
+            for row in opened.execute(dialect.unflushed_query(table)).rows:
+                found[f"{table}: {row[0]}"] = dialect.flushed_table(table)
+    return found
 
 
 def _tables(named: Sequence[NamedTables]) -> dict[str, bool]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +64,10 @@ class PooledSystem:
     def note_durability(self, found: Durability) -> None:
         """That of the commits of the next run's sessions."""
         self._running.note_durability(found)
+
+    def note_lowered_durability(self, lowered: Mapping[str, str]) -> None:
+        """What lowers that of the next run beside the settings → what to do about it."""
+        self._running.note_lowered_durability(lowered)
 
     @property
     def is_up(self) -> bool:

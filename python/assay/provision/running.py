@@ -4,7 +4,7 @@ system's server is started, stopped, and started again on what it wrote."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -195,6 +195,15 @@ class RunningSystem:
         """Of its commits, also after a restart."""
         self._durability = found
         self._deployment = replace(self.deployment, durability=found)
+
+    def note_lowered_durability(self, lowered: Mapping[str, str]) -> None:
+        """What lowers that of the next run beside the settings → what to do about it."""
+        known = self.deployment
+        self._deployment = replace(
+            known,
+            durability_lowered_by=tuple(dict.fromkeys((*known.durability_lowered_by, *lowered))),
+            durable_instead={**known.durable_instead, **lowered},
+        )
 
     @contextlib.contextmanager
     def in_its_memory(self, sessions: int) -> Iterator[None]:

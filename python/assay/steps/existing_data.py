@@ -4,7 +4,7 @@ name hold, before and after."""
 from __future__ import annotations
 
 from assay.drive.prepare import statements_of
-from assay.load.existing_data import look
+from assay.load.existing_data import look, unflushed
 from assay.plan.drives import drives
 from assay.steps import conclusion
 from assay.steps.context import RunState
@@ -13,6 +13,7 @@ from assay.steps.context import RunState
 def keep_before(state: RunState) -> None:
     if _is_foreign(state):
         _keep(state, is_after=False)
+        _note_unflushed(state)
 
 
 def keep_after(state: RunState) -> None:
@@ -33,6 +34,15 @@ def _keep(state: RunState, *, is_after: bool) -> None:
     context.progress.stage(f"count the rows {'after' if is_after else 'before'} the run")
     tables = look(pooled.deployment, pooled.system.dialect, statements_of_run(state))
     context.store.existing_data(tables, is_after=is_after)
+
+
+def _note_unflushed(state: RunState) -> None:
+    """Tables whose commits are not flushed lower the durability of the run as settings do."""
+    pooled = state.up()
+    lowered = unflushed(pooled.deployment, pooled.system.dialect, statements_of_run(state))
+    if lowered:
+        pooled.note_lowered_durability(lowered)
+        state.context.store.deployment_changed(pooled.deployment)
 
 
 def statements_of_run(state: RunState) -> tuple[str, ...]:

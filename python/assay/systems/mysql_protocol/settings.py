@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from assay.dialects.mysql import UNFLUSHED_ENGINES
 from assay.errors import SystemRefused
 from assay.provision.engine_calls import Session
 from assay.systems.answers import rows_of
@@ -155,7 +156,7 @@ def durability_lowered_by(settings: Mapping[str, str], engine: str) -> tuple[str
     ]
     if settings.get("log_bin", "").lower() == "on" and settings.get("sync_binlog") != "1":
         lowered.append(f"sync_binlog = {settings.get('sync_binlog')}")
-    if engine.lower() == "myisam":
+    if engine.lower() in UNFLUSHED_ENGINES:
         lowered.append(f"engine = {engine}")
     return tuple(lowered)
 
