@@ -124,3 +124,16 @@ def test_record_files_are_compared_and_make_a_trend(both: Assay, tmp_path: Path)
     assert "6 or more characters" in both("trend", "abc12").err
     wrong = both("trend", "tpcb.tpcb-lik")
     assert wrong.status == 2 and "did you mean" in wrong.err
+
+
+def test_two_servers_of_one_kind_with_settings_of_their_own_are_compared(
+    assay: Assay, working_folder: Path
+) -> None:
+    """Which of them is faster is the question, though a setting differs too."""
+    (working_folder / "one.sql").write_text("select 1;\n")
+    both = f"old={SLOW},new={QUICK}"
+    ended = assay(
+        "run", "one.sql", "--on", both, "--clients", "1", "--transactions", "20", "--warm-up", "0",
+        "--repetitions", "3", "--no-probe",
+    )  # fmt: skip
+    assert "new was" in " ".join(ended.out.split()), ended.out

@@ -42,6 +42,7 @@ def test_it_is_set_up_as_requested(storage: StorageFacts) -> None:
         assert deployment.settings["synchronous_commit"] == "off"
         assert deployment.settings["data_checksums"] == "on"
         assert deployment.settings["fsync"] == "on"
+        assert deployment.settings["locale_provider"] == "libc"
         assert not {"port", "data_directory", "application_name"} & set(deployment.settings)
         assert deployment.durability_lowered_by == ("synchronous_commit = off",)
         assert (

@@ -64,6 +64,7 @@ def cells(runs: Sequence[RunRecord]) -> list[Cell]:
         for name in names
         if len({levels.get(name) for levels in levels_of_runs}) > 1
         and not _is_of_cache(name, levels_of_runs)
+        and not _is_of_system(name, levels_of_runs)
     ]
     by_cell: dict[str, list[RunRecord]] = {}
     levels_of_cells: dict[str, Levels] = {}
@@ -75,6 +76,15 @@ def cells(runs: Sequence[RunRecord]) -> list[Cell]:
         Cell(levels_of_cells[cell], tuple(sorted(of_cell, key=lambda run: run.repetition)))
         for cell, of_cell in by_cell.items()
     ]
+
+
+def _is_of_system(name: str, levels_of_runs: Sequence[Levels]) -> bool:
+    """Whether each system has one level of its own: a setting of one of two servers (``new`` with
+    ``work_mem``) belongs to that server, and the question is which server is faster."""
+    by_system: dict[Scalar, set[Scalar | None]] = {}
+    for levels in levels_of_runs:
+        by_system.setdefault(levels.get("system", ""), set()).add(levels.get(name))
+    return name != "system" and all(len(own) == 1 for own in by_system.values())
 
 
 def _is_of_cache(name: str, levels_of_runs: Sequence[Levels]) -> bool:

@@ -387,7 +387,7 @@ class HasUnflushedTables(Protocol):
 
     def unflushed_query(self, table: str) -> str:
         """A statement whose one cell says in the system's words why commits to the table, as a
-        script spells it, are not flushed (``engine = MyISAM``); no row where they are."""
+        script spells it, are not flushed (``unlogged``); no row where they are."""
         ...
 
     def flushed_table(self, table: str) -> str:

@@ -179,8 +179,9 @@ class Kind(Enum):
     DATA_UNKNOWN = WarningText(
         "it is not known what the tables held that the scripts name, so that no other run is known "
         "to have done the same work: this one is not compared",
-        "let the user of the URL read these tables; `assay compare --despite data` where you know "
-        "that the data are the same",
+        "let the user of the URL read these tables, or write in the script itself what a called "
+        "block or procedure does; `assay compare --despite data` where you know that the data are "
+        "the same",
         limits=True,
     )
     DATA_CHANGED = WarningText(

@@ -86,7 +86,7 @@ def unflushed(
     deployment: Deployment, dialect: Dialect, statements: Iterable[str]
 ) -> dict[str, str]:
     """Of the tables that the statements change, those whose commits are not flushed, whatever the
-    settings are: ``orders: engine = MyISAM`` → the statement that makes it durable. Empty where
+    settings are: ``orders: unlogged`` → the statement that makes it durable. Empty where
     there are none, or where the server does not say."""
     if not (isinstance(dialect, NamesTables) and isinstance(dialect, HasUnflushedTables)):
         return {}

@@ -68,6 +68,16 @@ SELECT name, current_setting(name), source, category, setting IS DISTINCT FROM b
 FROM pg_settings
 """
 
+_LOCALE_QUERY = """
+SELECT to_jsonb(d) ->> 'datcollate', to_jsonb(d) ->> 'datctype', to_jsonb(d) ->> 'datlocprovider',
+       coalesce(to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale')
+FROM pg_database d WHERE datname = current_database()
+"""
+_LOCALE = ("lc_collate", "lc_ctype", "locale_provider", "locale")
+"""Of the database: it decides how texts are sorted, and how fast. Until version 15 the first two
+were settings."""
+_PROVIDERS = {"b": "builtin", "c": "libc", "i": "icu"}
+
 _LOWERS_DURABILITY = {
     "fsync": {"off"},
     "synchronous_commit": {"off"},
@@ -92,6 +102,11 @@ def read(session: Session) -> dict[str, Setting] | None:
     for name, value, source, category, differs in rows_of(session, _QUERY, columns=5) or ():
         text = str(name)
         found[text] = Setting(text, value or "", str(source), str(category), differs == "t")
+    for row in rows_of(session, _LOCALE_QUERY, columns=len(_LOCALE)) or ():
+        for name, value in zip(_LOCALE, row, strict=True):
+            text = _PROVIDERS.get(str(value), str(value))
+            if value is not None and name not in found:
+                found[name] = Setting(name, text, "database", "Preset Options", True)
     return found if _EVERYWHERE in found else None
 
 
