@@ -218,6 +218,14 @@ def test_a_script_that_always_fails_ends_the_run_and_does_not_spin() -> None:
     assert run_program(words) == 1
 
 
+def test_a_slow_script_whose_every_transaction_fails_ends_the_run_too() -> None:
+    """A hundred failures of each client would take 50 seconds."""
+    Path("slow.sql").write_text("\\sleep 500 ms\nselect nosuch from nosuch;\n")
+    words = ["--clients", "2", "--duration", "40", "--protocol", "simple"]
+    assert run("slow.sql", "--on", "sqlite", *words) == 1
+    assert "every client failed: unknown object" in ended()["sqlite"]
+
+
 def test_a_statement_that_the_system_does_not_support_is_refused_with_its_place(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from assay import _engine
 from assay.observation import (
+    MOST_PASS_TIMES,
     Interval,
     MachineCost,
     Observation,
@@ -43,8 +45,11 @@ def driven(name: str, **changes: Any) -> Observation:
 
 def numbered_from(observation: Observation, first: int) -> Observation:
     """The observation of a machine whose clients have these numbers."""
-    ends = tuple(replace(end, client=end.client + first) for end in observation.client_ends)
-    return replace(observation, client_ends=ends)
+    ends, times = (
+        tuple(replace(one, client=one.client + first) for one in each)
+        for each in (observation.client_ends, observation.pass_times)
+    )
+    return replace(observation, client_ends=ends, pass_times=times)
 
 
 @pytest.fixture(scope="module")
@@ -110,10 +115,22 @@ def test_the_order_of_machines_changes_no_number(machines: list[Observation]) ->
     assert one.transactions_per_client == other.transactions_per_client
 
 
+def test_the_passes_that_ended_first_are_kept_and_the_others_counted() -> None:
+    site = {"driver": "null", "options": {"site": "many passes"}}
+    one = driven("many passes", site=site, stop={"passes": MOST_PASS_TIMES})
+    whole = merge([one, numbered_from(one, 2)])
+    for observed, made in ((one, 2 * MOST_PASS_TIMES), (whole, 4 * MOST_PASS_TIMES)):
+        assert len(observed.pass_times) == MOST_PASS_TIMES
+        assert observed.pass_times_left_out == made - MOST_PASS_TIMES
+
+
 def test_passes_and_littles_law_of_a_closed_loop() -> None:
     parts = [driven("merge closed"), numbered_from(driven("merge closed too", seed=2), 2)]
     whole = merge(parts)
     assert whole.passes is not None and whole.passes.count == 240
+    ends = [(one.end_ns, one.client) for one in whole.pass_times]
+    assert (len(ends), whole.pass_times_left_out, ends == sorted(ends)) == (240, 0, True)
+    assert Counter(client for _, client in ends) == dict.fromkeys(range(4), 60)
     law = whole.littles_law
     assert law is not None
     assert law.clients_by_law == pytest.approx(law.clients, rel=0.05)

@@ -17,7 +17,9 @@ from typing import Any
 import invented_records as invented
 import jsonschema
 import pytest
+from msgspec.structs import replace as replace_field
 
+from assay.observation.transactions import PassTime
 from assay.record import ExperimentRecord, Store
 from assay.report.build import build
 from assay.report.forms import csv as csv_form
@@ -156,6 +158,19 @@ def test_the_times_of_passes_are_a_table(parallel: ExperimentRecord) -> None:
     first, *_ = document(parallel)["tables"]["passes"]
     assert (first["run"], first["group"], first["count"]) == (1, "", 8)
     assert (first["latency_p50_ns"], first["latency_p99_ns"]) == (1_000_000_000, None)
+
+
+def test_each_pass_is_a_row_of_its_client_and_group(parallel: ExperimentRecord) -> None:
+    (run, *_) = parallel.runs
+    driven = run.driven
+    assert driven is not None
+    times = (PassTime(1, 2_000, 1_500), PassTime(0, 2_500, 2_400))
+    with_times = replace(run, observation=replace_field(driven, pass_times=times))
+    rows = document(replace(parallel, runs=(with_times,)))["tables"]["pass_times"]
+    assert rows == [
+        {"run": 1, "group": "", "client": 1, "end_ns": 2_000, "latency_ns": 1_500},
+        {"run": 1, "group": "", "client": 0, "end_ns": 2_500, "latency_ns": 2_400},
+    ]
 
 
 def test_processor_states_that_the_ticks_contradict_are_marked(

@@ -21,7 +21,7 @@ from assay.experiment import Scalar
 from assay.experiment.spelling import of_python, respelled
 from assay.judge import samples
 from assay.metrics.catalogue import METRICS
-from assay.observation import Observation, Observed, Outcomes
+from assay.observation import Observation, Observed, Outcomes, PassTime
 from assay.record import ExperimentRecord, RunRecord
 from assay.record.run_ends import ENDED, exit_status
 from assay.report.build import build
@@ -159,6 +159,12 @@ class Run(_Factors):
     def observation(self) -> Observation | None:
         """Where clients were driven: outcomes, times, intervals, errors; None: nothing was."""
         return self.observed if isinstance(self.observed, Observation) else None
+
+    @property
+    def pass_times(self) -> tuple[PassTime, ...]:
+        """Each pass of which every transaction ended ok, as they ended: the first 10,000. Of groups
+        with several scripts, or that end after a number of passes."""
+        return () if self.observation is None else self.observation.pass_times
 
     @property
     def document(self) -> Mapping[str, Any] | None:

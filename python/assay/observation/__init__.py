@@ -35,10 +35,18 @@ from assay.observation.results import (
 from assay.observation.servers import ServerReport
 from assay.observation.service import LittlesLaw, Outage, Standstill, TransactionsPerClient
 from assay.observation.shape import ShapeError
-from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
+from assay.observation.transactions import (
+    MOST_PASS_TIMES,
+    AllOk,
+    Passes,
+    PassTime,
+    StatementReport,
+    TransactionReport,
+)
 from assay.observation.versions import Observed, newest, read_observation, read_observed
 
 __all__ = [
+    "MOST_PASS_TIMES",
     "VERSION",
     "AllOk",
     "AnswerReport",
@@ -68,6 +76,7 @@ __all__ = [
     "OtherReport",
     "Outage",
     "Outcomes",
+    "PassTime",
     "Passes",
     "ReferenceReport",
     "Resolution",

@@ -42,7 +42,13 @@ from assay.observation.service import (
     TransactionsPerClient,
 )
 from assay.observation.shape import Shape
-from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
+from assay.observation.transactions import (
+    MOST_PASS_TIMES,
+    AllOk,
+    Passes,
+    StatementReport,
+    TransactionReport,
+)
 
 One = TypeVar("One", bound=Shape)
 
@@ -58,6 +64,7 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
         raise ValueError(f"client {doubled[0]} was driven by two machines")
     stalls = spans.common([part.stalls for part in parts], Standstill, least_ns=spans.SECOND_NS)
     suspensions = spans.union([part.suspensions for part in parts], Standstill)
+    passes = sorted((one for part in parts for one in part.pass_times), key=_end_and_client)
     added = added_up(parts)
     return replace(
         added,
@@ -68,6 +75,8 @@ def merge(parts: Sequence[Observation], *, on_one_machine: bool = False) -> Obse
         threads=_total(parts, "threads"),
         arrival=_arrival([part.arrival for part in parts]),
         passes=_passes([part.passes for part in parts]),
+        pass_times=tuple(passes[:MOST_PASS_TIMES]),
+        pass_times_left_out=(_total(parts, "pass_times_left_out") + len(passes[MOST_PASS_TIMES:])),
         intervals=merged_intervals([part.intervals for part in parts], stalls, suspensions),
         client_ends=tuple(ends),
         transactions_per_client=per_client(ends),
@@ -149,6 +158,7 @@ def _by(
 
 _name = attrgetter("name")
 _name_and_outcome = attrgetter("name", "outcome")
+_end_and_client = attrgetter("end_ns", "client")
 _place = attrgetter("transaction", "statement")
 _server = attrgetter("version", "address", "role", "is_behind_pooler")
 _kind = attrgetter("class_", "code", "certainty", "transaction")

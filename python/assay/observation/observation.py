@@ -31,7 +31,13 @@ from assay.observation.service import (
     TransactionsPerClient,
 )
 from assay.observation.shape import Shape
-from assay.observation.transactions import AllOk, Passes, StatementReport, TransactionReport
+from assay.observation.transactions import (
+    AllOk,
+    Passes,
+    PassTime,
+    StatementReport,
+    TransactionReport,
+)
 
 VERSION = 3
 """Of the form of an observation; raised when a key changes its meaning."""
@@ -77,6 +83,11 @@ class EngineObservation(Shape, frozen=True):
     log: LogReport | None = None
     servers: tuple[ServerReport, ...] = ()
     """Who answered the sessions when they were opened; empty: a library, or not kept."""
+    pass_times: tuple[PassTime, ...] = ()
+    """The passes that ended first, in this order, at most 10,000; of groups with several scripts,
+    or that end after a number of passes."""
+    pass_times_left_out: int = 0
+    """How many more passes these groups made."""
     unfinished: Unfinished | None = None
     next_transaction: int = 0
     """Above the numbers that its transactions had (``:transaction_number``)."""

@@ -51,6 +51,8 @@ def successive(parts: Sequence[Observation]) -> Observation:
         connect_ns=sum(part.connect_ns for part in parts),
         threads=max(part.threads for part in parts),
         passes=None,
+        pass_times=(),
+        pass_times_left_out=0,
         groups=tuple(_group(group, parts, at) for at, group in enumerate(added.groups)),
         intervals=_intervals(parts, stalls, suspensions),
         client_ends=ends,

@@ -45,6 +45,21 @@ class Passes(Shape, frozen=True):
     latency: Latency
 
 
+MOST_PASS_TIMES = 10_000
+"""How many an observation has: those that ended first."""
+
+
+class PassTime(Shape, frozen=True):
+    """One pass of which every transaction ended ok."""
+
+    client: int
+    """Its number, from 0."""
+    end_ns: int
+    """Since the start of the measurement."""
+    latency_ns: int
+    """Of the whole pass, pauses between its transactions included."""
+
+
 class StatementReport(Shape, frozen=True):
     """One statement, wherever it stands."""
 

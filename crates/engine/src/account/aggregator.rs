@@ -3,8 +3,8 @@
 use assay_histogram::LatencyHistogram;
 
 use super::intervals::OpenSeconds;
-use super::{Durations, Layout, Sample, Series, Unit};
-use crate::observation::{Outcome, Outcomes};
+use super::{Durations, Layout, PassTimes, Sample, Series, Unit};
+use crate::observation::{Outcome, Outcomes, PassTime};
 
 #[derive(Debug)]
 pub struct Aggregator {
@@ -14,6 +14,7 @@ pub struct Aggregator {
     statements: Vec<Option<Box<LatencyHistogram>>>,
     /// By group.
     passes: Vec<LatencyHistogram>,
+    pass_times: PassTimes,
     seconds: OpenSeconds,
 }
 
@@ -34,6 +35,7 @@ impl Aggregator {
             by_type: layout.types.iter().map(|_| OfType::default()).collect(),
             statements: vec![None; layout.statements],
             passes: vec![LatencyHistogram::new(); groups],
+            pass_times: PassTimes::new(layout.groups.iter().any(|group| group.keeps_pass_times)),
             seconds: OpenSeconds::new(groups),
             layout,
         }
@@ -80,7 +82,17 @@ impl Aggregator {
             Unit::Statement(statement) => self.statements[statement as usize]
                 .get_or_insert_default()
                 .record(sample.service_ns),
-            Unit::Pass(group) => self.passes[group as usize].record(sample.latency_ns),
+            Unit::Pass(client) => {
+                let group = self.layout.group_of(client);
+                self.passes[group].record(sample.latency_ns);
+                if self.layout.groups[group].keeps_pass_times {
+                    self.pass_times.add(PassTime {
+                        client,
+                        end_ns: since_ns,
+                        latency_ns: sample.latency_ns,
+                    });
+                }
+            }
         }
     }
 
@@ -104,6 +116,12 @@ impl Aggregator {
     #[must_use]
     pub fn passes(&self, group: usize) -> &LatencyHistogram {
         &self.passes[group]
+    }
+
+    /// Of the groups that keep the times of single passes: those that ended first.
+    #[must_use]
+    pub fn pass_times(&self) -> Vec<PassTime> {
+        self.pass_times.finish()
     }
 
     /// The histograms of one type's transactions with this outcome, if there were any.
@@ -141,6 +159,7 @@ impl Aggregator {
         for (mine, theirs) in self.passes.iter_mut().zip(&other.passes) {
             mine.merge(theirs);
         }
+        self.pass_times.merge(&other.pass_times);
         self.seconds.merge(&other.seconds);
     }
 }

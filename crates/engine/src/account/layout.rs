@@ -3,6 +3,7 @@
 //! A transaction type is one script in one group of clients. Types are numbered group by group, so that
 //! records are arrays.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -30,19 +31,37 @@ pub struct GroupLayout {
     pub name: String,
     /// Clients in this process.
     pub clients: u32,
+    /// The numbers of its clients in all processes.
+    pub client_numbers: Range<u32>,
+    /// Whether the time of each pass is kept.
+    pub keeps_pass_times: bool,
+}
+
+impl Layout {
+    /// The number of the group that this client belongs to.
+    #[must_use]
+    pub fn group_of(&self, client: u32) -> usize {
+        let is_its = |group: &GroupLayout| group.client_numbers.contains(&client);
+        let group = self.groups.iter().position(is_its);
+        group.expect("each client is in a group")
+    }
 }
 
 #[cfg(test)]
 impl Layout {
     /// Groups of this many clients, named by their numbers.
     pub fn of_clients(clients: &[u32]) -> Self {
-        let groups = clients
-            .iter()
-            .enumerate()
-            .map(|(number, clients)| GroupLayout {
+        let mut first = 0;
+        let groups = clients.iter().enumerate().map(|(number, clients)| {
+            let client_numbers = first..first + clients;
+            first = client_numbers.end;
+            GroupLayout {
                 name: number.to_string(),
                 clients: *clients,
-            });
+                client_numbers,
+                keeps_pass_times: false,
+            }
+        });
         Self {
             types: Arc::new([]),
             groups: groups.collect(),

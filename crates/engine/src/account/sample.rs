@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::observation::Outcome;
 
-/// What was sampled. The numbers are those of transaction types ([`super::Layout`]), statements and groups.
+/// What was sampled. The numbers are those of transaction types ([`super::Layout`]), statements and clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Transaction(u32, Outcome),
@@ -14,7 +14,7 @@ pub enum Unit {
     Retry(u32),
     /// Only the service time counts.
     Statement(u32),
-    /// A pass of a group's client in which every transaction ended `ok`.
+    /// A pass of this client in which every transaction ended `ok`.
     Pass(u32),
 }
 

@@ -151,9 +151,9 @@ impl ThreadRecorder {
         self.mark(Unit::Statement(statement), end_ns, service_ns);
     }
 
-    /// A measured pass of a group's client has ended, with all transactions `ok`.
-    pub fn pass(&self, group: u32, end_ns: u64, latency_ns: u64) {
-        self.mark(Unit::Pass(group), end_ns, latency_ns);
+    /// A measured pass of this client has ended, with all transactions `ok`.
+    pub fn pass(&self, client: u32, end_ns: u64, latency_ns: u64) {
+        self.mark(Unit::Pass(client), end_ns, latency_ns);
     }
 
     fn mark(&self, unit: Unit, end_ns: u64, duration_ns: u64) {

@@ -349,7 +349,7 @@ impl<'a> ClientState<'a> {
             log.add(self.identity(&transaction), row);
         }
         self.tally
-            .ended(&transaction, outcome, now_ns, self.group.number, recorder);
+            .ended(&transaction, outcome, now_ns, self.number, recorder);
         if self.is_unserved && outcome == Outcome::Ok {
             self.is_unserved = false;
             self.shared.outages().served(now_ns);

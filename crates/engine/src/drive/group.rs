@@ -1,5 +1,7 @@
 //! Takes the groups of a drive document; returns for each what its clients do and which numbers they have.
 
+use std::ops::Range;
+
 use assay_script::Program;
 use assay_values::{Distribution, Random};
 
@@ -131,6 +133,18 @@ impl Group {
         self.order == Order::Sequence && !self.is_open_loop() && self.queue.is_none()
     }
 
+    /// Whether the time of each pass is kept: where a pass is no more than a transaction, only if passes were asked for.
+    #[must_use]
+    pub fn keeps_pass_times(&self) -> bool {
+        self.has_passes() && (self.scripts.len() > 1 || self.stop_passes.is_some())
+    }
+
+    /// The numbers of its clients among the clients of all groups and processes.
+    #[must_use]
+    pub fn client_numbers(&self) -> Range<u32> {
+        self.first_number..self.first_number + self.of_clients
+    }
+
     /// How many transaction types it has.
     #[must_use]
     pub fn type_count(&self) -> u32 {
@@ -147,7 +161,7 @@ impl Group {
     /// Whether the client with this number, among the clients of all groups and processes, belongs to it.
     #[must_use]
     pub fn has_client(&self, number: u32) -> bool {
-        (self.first_number..self.first_number + self.of_clients).contains(&number)
+        self.client_numbers().contains(&number)
     }
 
     /// The client of this process, counted within the group, that runs the transaction with this number:

@@ -13,6 +13,7 @@ mod connector;
 mod counters;
 mod event_loop;
 mod event_thread;
+mod failures_of_all;
 mod group;
 mod loop_context;
 mod open_loop;

@@ -2,11 +2,10 @@
 
 use assay_drivers::ErrorClass;
 
-/// The client ends after this many permanent failures in a row: more would only use CPU time and fill the server's log.
-const MOST_IN_A_ROW: u32 = 100;
-/// Failures of statements must also go on for this long: another client may create the missing object.
-const LEAST_NS: u64 = 1_000_000_000;
+use super::failures_of_all::{FailuresOfAll, LEAST_NS};
 
+/// The client ends after this many permanent failures in a row, even while others work: more would only use CPU time and fill the server's log.
+const MOST_IN_A_ROW: u32 = 100;
 /// The permanent failures of one client.
 #[derive(Debug, Default)]
 pub struct PermanentFailures {
@@ -20,20 +19,30 @@ pub struct PermanentFailures {
 impl PermanentFailures {
     /// A transaction ended without failing.
     #[inline]
-    pub fn not_failed(&mut self) {
+    pub fn not_failed(&mut self, of_all: &FailuresOfAll) {
+        if !self.has_succeeded {
+            of_all.not_permanent();
+        }
         *self = Self {
             has_succeeded: true,
             ..Self::default()
         };
     }
 
-    /// A transaction failed; `has_executed`: a statement was sent. Returns whether it is the one that ends
-    /// the client.
-    pub fn failed(&mut self, class: &str, has_executed: bool, now_ns: u64) -> bool {
+    /// A transaction of this type failed; `has_executed`: a statement was sent. Returns whether it is the one that
+    /// ends the client.
+    pub fn failed(
+        &mut self,
+        (class, transaction_type): (&str, u32),
+        has_executed: bool,
+        now_ns: u64,
+        of_all: &FailuresOfAll,
+    ) -> bool {
         let is_own = class == ErrorClass::Script.word() && !has_executed;
         let is_permanent = is_own || (!self.has_succeeded && is_of_statement(class));
         if !is_permanent {
             (self.in_a_row, self.since_ns) = (0, None);
+            of_all.not_permanent();
             return false;
         }
         self.in_a_row += 1;
@@ -42,7 +51,9 @@ impl PermanentFailures {
         }
         let lasted = |since_ns| now_ns.saturating_sub(since_ns) >= LEAST_NS;
         let did_end = self.ends_client;
-        self.ends_client = self.in_a_row >= MOST_IN_A_ROW && self.since_ns.is_none_or(lasted);
+        let is_hopeless = of_all.failed(transaction_type, self.in_a_row == 1, now_ns);
+        self.ends_client =
+            is_hopeless || (self.in_a_row >= MOST_IN_A_ROW && self.since_ns.is_none_or(lasted));
         self.ends_client && !did_end
     }
 
@@ -68,15 +79,29 @@ fn is_of_statement(class: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn ends_after(failures: &mut PermanentFailures, class: &str, every_ns: u64) -> Option<u64> {
-        (1..=1000).find(|place| failures.failed(class, class != "script", place * every_ns))
+    /// The number of the failure that ends the first of this many clients, if the others do nothing.
+    fn ends_after(
+        failures: &mut PermanentFailures,
+        (class, clients): (&str, u32),
+        every_ns: u64,
+    ) -> Option<u64> {
+        let of_all = FailuresOfAll::new(clients, 1);
+        (1..=1000).find(|place| {
+            let has_executed = class != "script";
+            failures.failed((class, 0), has_executed, place * every_ns, &of_all)
+        })
+    }
+
+    fn that_has_succeeded() -> PermanentFailures {
+        let mut failures = PermanentFailures::default();
+        failures.not_failed(&FailuresOfAll::new(1, 1));
+        failures
     }
 
     #[test]
     fn a_client_whose_script_never_reaches_the_system_ends_after_a_hundred() {
-        let mut failures = PermanentFailures::default();
-        failures.not_failed();
-        assert_eq!(ends_after(&mut failures, "script", 1), Some(100));
+        let mut failures = that_has_succeeded();
+        assert_eq!(ends_after(&mut failures, ("script", 2), 1), Some(100));
         assert!(failures.end_the_client());
     }
 
@@ -84,20 +109,39 @@ mod tests {
     fn a_wrong_statement_ends_a_client_after_a_hundred_and_a_second() {
         for (every_ns, last) in [(100_000_000, 100), (5_000_000, 201)] {
             let mut failures = PermanentFailures::default();
-            let found = ends_after(&mut failures, "syntax", every_ns);
-            assert_eq!(found, Some(last));
+            let last_failure = ends_after(&mut failures, ("syntax", 2), every_ns);
+            assert_eq!(last_failure, Some(last));
         }
     }
 
     #[test]
+    fn where_all_clients_fail_a_few_failures_end_each() {
+        let mut only = PermanentFailures::default();
+        assert_eq!(
+            ends_after(&mut only, ("unknown object", 1), 300_000_000),
+            Some(5)
+        );
+        let of_all = FailuresOfAll::new(2, 2);
+        let [mut one, mut other] = [(); 2].map(|()| PermanentFailures::default());
+        let mut fail = |kind, seconds| {
+            let of_client = if kind == 0 { &mut one } else { &mut other };
+            of_client.failed(("syntax", kind), true, seconds * LEAST_NS, &of_all)
+        };
+        assert!(!fail(0, 1) && !fail(0, 9), "the other client may work");
+        assert!(fail(1, 10), "both clients and both types have failed");
+        assert!(fail(0, 11), "so the first one ends too");
+    }
+
+    #[test]
     fn one_success_or_another_error_keeps_the_client() {
+        let mut failures = that_has_succeeded();
+        let last_failure = ends_after(&mut failures, ("syntax", 1), 100_000_000);
+        assert_eq!(last_failure, None);
         let mut failures = PermanentFailures::default();
-        failures.not_failed();
-        assert_eq!(ends_after(&mut failures, "syntax", 100_000_000), None);
-        let mut failures = PermanentFailures::default();
+        let of_all = FailuresOfAll::new(2, 1);
         for place in 0..1000 {
             let class = ["unknown object", "deadlock"][usize::from(place % 50 == 49)];
-            assert!(!failures.failed(class, true, place * 100_000_000));
+            assert!(!failures.failed((class, 0), true, place * 100_000_000, &of_all));
         }
         assert!(!failures.end_the_client());
     }

@@ -222,6 +222,8 @@ impl Plan {
         let groups = self.groups.iter().map(|group| GroupLayout {
             name: group.name.clone(),
             clients: group.clients,
+            client_numbers: group.client_numbers(),
+            keeps_pass_times: group.keeps_pass_times(),
         });
         Layout {
             types: types.collect(),

@@ -7,6 +7,7 @@ use std::thread::Thread;
 
 use mio::{Registry, Token, Waker};
 
+use super::failures_of_all::FailuresOfAll;
 use super::group::Group;
 use super::open_loop::{OpenLoop, ToWake};
 use super::plan::Plan;
@@ -36,6 +37,7 @@ pub struct Shared {
     pub statement_logs: Vec<SharedLog>,
     /// `None`: single transactions are not written.
     pub transaction_log: Option<TransactionLog>,
+    pub failures_of_all: FailuresOfAll,
     outages: Mutex<Outages>,
     /// By group, created when all clients are ready.
     open_loops: Vec<OnceLock<Option<OpenLoop>>>,
@@ -92,6 +94,7 @@ impl Shared {
             wakers: (0..shares).map(|_| OnceLock::new()).collect(),
             queues: plan.groups.iter().map(|_| Queue::default()).collect(),
             transaction_log,
+            failures_of_all: FailuresOfAll::new(plan.clients, plan.types.len()),
             outages: Mutex::new(Outages::new(&plan.layout())),
             threads_left: AtomicUsize::new(threads),
             at_work: Mutex::new(Vec::with_capacity(threads)),

@@ -66,7 +66,7 @@ impl Tally {
         transaction: &Transaction,
         outcome: Outcome,
         now_ns: u64,
-        group: u32,
+        client: u32,
         recorder: &mut ThreadRecorder,
     ) {
         let Transaction {
@@ -88,7 +88,7 @@ impl Tally {
             self.passes += 1;
             if self.pass.is_clean {
                 let length_ns = now_ns - self.pass.started_ns - self.pass.paused_ns;
-                recorder.pass(group, now_ns, length_ns);
+                recorder.pass(client, now_ns, length_ns);
             }
         }
     }

@@ -119,11 +119,13 @@ impl ClientState<'_> {
     ) -> AfterScript {
         let (class, message) = match ending {
             Ending::Done => {
-                self.permanent_failures.not_failed();
+                self.permanent_failures
+                    .not_failed(&self.shared.failures_of_all);
                 return AfterScript::Ended(Outcome::Ok);
             }
             Ending::Aborted => {
-                self.permanent_failures.not_failed();
+                self.permanent_failures
+                    .not_failed(&self.shared.failures_of_all);
                 return AfterScript::Ended(Outcome::Aborted);
             }
             Ending::Failed { class, message } => (class, message),
@@ -132,7 +134,12 @@ impl ClientState<'_> {
         let Phase::InTransaction(transaction) = &mut self.phase else {
             unreachable!("a script runs in a transaction")
         };
-        let is_last = (self.permanent_failures).failed(class, transaction.has_executed, now_ns);
+        let is_last = self.permanent_failures.failed(
+            (class, transaction.script.transaction_type),
+            transaction.has_executed,
+            now_ns,
+            &self.shared.failures_of_all,
+        );
         let is_unknown =
             (transaction.error.as_ref()).is_some_and(|error| error.certainty == Certainty::Unknown);
         let is_again = !is_unknown

@@ -25,7 +25,9 @@ pub use outcomes::{Outcome, Outcomes, TransactionOutcomes};
 pub use result::{AnswerReport, AnswerSumReport, FirstAnswersReport, ResultReport};
 pub use server::ServerReport;
 pub use service::{CarriedOver, InFlight, LittlesLaw, Standstill, TransactionsPerClient};
-pub use transactions::{AllOk, FirstExecution, Passes, StatementReport, TransactionReport};
+pub use transactions::{
+    AllOk, FirstExecution, PassTime, Passes, StatementReport, TransactionReport,
+};
 
 use std::collections::BTreeMap;
 
@@ -68,6 +70,13 @@ pub struct Observation {
     pub all_ok: AllOk,
     /// Of the groups that have passes; null for a mix, a shared list, and in an open loop.
     pub passes: Option<Passes>,
+    /// The passes that ended first, in this order, at most 10,000; of groups with several scripts, or that end after
+    /// a number of passes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub pass_times: Vec<PassTime>,
+    /// How many more passes these groups made.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pass_times_left_out: u64,
     /// Statements of measured transactions that were answered, including those that begin, end or roll back a
     /// transaction.
     pub statements: u64,

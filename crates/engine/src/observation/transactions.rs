@@ -74,3 +74,14 @@ pub struct Passes {
     /// Of whole passes, pauses between their transactions included.
     pub latency: Latency,
 }
+
+/// One pass in which every transaction ended `ok`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct PassTime {
+    /// The number of its client in the whole run.
+    pub client: u32,
+    /// Since the start of the measurement.
+    pub end_ns: u64,
+    /// Of the whole pass, pauses between its transactions included.
+    pub latency_ns: u64,
+}

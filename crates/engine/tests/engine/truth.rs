@@ -49,6 +49,18 @@ fn a_known_delay_is_in_every_percentile() {
     let passes = run.passes.as_ref().expect("a sequence has passes");
     assert_eq!(passes.count, 40);
     assert!(passes.latency.min_ns >= 9_000_000);
+    // Each of them is kept, in the order of their ends.
+    assert_eq!((run.pass_times.len(), run.pass_times_left_out), (40, 0));
+    assert!(run.pass_times.is_sorted_by_key(|time| time.end_ns));
+    for end in &run.client_ends {
+        let of_client = (run.pass_times.iter()).filter(|time| time.client == end.client);
+        let times: Vec<_> = of_client.collect();
+        assert_eq!(times.len(), 20);
+        assert!(times.iter().all(|time| time.latency_ns >= 9_000_000));
+        let sum_ns: u64 = times.iter().map(|time| time.latency_ns).sum();
+        assert!(sum_ns <= end.elapsed_ns);
+        assert!(times.last().unwrap().end_ns <= end.elapsed_ns);
+    }
     assert!(
         run.client_ends
             .iter()

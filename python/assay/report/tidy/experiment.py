@@ -24,7 +24,7 @@ from assay.report.tidy import storages as tidy_storages
 from assay.report.tidy.cells import CellRow
 from assay.report.tidy.columns import TidyColumn, Value, row
 from assay.report.tidy.continuations import CONTINUATIONS
-from assay.report.tidy.parts import Part, PassesRow, TransactionRow
+from assay.report.tidy.parts import Part, PassesRow, PassTimeRow, TransactionRow
 from assay.report.values import MadeWhenAsked
 
 Row = dict[str, Value]
@@ -76,6 +76,7 @@ def tables(experiment: ExperimentRecord) -> Tables:
                 for one in tidy_cells.types_of(cell)
             ],
             "passes": parts(tidy_parts.PASSES, _passes),
+            "pass_times": parts(tidy_parts.PASS_TIMES, _pass_times),
             "statements": parts(tidy_parts.STATEMENTS, _all_of("per_statement")),
             "intervals": parts(tidy_parts.INTERVALS, _all_of("intervals")),
             "errors": parts(tidy_parts.ERRORS, _all_of("errors")),
@@ -133,6 +134,15 @@ def _passes(run: RunRecord) -> Iterator[PassesRow]:
     for group in driven.groups if driven and len(driven.groups) > 1 else ():
         if group.passes is not None:
             yield PassesRow(group.name, group.passes)
+
+
+def _pass_times(run: RunRecord) -> Iterator[PassTimeRow]:
+    """In the order of their ends."""
+    driven = run.driven
+    if driven is not None:
+        has_groups = len(driven.groups) > 1
+        groups = {end.client: end.group if has_groups else "" for end in driven.client_ends}
+        yield from (PassTimeRow(groups[one.client], one) for one in driven.pass_times)
 
 
 def _values(experiment: ExperimentRecord, run: RunRecord) -> Iterator[Any]:

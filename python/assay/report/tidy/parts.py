@@ -9,7 +9,7 @@ from assay.check.answers import expected_rows
 from assay.judge import samples
 from assay.metrics import work
 from assay.metrics.clients import UNANSWERED
-from assay.observation import Interval, Passes, TransactionReport
+from assay.observation import Interval, Passes, PassTime, TransactionReport
 from assay.record import RunRecord
 from assay.report.tidy.columns import (
     TidyColumn,
@@ -33,6 +33,11 @@ class Part(NamedTuple):
 class PassesRow(NamedTuple):
     group: str
     passes: Passes
+
+
+class PassTimeRow(NamedTuple):
+    group: str
+    one: PassTime
 
 
 class TransactionRow(NamedTuple):
@@ -108,6 +113,20 @@ PASSES = _of_part(
             [
                 _COUNT,
                 *times("latency", "latency", "time of a pass of which every transaction ended ok"),
+            ],
+        ),
+    ]
+)
+
+PASS_TIMES = _of_part(
+    [
+        _group("of clients; empty: the only one"),
+        *of(
+            path("one"),
+            [
+                _number("client", "its number, from 0"),
+                _number("end_ns", "since the start of the measurement"),
+                _number("latency_ns", "of the whole pass"),
             ],
         ),
     ]

@@ -12,6 +12,7 @@ VERSION = 2
 DETAILS = (
     "groups",
     "transactions",
+    "pass_times",
     "statements",
     "intervals",
     "errors",

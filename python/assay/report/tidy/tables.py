@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from assay.observation import MOST_PASS_TIMES
 from assay.report.tidy.cells import CELLS, TRANSACTION_TYPES
 from assay.report.tidy.claims import CLAIMS, SCALED
 from assay.report.tidy.columns import TidyColumn
@@ -14,6 +15,7 @@ from assay.report.tidy.parts import (
     ERRORS,
     GROUPS,
     INTERVALS,
+    PASS_TIMES,
     PASSES,
     PUBLISHED,
     STATEMENTS,
@@ -37,6 +39,12 @@ TABLES: Mapping[str, tuple[str, list[TidyColumn]]] = {
     "passes": (
         "One row per run and group of clients that makes passes: every script once, in order.",
         PASSES,
+    ),
+    "pass_times": (
+        "One row per pass of which every transaction ended ok, as they ended: the first "
+        f"{MOST_PASS_TIMES:,} of a run. Of groups with several scripts, or that end after a number "
+        "of passes.",
+        PASS_TIMES,
     ),
     "statements": ("One row per statement, of runs that timed them.", STATEMENTS),
     "intervals": ("One row per run, second and group.", INTERVALS),

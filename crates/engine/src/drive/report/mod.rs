@@ -82,6 +82,7 @@ pub fn assemble(
     let stop_ns = watched
         .schedule
         .map_or(u64::MAX, |schedule| schedule.stop_ns);
+    let pass_times = aggregator.pass_times();
     let (mut intervals, gaps) = watched.series.finish(last_ns.saturating_sub(began_ns));
     let gaps = before_stop(gaps, stop_ns.saturating_sub(began_ns));
     let standstills = (&*gaps, suspensions);
@@ -102,6 +103,8 @@ pub fn assemble(
         transactions: all.transactions,
         all_ok: all.all_ok,
         passes: passes(plan, &aggregator),
+        pass_times_left_out: timed_passes(plan, &aggregator) - pass_times.len() as u64,
+        pass_times,
         groups: groups.collect(),
         statements: sums.statements,
         per_statement: statements(shared, &aggregator),
@@ -233,6 +236,14 @@ fn passes(plan: &Plan, aggregator: &Aggregator) -> Option<Passes> {
         count: all.count(),
         latency: Latency::from(&all),
     })
+}
+
+/// How many passes the groups made that keep the time of each.
+fn timed_passes(plan: &Plan, aggregator: &Aggregator) -> u64 {
+    let timed = plan.groups.iter().filter(|group| group.keeps_pass_times());
+    timed
+        .map(|group| aggregator.passes(group.number as usize).count())
+        .sum()
 }
 
 fn statements(shared: &Shared, aggregator: &Aggregator) -> Vec<StatementReport> {
