@@ -123,7 +123,7 @@ class SpellsSettings(Protocol):
     """Its settings have several spellings (``16MB``, ``16384kB``), of which it knows one itself."""
 
     def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
-        """Each setting of a private server in its one spelling, by which cells are told apart; as
+        """Each setting of a private server in its one spelling, by which cells are known; as
         it was given where its programs do not say. Starts no server. Called where the programs
         are here."""
         ...
