@@ -273,9 +273,8 @@ _EXPERIMENT_OPTIONS = (
     click.option(
         "--log",
         metavar="FILE",
-        help="File for single transactions (type, client, times, outcome), new or of the "
-        "experiment that is continued: CSV, or Parquet by its name. Cells with and without it are "
-        "different cells.",
+        help="File for single transactions (type, client, times, outcome): CSV, or Parquet by its "
+        "name. New, or that of the experiment that is continued.",
     ),
     click.option(
         "--log-sample",
