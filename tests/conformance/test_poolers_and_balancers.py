@@ -37,8 +37,9 @@ def server() -> Iterator[Deployment]:
 
 
 @contextmanager
-def pgbouncer(server: Deployment) -> Iterator[str]:
-    """The URL of a pooler that gives each transaction one of two sessions of the server."""
+def pgbouncer(server: Deployment, mode: str = "transaction") -> Iterator[str]:
+    """The URL of a pooler that gives each transaction, or each session, one of two sessions of the
+    server."""
     program, port, to = need_program(PGBOUNCER), free_port(), server.address
     with servers.directory_for_servers() as storage, server_directory(storage) as directory:
         configuration = directory.run / "pgbouncer.ini"
@@ -51,7 +52,7 @@ def pgbouncer(server: Deployment) -> Iterator[str]:
             listen_port = {port}
             unix_socket_dir =
             auth_type = any
-            pool_mode = transaction
+            pool_mode = {mode}
             default_pool_size = 2
             """.replace("            ", "")
         )
@@ -85,6 +86,21 @@ def test_a_pooler_is_named_with_what_to_do(
         )
     direct = assay(*common, servers.url_of(SYSTEM, server))
     assert direct.status == 0 and "pooler" not in direct.out
+
+
+def test_clients_for_whom_a_pooler_has_no_session_are_not_answered_by_another_server(
+    server: Deployment, assay: Assay, working_folder: Path
+) -> None:
+    (working_folder / "r.sql").write_text("SELECT count(*) FROM goods;\n")
+    with pgbouncer(server, "session") as url:
+        ended = assay("run", "r.sql", "--clients", "4", "--on", f"{url}?connect_timeout=3")
+    said = " ".join(ended.out.split())
+    assert ended.status == 1, said
+    assert "its first statement was not answered within 3s: a pooler" in said
+    assert "several-servers" not in said
+    (run,) = ended.runs
+    assert run.driven is not None
+    assert [server.sessions for server in run.driven.servers] == [2]
 
 
 @contextmanager

@@ -110,7 +110,11 @@ impl SessionOpener {
 
     /// Which server answers the session; `None` until it is open, and where it was not asked.
     pub fn take_server(&mut self) -> Option<SessionServer> {
-        self.server.take()
+        if self.is_open() {
+            self.server.take()
+        } else {
+            None
+        }
     }
 
     /// The connection, if there is one.

@@ -37,13 +37,15 @@ pub fn connect_timed_out(site: &WireSite) -> SystemError {
     )
 }
 
-/// The server has not prepared the session's statements in time.
+/// The server has not answered the session's first statements in time.
 pub fn preparing_timed_out(site: &WireSite) -> SystemError {
     SystemError::new(
         ErrorClass::Timeout,
         "",
         format!(
-            "{}: the session's statements were not prepared within {:?}",
+            "{}: a session was opened, but its first statement was not answered within {:?}: a \
+             pooler that keeps a session of the server for each client may have none left: give it \
+             one for each client, or use fewer clients",
             site.address, site.connect_timeout
         ),
     )
