@@ -29,6 +29,9 @@ class _Machine(MachineFacts, frozen=True):
 class _System(msgspec.Struct):
     url: str | None = None
     machine: dict[str, Any] | None = None
+    options: dict[str, Any] | None = None
+    settings: dict[str, Any] | None = None
+    at_default: list[str] | None = None
 
 
 class _Cell(msgspec.Struct):
