@@ -47,7 +47,7 @@ mod tests {
     fn ending(first: u64, step: usize) -> PassTimes {
         let mut times = PassTimes::new(true);
         for end_ns in (first..).step_by(step).take(MOST + 5) {
-            let client = u32::try_from(first).unwrap();
+            let client = u32::try_from(first).expect("a small number");
             times.add(PassTime {
                 client,
                 end_ns,
