@@ -21,7 +21,7 @@ COLD_CACHES = (COLD, COLD_MACHINE)
 """With these a measurement begins with the first transaction: ramp-up and warm-up are left out."""
 ENGINE, NATIVE = "engine", "native"
 CLIENT_PROGRAMS = (ENGINE, NATIVE)
-"""Who the clients of a test are. Engine: Assay's own, in its engine. Native: a process of the
+"""What the clients of a test are. Engine: Assay's own, in its engine. Native: a process of the
 system's own client program for each client, with the test's scripts as a file."""
 RECONNECT_TIMEOUT_S = 60.0
 STOPS = ("passes", "transactions", "queue", "duration_s")
@@ -33,7 +33,6 @@ class Driving:
     they handle errors.
 
     A workload may name a parameter in place of a number or a pause; `assay.plan` inserts its value.
-
     """
 
     passes: int | str | None = None

@@ -56,17 +56,17 @@ def by_paths(cell: Mapping[str, Any]) -> str:
 def scripts_by_content(scripts: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Without the paths of those of which the content is known. The weight of one alone says
     nothing."""
-    found = [
+    known = [
         {
             name: value
-            for name, value in one.items()
-            if name != ("path" if one.get("content") else "content")
+            for name, value in script.items()
+            if name != ("path" if script.get("content") else "content")
         }
-        for one in scripts
+        for script in scripts
     ]
-    if len(found) == 1 and found[0].get("content"):
-        found[0].pop("weight", None)
-    return found
+    if len(known) == 1 and known[0].get("content"):
+        known[0].pop("weight", None)
+    return known
 
 
 def _digest(fields: Mapping[str, Any]) -> str:
