@@ -18,7 +18,7 @@ import click
 from assay import env_vars
 from assay.bibsql.commands import bibsql, bibtosql
 from assay.cli.grouped_help import Grouped
-from assay.cli.program import COMMANDS, command_of, group
+from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 
 FOLDER = "share/man/man1"
 _MARK = '.\\" Written by tools/man_pages.py out of the program; not edited by hand.\n'
@@ -108,7 +108,7 @@ def _own_program(name: str, module: object) -> str:
 
 
 def _context(command: click.Command, path: str) -> click.Context:
-    return click.Context(command, info_name=path, show_default=True)
+    return click.Context(command, info_name=path, show_default=True, help_option_names=HELP_NAMES)
 
 
 def _help_of(command: click.Command) -> tuple[str, list[str], list[str]]:

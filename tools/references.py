@@ -15,7 +15,7 @@ import plugin_contracts
 
 from assay import _engine, env_vars, registry
 from assay.capabilities import CAPABILITIES
-from assay.cli.program import COMMANDS, command_of, group
+from assay.cli.program import COMMANDS, HELP_NAMES, command_of, group
 from assay.conformance.requirement import Requirement
 from assay.conformance.verify import REQUIREMENTS
 from assay.experiment.values import SystemChoice
@@ -53,8 +53,14 @@ def commands() -> str:
 
 
 def _help(path: str, command: click.Command) -> str:
-    settings = {"max_content_width": 80, "terminal_width": 80, "show_default": True}
-    with click.Context(command, info_name=path, **settings) as context:  # type: ignore[arg-type]
+    with click.Context(
+        command,
+        info_name=path,
+        max_content_width=80,
+        terminal_width=80,
+        show_default=True,
+        help_option_names=HELP_NAMES,
+    ) as context:
         return f"```text\n{command.get_help(context)}\n```"
 
 

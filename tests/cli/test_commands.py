@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import pytest
 
-from assay.cli.program import COMMANDS, group, run_program
+from assay.cli.program import COMMANDS, HELP_NAMES, group, run_program
 
 
 def commands() -> Iterator[tuple[str, click.Command]]:
@@ -171,7 +171,13 @@ def test_a_latency_limit_is_none_or_long_enough_to_be_measured(
 @pytest.mark.parametrize("name", ["run", "plan", "explain"])
 def test_every_option_stands_under_a_heading_with_a_short_text(name: str) -> None:
     command = import_module(f"assay.cli.{name}").command
-    context = click.Context(command, info_name=name, terminal_width=100, show_default=True)
+    context = click.Context(
+        command,
+        info_name=name,
+        terminal_width=100,
+        show_default=True,
+        help_option_names=HELP_NAMES,
+    )
     shown = command.get_help(context)
     assert "Others:" not in shown
     for option in command.params:

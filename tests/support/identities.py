@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import assay
 from assay.api import running
+from assay.cli.program import HELP_NAMES
 from assay.cli.run import command
 from assay.experiment import SystemChoice, system_names
 from assay.experiment.words import Words, asked
@@ -72,6 +73,6 @@ def _words(said: str) -> Words:
         file = Path("asked.toml")
         file.write_text(said)
         said = str(file)
-    context = command.make_context("run", shlex.split(said))
+    context = command.make_context("run", shlex.split(said), help_option_names=HELP_NAMES)
     given: dict[str, Any] = {name: context.params[name] for name in Words.__dataclass_fields__}
     return Words(**given)

@@ -14,7 +14,7 @@ import pytest
 
 import assay
 from assay.api import running
-from assay.cli.program import run_program
+from assay.cli.program import HELP_NAMES, run_program
 from assay.cli.run import command
 from assay.errors import ExperimentError
 from assay.experiment import file as experiment_file
@@ -126,7 +126,8 @@ def test_a_hint_means_the_same_in_all_three_places(
 
 def _typed(hint: str) -> Words:
     """What the command line makes of it."""
-    context = command.make_context("run", ["tpcb", *shlex.split(hint.removeprefix("write: "))])
+    words = ["tpcb", *shlex.split(hint.removeprefix("write: "))]
+    context = command.make_context("run", words, help_option_names=HELP_NAMES)
     return Words(**{name: context.params[name] for name in Words.__dataclass_fields__})
 
 

@@ -14,6 +14,9 @@ from assay.cli.outcome import outcome_of
 from assay.cli.surroundings import refuse_other_encodings
 from assay.text.nearest import did_you_mean
 
+HELP_NAMES = ["-h", "--help"]
+"""Click keeps the help option that a command's first context makes, so every context gives these."""
+
 COMMANDS = {
     "run": "Run a workload on systems and storages, and print the report.",
     "plan": "Print the runs of an experiment in order, without starting them.",
@@ -137,7 +140,7 @@ def _refuse_empty_words(ctx: click.Context | None, command: click.Command, args:
 @click.command(
     cls=Commands,
     context_settings={
-        "help_option_names": ["-h", "--help"],
+        "help_option_names": HELP_NAMES,
         "max_content_width": 100,
         "show_default": True,
     },
