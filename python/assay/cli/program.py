@@ -15,7 +15,7 @@ from assay.cli.surroundings import refuse_other_encodings
 from assay.text.nearest import did_you_mean
 
 HELP_NAMES = ["-h", "--help"]
-"""Click keeps the help option that a command's first context makes, so every context gives these."""
+"""Every context of a command gives these: Click keeps the help option that the first one makes."""
 
 COMMANDS = {
     "run": "Run a workload on systems and storages, and print the report.",
