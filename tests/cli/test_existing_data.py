@@ -18,6 +18,10 @@ from tests.support import servers
 
 SYSTEM = registry.system("postgresql")
 CELL = "sqlite at d.sqlite, 1 client"
+SUPER = (
+    "UPDATE mysql.global_priv SET priv = "
+    "JSON_SET(priv, '$.access', JSON_VALUE(priv, '$.access') | 1 << 15)"
+)
 COMMON = ("--transactions", "40", "--repetitions", "2", "--records", "r.sqlite")
 
 
@@ -180,3 +184,64 @@ def test_a_table_whose_commits_are_not_flushed_is_not_ranked_beside_one_whose_ar
     compared = run_in(tmp_path, "compare", "1", "--between", "system", "--records", "r.sqlite")
     assert f"not lowered → shop.goods: {lowered}" in " ".join(compared.stdout.split())
     assert compared.returncode == 2, compared.stdout
+
+
+@pytest.mark.parametrize(
+    ("statement", "lowered"),
+    [
+        ("PRAGMA synchronous = 0", "synchronous = off by PRAGMA synchronous = 0"),
+        ("PRAGMA journal_mode(memory)", "journal_mode = memory by PRAGMA journal_mode(memory)"),
+        ("PRAGMA synchronous = EXTRA", ""),
+    ],
+)
+def test_what_a_script_sets_lowers_the_durability_of_a_file_by_url(
+    statement: str, lowered: str, folder: Path
+) -> None:
+    (folder / "change.sql").write_text(f"{statement};\nUPDATE goods SET x = x + 1 WHERE x = 1;\n")
+    on = ("--on", "sqlite:///d.sqlite", "--format", "json")
+    warned = _warnings(run_in(folder, "run", "change.sql", *COMMON, *on))
+    assert ("durability-lowered" in warned) is bool(lowered)
+    assert lowered in warned.get("durability-lowered", "")
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "lowered"),
+    [
+        (
+            "postgresql",
+            "BEGIN; SET LOCAL synchronous_commit TO 'off'; {}; COMMIT",
+            "synchronous_commit = off by SET LOCAL synchronous_commit TO 'off'",
+        ),
+        (
+            "postgresql",
+            "select set_config('synchronous_commit', 'off', false); {}",
+            "synchronous_commit = off by select set_config",
+        ),
+        (
+            "mariadb",
+            "SET GLOBAL innodb_flush_log_at_trx_commit = 2; {}",
+            "innodb_flush_log_at_trx_commit = 2, not so at first",
+        ),
+    ],
+)
+def test_what_a_script_sets_lowers_the_durability_of_a_server_by_url(
+    name: str, script: str, lowered: str, tmp_path: Path
+) -> None:
+    system = registry.system(name)
+    change = "UPDATE goods SET x = x + 1"
+    (tmp_path / "fast.sql").write_text(script.format(change) + ";\n")
+    (tmp_path / "safe.sql").write_text(f"{change};\n")
+    with servers.directory_for_servers() as storage, contextlib.ExitStack() as up:
+        server = up.enter_context(
+            servers.provisioned(system, storage, options={"transport": "tcp"})
+        )
+        servers.ask(server, "CREATE TABLE goods (x int)")
+        servers.ask(server, "INSERT INTO goods VALUES (1)")
+        if "GLOBAL" in script:  # Assay's own user may not set what is the whole server's
+            servers.ask(server, SUPER)
+            servers.ask(server, "FLUSH PRIVILEGES")
+        on = ("--on", servers.url_of(system, server), "--format", "json")
+        safe = run_in(tmp_path, "run", "safe.sql", *COMMON, *on)
+        fast = run_in(tmp_path, "run", "fast.sql", *COMMON, *on)
+    assert "durability-lowered" not in _warnings(safe)
+    assert lowered in _warnings(fast)["durability-lowered"]

@@ -52,6 +52,7 @@ def test_values_of_the_run_are_put_in() -> None:
         (MYSQL, "SET @@global.sync_binlog = 0", False),
         (SQLITE, "PRAGMA synchronous = OFF", True),
         (SQLITE, "PRAGMA journal_mode = WAL", False),
+        (SQLITE, "PRAGMA journal_mode = MEMORY", True),
         (SQLITE, "UPDATE t SET n = 1", False),
     ],
 )

@@ -23,10 +23,12 @@ _RESERVED_WORDS = """
 
 
 _OF_CONNECTION = re.compile(
-    r"\s*pragma\s+(\w+\.)?(synchronous|(checkpoint_)?fullfsync|wal_autocheckpoint)\s*[=(]",
+    r"\s*pragma\s+(\w+\.)?("
+    r"(synchronous|(checkpoint_)?fullfsync|wal_autocheckpoint)\s*[=(]"
+    r"|journal_mode\s*[=(]\s*['\"]?(off|memory)\b)",
     re.IGNORECASE,
 )
-"""Pragmas that say how a connection commits; that of the journal changes the file."""
+"""Pragmas that say how a connection commits; other journals are kept in the file."""
 
 
 class SqliteDialect(StandardSql):

@@ -132,7 +132,8 @@ class Kind(Enum):
         limits=True,
     )
     DURABILITY_LOWERED = WarningText(
-        "the system can lose acknowledged commits, by its settings or as measured",
+        "the system can lose acknowledged commits, by its settings, by what the scripts set, or as "
+        "measured",
         "give each setting the value that is named as durable, and choose a storage whose mount "
         "options pass flushes on; compare only systems with the same durability",
         limits=True,

@@ -57,6 +57,9 @@ class RunningSystem:
         self._directory: ServerDirectory | None = None
         self._up = ExitStack()
         self._deployment: Deployment | None = None
+        self._as_started: Deployment | None = None
+        """Without what lowers the durability of the current run alone."""
+        self._lowered_in_run: dict[str, str] = {}
         self._durability: Durability | None = None
         self._space: SpaceWatch | None = None
 
@@ -160,19 +163,24 @@ class RunningSystem:
             if self._directory is not None:
                 name_full_storage(error, self._directory.storage.name, self.least_space())
             raise
-        self._deployment = replace(
+        self._as_started = replace(
             deployment,
             label=self.choice.label,
             durability=self._durability,
             durability_promised=profiles.durability(choice, deployment.durability_lowered_by),
         )
+        self._deployment = self._with_lowered(self._as_started)
         return self._deployment
 
     def look_again(self) -> None:
         """Takes version, settings and address of a server by URL as they are now: others may have
-        changed them since the last run. A private one stays as it is. Raises as `start` does, and
-        keeps what was known then."""
-        if self._directory is None:
+        changed them since the last run. A private one stays as it is. Of both, what lowered the
+        durability of the last run's commits is forgotten. Raises as `start` does, and keeps what
+        was known then."""
+        self._lowered_in_run = {}
+        if self._directory is not None:
+            self._deployment = self._as_started if self.is_up else None
+        else:
             self._up.close()
             self._up = ExitStack()
             self.start()
@@ -194,15 +202,22 @@ class RunningSystem:
     def note_durability(self, found: Durability) -> None:
         """Of its commits, also after a restart."""
         self._durability = found
+        if self._as_started is not None:
+            self._as_started = replace(self._as_started, durability=found)
         self._deployment = replace(self.deployment, durability=found)
 
     def note_lowered_durability(self, lowered: Mapping[str, str]) -> None:
-        """What lowers that of the next run beside the settings → what to do about it."""
-        known = self.deployment
-        self._deployment = replace(
+        """What lowers that of the current run beside the settings → what to do about it; until
+        `look_again`."""
+        self._lowered_in_run |= lowered
+        self._deployment = self._with_lowered(self.deployment)
+
+    def _with_lowered(self, known: Deployment) -> Deployment:
+        lowered = (*known.durability_lowered_by, *self._lowered_in_run)
+        return replace(
             known,
-            durability_lowered_by=tuple(dict.fromkeys((*known.durability_lowered_by, *lowered))),
-            durable_instead={**known.durable_instead, **lowered},
+            durability_lowered_by=tuple(dict.fromkeys(lowered)),
+            durable_instead={**known.durable_instead, **self._lowered_in_run},
         )
 
     @contextlib.contextmanager

@@ -11,7 +11,7 @@ import contextlib
 
 from assay import registry
 from assay.plan import PlannedRun
-from assay.steps import conclusion, existing_data, read_only_server
+from assay.steps import conclusion, existing_data, read_only_server, session_durability
 from assay.steps.context import Context, RunState
 
 
@@ -26,7 +26,9 @@ def take_all(context: Context, planned: PlannedRun) -> str | None:
             limited.enter_context(state.pooled.in_its_memory(planned.cell.clients))
         read_only_server.refuse_writes(state)
         existing_data.keep_before(state)
+        session_durability.note_before(state)
         _take(state)
+        session_durability.note_after(state)
         existing_data.keep_after(state)
     return conclusion.reason(state)
 

@@ -130,6 +130,19 @@ class SpellsSettings(Protocol):
 
 
 @runtime_checkable
+class ReadsDurability(Protocol):
+    """A session can read the settings with which its own transactions commit."""
+
+    def durability_lowered_after(
+        self, deployment: Deployment, statements: Sequence[str]
+    ) -> tuple[str, ...]:
+        """The settings, as they are in a new session that has executed the statements, with which
+        an acknowledged commit can be lost: ``synchronous_commit = off``. Empty where the server
+        does not say. Raises `SystemRefused` where it refuses a statement."""
+        ...
+
+
+@runtime_checkable
 class SessionLimit(Protocol):
     """A server by URL may have too few free sessions."""
 
@@ -415,6 +428,7 @@ ABILITIES: tuple[type, ...] = (
     VaryingCapabilities,
     CompletesUrls,
     SpellsSettings,
+    ReadsDurability,
     SessionLimit,
     Restartable,
     WorksInProcess,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.capabilities import CAPABILITIES
@@ -53,6 +53,14 @@ class Duckdb:
         "the Python package client brings the package duckdb, 24 MB to download and 70 MB on disk"
     )
     install_bytes = 200 << 20
+
+    def durability_lowered_after(
+        self, deployment: Deployment, statements: Sequence[str]
+    ) -> tuple[str, ...]:
+        with session(deployment.address) as opened:
+            for statement in statements:
+                opened.execute(statement)
+            return settings.durability_lowered_by(settings.read(opened))
 
     def find(self) -> Found:
         return self._found(installation.find_library())

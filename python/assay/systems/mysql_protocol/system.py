@@ -232,6 +232,15 @@ class ProductSystem:
         known = self.product.settings_of_the_directory
         return {name: value for name, value in deployment.settings.items() if name in known}
 
+    def durability_lowered_after(
+        self, deployment: Deployment, statements: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Not the engine of new tables: that of each table is asked for by itself."""
+        with session(deployment.address) as opened:
+            for statement in statements:
+                opened.execute(statement)
+            return settings.durability_lowered_by(settings.read(opened) or {}, engine="")
+
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
         free_sessions.refuse_too_many(
             deployment,

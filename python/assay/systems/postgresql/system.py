@@ -214,6 +214,15 @@ class Postgresql:
             name: deployment.settings[name] for name in _OF_THE_DATA if name in deployment.settings
         }
 
+    def durability_lowered_after(
+        self, deployment: Deployment, statements: Sequence[str]
+    ) -> tuple[str, ...]:
+        with session(deployment.address) as opened:
+            for statement in statements:
+                opened.execute(statement)
+            found = settings.read(opened) or {}
+        return settings.durability_lowered_by({one.name: one.value for one in found.values()})
+
     def refuse_too_many(self, deployment: Deployment, clients: int) -> None:
         free_sessions.refuse_too_many(
             deployment, clients, in_use_query=_IN_USE_QUERY, setting="max_connections"

@@ -66,6 +66,14 @@ class Sqlite:
     url_variables: tuple[EnvVar, ...] = ()
     verified = "in the tests"
 
+    def durability_lowered_after(
+        self, deployment: Deployment, statements: Sequence[str]
+    ) -> tuple[str, ...]:
+        with session(deployment.address) as opened:
+            for statement in statements:
+                opened.execute(statement)
+            return settings.durability_lowered_by(settings.read(opened))
+
     def profiles(self) -> Mapping[str, Profile]:
         return profiles_of(Path(__file__).parent)
 
