@@ -33,7 +33,8 @@ class Certificates:
 def certificates(client: str) -> Iterator[Certificates]:
     """``authority``, ``server`` (for the host localhost), ``client`` (of that user), ``stranger``
     (signed by another authority), ``alone`` (self-signed), ``nameless`` (signed, with a CN and no
-    subjectAltName) and ``old`` (X.509 version 1)."""
+    subjectAltName), ``address`` and ``elsewhere`` (for the hosts 127.0.0.1 and 10.0.0.7) and
+    ``old`` (X.509 version 1)."""
     need_program(OPENSSL)
     with TemporaryDirectory(prefix="assay-test-tls-", dir="/var/tmp") as folder:
         made = Certificates(Path(folder))
@@ -44,9 +45,11 @@ def certificates(client: str) -> Iterator[Certificates]:
         _signed(made, "server", "localhost", _HOST)
         _signed(made, "client", client, "extendedKeyUsage=clientAuth")
         _signed(made, "nameless", "localhost", "basicConstraints=CA:FALSE")
+        _signed(made, "address", "localhost", "subjectAltName=IP:127.0.0.1")
+        _signed(made, "elsewhere", "localhost", "subjectAltName=IP:10.0.0.7")
         _signed(made, "old", "localhost", "")
         user = server_user()
-        for name in ("server", "alone", "nameless", "old"):
+        for name in ("server", "alone", "nameless", "address", "elsewhere", "old"):
             os.chown(made.key(name), user.uid, user.gid)
         yield made
 

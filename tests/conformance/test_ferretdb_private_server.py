@@ -103,6 +103,13 @@ def test_over_tcp_it_requires_the_password_and_is_reached_by_url(
             FERRETDB.attach(nobody),
         ):
             pass
+        anybody = SystemChoice("ferretdb", url=f"ferretdb://{to.host}:{to.port}/assay")
+        with (
+            pytest.raises(SystemRefused, match=f"^{anybody.url}: .* requires authentic") as refused,
+            FERRETDB.attach(anybody),
+        ):
+            pass
+        assert "USER:PASSWORD@HOST:PORT/DATABASE" in (refused.value.hint or "")
         wrong = url.replace(quote(to.password, safe=""), "wrong")
         with (
             pytest.raises(SystemRefused, match="expected a FerretDB server") as refused,

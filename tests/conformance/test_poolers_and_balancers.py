@@ -54,6 +54,7 @@ def pgbouncer(server: Deployment, mode: str = "transaction") -> Iterator[str]:
             auth_type = any
             pool_mode = {mode}
             default_pool_size = 2
+            max_client_conn = 300
             """.replace("            ", "")
         )
         configuration.chmod(0o644)
@@ -101,6 +102,22 @@ def test_clients_for_whom_a_pooler_has_no_session_are_not_answered_by_another_se
     (run,) = ended.runs
     assert run.driven is not None
     assert [server.sessions for server in run.driven.servers] == [2]
+
+
+def test_the_limit_of_the_server_is_not_taken_for_that_of_the_pooler(
+    server: Deployment, assay: Assay, working_folder: Path
+) -> None:
+    """The pooler lets in more clients than the server has sessions."""
+    most = int(servers.ask(server, "SHOW max_connections")[0][0] or 0)
+    (working_folder / "r.sql").write_text("SELECT 1;\n")
+    common = ("--clients", str(most + 5), "--transactions", "1000", "--protocol", "simple")
+    with pgbouncer(server) as url:
+        ended = assay("run", "r.sql", *common, "--on", url)
+    assert ended.status == 0, ended.out + ended.err
+    (run,) = ended.runs
+    assert run.deployment is not None and run.deployment.connection_limit is None
+    direct = assay("run", "r.sql", *common, "--on", servers.url_of(SYSTEM, server))
+    assert direct.status == 3 and f"the server takes {most} sessions" in direct.out
 
 
 @contextmanager

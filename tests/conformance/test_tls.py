@@ -217,6 +217,23 @@ def test_a_certificate_without_a_host_name_is_refused_by_its_cause(
             at.cipher(at.url(2, authority=authority))
         assert "-addext subjectAltName=DNS:localhost" in str(refusal.value.hint)
         assert at.cipher(at.url(1, authority=authority)), "the fix that the hint names"
+        with pytest.raises(SystemRefused, match=r"no subjectAltName .its CN does not") as refusal:
+            at.cipher(at.url(2, host="127.0.0.1", authority=authority))
+        assert "-addext subjectAltName=IP:127.0.0.1`" in str(refusal.value.hint)
+
+
+def test_a_host_that_is_an_address_needs_a_certificate_for_that_address(
+    storage: StorageFacts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = pytest.importorskip("assay.registry").system("postgresql")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with serving(system, storage, "address") as at:
+        assert at.cipher(at.url(2, host="127.0.0.1", authority=at.made.crt("authority")))
+    with serving(system, storage, "elsewhere") as at:
+        url = at.url(2, host="127.0.0.1", authority=at.made.crt("authority"))
+        with pytest.raises(SystemRefused) as refusal:
+            at.cipher(url)
+        assert "certificate is for 10.0.0.7, expected 127.0.0.1" in refusal.value.message
 
 
 def test_a_certificate_of_version_1_is_refused_by_its_cause(

@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
 
-from assay import server_url
+from assay import _engine, server_url
 from assay.errors import PasswordNeeded, SystemDied, SystemRefused
 from assay.provision.deployment import Address
 from assay.provision.engine_calls import Session
-from assay.provision.session import session
+from assay.provision.session import as_ours, session
 from assay.systems.sourced import LOGIN_NAME, URL
 
 FIRST_ANSWER_S = 30.0
@@ -43,6 +43,7 @@ _BEGINS_WITH_TLS = "begins with TLS"
 _ANOTHER_SERVER = "another server"
 # The engine's error classes.
 _TIMEOUT, _PROTOCOL = "timeout", "protocol"
+_AUTHENTICATION, _PERMISSION = "authentication", "permission"
 # The driver's own: the password would be sent in clear text over a session that may be unencrypted.
 _IN_CLEAR_TEXT = "clear text"
 
@@ -109,7 +110,14 @@ def first_session(url: str | None, address: Address, server: Server) -> Iterator
             if url is not None:
                 raise _explained(error, url, address, server) from error
             raise
-        yield opened
+        try:
+            yield opened
+        except _engine.EngineError as error:
+            # Some servers open a session for anybody, and demand the login of its first statement.
+            refused = as_ours(error)
+            if isinstance(refused, SystemRefused) and url and _demands_a_login(refused, server):
+                raise _explained(refused, url, address, server) from error
+            raise
 
 
 def _opened_soon(address: Address, stack: ExitStack) -> Session | None:
@@ -208,9 +216,15 @@ def _refusal(error: SystemRefused, address: Address, server: Server) -> _Refusal
             "create the database, allow the user to connect, or name another: HOST:PORT/DATABASE",
             f" with a database {address.database!r} for user {address.user!r}",
         )
-    if error.error_class == "authentication" and error.code not in fixes:
+    if _demands_a_login(error, server) and error.code not in fixes:
         return _refused_user(error, address, server, fix, is_explained=bool(said))
     return _Refusal(error.message, fix)
+
+
+def _demands_a_login(error: SystemRefused, server: Server) -> bool:
+    """Some servers say of whoever gave no login that it lacks a right."""
+    lacks_a_right = error.error_class == _PERMISSION and error.code in server.password_needed
+    return lacks_a_right or error.error_class == _AUTHENTICATION
 
 
 def _refused_user(
@@ -221,10 +235,13 @@ def _refused_user(
     if address.origins.get("user") == LOGIN_NAME and not is_explained:
         cause += f"; the URL names no user, so the name of this account, {address.user}, is used"
         fix = f"name the user in the URL: USER:PASSWORD@ (or the password in {server.password})"
+    into = f"into database {address.database!r}"
+    if not address.user:
+        return _Refusal(cause, fix, f" that lets anybody {into}")
     return _Refusal(
         f"{cause} (password: {address.origins.get('password_from') or 'none'})",
         fix,
-        f" that lets user {address.user!r} into database {address.database!r}",
+        f" that lets user {address.user!r} {into}",
         needs_password=address.password is None and error.code in server.password_needed,
     )
 
@@ -256,7 +273,7 @@ def _fixes(address: Address, server: Server) -> dict[str, str]:
         _TIMEOUT: f"the server's log may say what it waits for; {more_time}",
         _PROTOCOL: other_server,
         "too many connections": "close other sessions, or raise the server's limit",
-        "authentication": f"correct user and password: USER:PASSWORD@ in the URL, or the password "
+        _AUTHENTICATION: f"correct user and password: USER:PASSWORD@ in the URL, or the password "
         f"in {server.password}",
         _BEGINS_WITH_TLS: f"if it is a {server.name} server: {server.tls_required} in the URL"
         if server.begins_with_tls

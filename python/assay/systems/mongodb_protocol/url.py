@@ -21,6 +21,9 @@ DEFAULT_PORT = 27017
 
 DRIVER = "mongodb"
 
+_UNAUTHORIZED = "13"
+"""The code of a server that demands a login."""
+
 _TLS = {"true": "verify", "false": "off"}
 _TRUTH = {"true": "true", "false": "false"}
 _DRIVER_OPTIONS = {
@@ -59,7 +62,7 @@ def expected(title: str) -> Server:
         signed_only="tlsAllowInvalidHostnames=true",
         no_tls="tls=false",
         no_database=(),
-        password_needed=("13",),
+        password_needed=(_UNAUTHORIZED,),
         silent_fix=f"does a {title} server listen there? correct scheme, host and port in the URL; "
         "one that takes only encrypted sessions may stay silent: tls=true",
         socket="the path of the socket",
@@ -165,10 +168,13 @@ def _origins(found: Sourced, unix: str | None) -> dict[str, str]:
 
 
 def _fix_of(error: SystemRefused, address: Address) -> str | None:
-    if error.error_class != "authentication":
+    if error.error_class != "authentication" and error.code != _UNAUTHORIZED:
         return None
     if not address.user:
-        return "name the user in the URL: USER:PASSWORD@"
+        form = "USER:PASSWORD@HOST:PORT/DATABASE"
+        return (
+            f"name the user in the URL, {form}; the password may stand in {PASSWORD.name} instead"
+        )
     source = address.options.get("auth_source", "admin")
     return (
         f"correct user and password, or name the database where the user {address.user!r} is "
