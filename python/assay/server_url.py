@@ -251,6 +251,23 @@ def completed(
     return f"{given.scheme}://{names}{at}{place}{path}" + (f"?{query}" if query else "")
 
 
+def without_port(url: str, port: int) -> str:
+    """The URL without this port, of each server that it names; unchanged where it cannot be
+    read."""
+    try:
+        given = parts(url)
+    except ArgumentError:
+        return url
+    hosts = tuple((host, "" if found == str(port) else found) for host, found in given.hosts)
+    if hosts == given.hosts:
+        return url
+    before, slashes, rest = url.partition("://")
+    authority = re.split(r"[/?]", rest, maxsplit=1)[0]
+    user, at, _ = authority.rpartition("@")
+    place = replace(given, hosts=hosts).authority
+    return f"{before}{slashes}{user}{at}{place}{rest[len(authority) :]}"
+
+
 def with_password(url: str, password: str) -> str:
     """The URL with this password; a URL without a user gets an empty one."""
     given = parts(url)

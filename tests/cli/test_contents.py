@@ -37,9 +37,18 @@ def test_a_level_of_a_setting_may_be_spelled_otherwise_in_between(
     levels = "sqlite.synchronous=0,FULL"
     ended = assay("run", str(script), "--on", "sqlite", "--set", levels, *RUN)
     assert ended.status == 0, ended.err
-    for between in ("sqlite.synchronous", "synchronous=OFF,Full", "synchronous=false,full"):
+    for between in (
+        "sqlite.synchronous", "synchronous=OFF,Full", "synchronous=false,full",
+        "synchronous=off,default",
+    ):  # fmt: skip
         compared = assay("compare", "latest", "--between", between)
         assert compared.status == 0, compared.err
         assert (
             "sqlite.synchronous off" in compared.out and "sqlite.synchronous full" in compared.out
         )
+    without = assay("run", str(script), "--on", "sqlite", *RUN)
+    assert without.status == 0, without.err
+    for between in ("sqlite.synchronous=off,full", "sqlite.synchronous=off,default"):
+        compared = assay("compare", "1", "2", "--between", between)
+        assert compared.status == 0, compared.err
+        assert "sqlite.synchronous full, experiment 2" in compared.out

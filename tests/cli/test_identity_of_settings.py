@@ -15,6 +15,18 @@ def _pg(settings: str) -> str:
     return f"s.sql --on 'postgresql[{settings}]'"
 
 
+def _duck(settings: str) -> str:
+    return f"s.sql --on 'duckdb[{settings}]'"
+
+
+def _ferret(settings: str) -> str:
+    return f"f.json --on 'ferretdb[{settings}]'"
+
+
+def _cassandra(settings: str) -> str:
+    return f"s.cql --on 'cassandra[{settings}]'"
+
+
 def _maria(settings: str) -> str:
     return f"s.sql --on 'mariadb[{settings}]'"
 
@@ -50,6 +62,32 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
         "s.sql --on mariadb", _maria("innodb_buffer_pool_size=134217728,slow_query_log=0"), SAME),
     "MariaDB: what Assay has otherwise than the server": (
         "s.sql --on mariadb", _maria("innodb_buffer_pool_load_at_startup=ON"), Other()),
+    "DuckDB: truth": (_duck("preserve_insertion_order=false"), _duck(
+        "Preserve_Insertion_Order=0"), SAME),
+    "DuckDB: defaults": ("s.sql --on duckdb", _duck("preserve_insertion_order=true"), SAME),
+    "DuckDB: sizes": (_duck("memory_limit=1GiB"), _duck("max_memory=1024MiB"), SAME),
+    "DuckDB: sizes that it shows alike": (
+        _duck("memory_limit=1000MB"), _duck("memory_limit=1000.01MB"), Other()),
+    "DuckDB: what the session has": (
+        "s.sql --on duckdb", _duck("enable_progress_bar=true"), Other()),
+    "FerretDB: those of PostgreSQL": (
+        _ferret("work_mem=16MB,jit=OFF"), _ferret("Work_Mem=16384kB,jit=false"), SAME),
+    "Cassandra: sizes": (
+        _cassandra("commitlog_segment_size=32MiB"), _cassandra("commitlog_segment_size=32768KiB"),
+        SAME),
+    "Cassandra: what Assay has": (
+        "s.cql --on cassandra", _cassandra("commitlog_sync=PERIODIC,read_request_timeout=1m"),
+        SAME),
+    "Cassandra: what Assay has otherwise than the server": (
+        "s.cql --on cassandra", _cassandra("auto_snapshot=true"), Other()),
+    "a profile's setting said again": (
+        "s.sql --on postgresql --set postgresql.profile=tuned",
+        "s.sql --on postgresql --set postgresql.profile=tuned "
+        "--set postgresql.checkpoint_timeout=1800s", SAME),
+    "another than the profile's": (
+        "s.sql --on postgresql --set postgresql.profile=tuned",
+        "s.sql --on postgresql --set postgresql.profile=tuned "
+        "--set postgresql.checkpoint_timeout=1801s", Other()),
     "MariaDB: what Assay has": (
         "s.sql --on mariadb", _maria("innodb_buffer_pool_load_at_startup=0"), SAME),
 }  # fmt: skip
@@ -62,6 +100,8 @@ def test_two_experiments_have_one_cell_or_two(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("s.sql").write_text("select 1\n")
+    Path("s.cql").write_text("select now() from system.local\n")
+    Path("f.json").write_text('{"ping": 1}\n')
     a, b, expected = ROWS[row]
     if isinstance(expected, Refused):
         with pytest.raises(ArgumentError) as refused:

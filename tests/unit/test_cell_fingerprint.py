@@ -52,7 +52,7 @@ RICH = Cell(
 )
 GOLDEN = {
     "plain": "60cbf6daae976ffe114f664da71d0edf65ae6c3c8711bc8fd4674c53f99164d0",
-    "rich": "de3f4542002e657a61b0299dcdd4a97cf98a09e9279694c8bca08b783e6a083b",
+    "rich": "cdbbfbc0e526da6f88a279f17acd0e890f5b665815fa591acc7c9d920570229e",
 }
 CELLS = {"plain": PLAIN, "rich": RICH}
 

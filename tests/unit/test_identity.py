@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from assay.errors import AssayError
+from assay.storages import here
 from tests.support.identities import SAME, Other, Refused, identities, names_of
 
 WORKLOAD = """
@@ -41,9 +42,11 @@ EXPERIMENT = 'systems = "null"\nscript = "s.sql"\n'
 @pytest.fixture(autouse=True)
 def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(here, "first_unreachable", lambda _path, _user: None)
     for name in ("s.sql", "f1/s.sql", "f1/copy.sql"):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text("select 1\n")
+    Path("s.json").write_text('{"ping": 1}\n')
     Path("x.sql").write_text("select :x\n")
     Path("edited").mkdir()
     Path("edited/s.sql").write_text("select 2\n")
@@ -73,6 +76,17 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
         "postgresql at h/shop", "postgresql at h/test")),
     "other user": (f"s.sql --on {PG}", "s.sql --on postgresql://you@h/shop", Other(
         "postgresql at me@h", "postgresql at you@h")),
+    "the default port": (
+        f"s.sql --on {PG}", "s.sql --on postgresql://me@h:5432/shop", SAME),
+    "the default port twice": (f"s.sql --on {PG},postgresql://me@h:5432/shop", "", Refused(
+        "given twice")),
+    "the default port of several servers": (
+        "s.sql --on postgresql://me@h:5432,[::1]/shop", "s.sql --on postgresql://me@h,[::1]:5432/shop",
+        SAME),
+    "the default port of another system": (
+        "s.sql --on mariadb://me@h:3306/shop", "s.sql --on mariadb://me@h/shop", SAME),
+    "no port of that system": (
+        "s.sql --on mariadb://me@h:5432/shop", "s.sql --on mariadb://me@h/shop", Other()),
     "other options of the session": (
         f"s.sql --on {PG}?options=-cjit%3Doff", f"s.sql --on {PG}?options=-cjit%3Don", Other()),
     "another password": (
@@ -111,6 +125,12 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
         SAME),
     "a storage through a link": (
         "s.sql --on sqlite --storage here:s1", "s.sql --on sqlite --storage here:link", SAME),
+    "the default storage and its folder": (
+        "s.sql --on sqlite --storage here", "s.sql --on sqlite --storage here:.", SAME),
+    "no storage and its folder": (
+        "s.sql --on sqlite", "s.sql --on sqlite --storage here:{folder}", SAME),
+    "the default storage twice": (
+        "s.sql --on sqlite --storage here,here:{folder}", "", Refused("given twice")),
     "storages of two folders": (
         "s.sql --on sqlite --storage fast=here:d1", "s.sql --on sqlite --storage fast=here:d2",
         Other()),
@@ -148,6 +168,15 @@ ROWS: dict[str, tuple[str, str, type[SAME] | Other | Refused]] = {
     "settings in another order": (
         "s.sql --on sqlite[mmap_size=64MB,synchronous=0]",
         "s.sql --on sqlite[synchronous=OFF,mmap_size=67108864]", SAME),
+    "CUBRID: times and truth": (
+        "s.sql --on cubrid[checkpoint_interval=30min,async_commit=NO]",
+        "s.sql --on cubrid[async_commit=n,Checkpoint_Interval=1800sec]", SAME),
+    "CUBRID: sizes": (
+        "s.sql --on cubrid[log_buffer_size=256M]", "s.sql --on cubrid[log_buffer_size=255M]",
+        Other()),
+    "MongoDB: numbers and truth": (
+        "s.json --on mongodb[ttlMonitorEnabled=False,transactionLifetimeLimitSeconds=60.0]",
+        "s.json --on mongodb[transactionLifetimeLimitSeconds=60,ttlMonitorEnabled=false]", SAME),
     "pauses in two units": (
         "s.sql --on null --think-time constant:1ms", "s.sql --on null --think-time constant:1000us",
         SAME),

@@ -123,20 +123,33 @@ def _without(run: RunRecord, between: str) -> dict[str, Any]:
     return cell
 
 
-def level_of(run: RunRecord, factor: str) -> str | None:
-    """As text, as the option takes it; None: the run has none."""
+def level_of(run: RunRecord, factor: str, default: str = system_settings.DEFAULT) -> str | None:
+    """As text, as the option takes it; None: the run has none. ``default``: what a setting is
+    called where it has the value that it has anyway."""
     if factor in _OF_SERVER:
         level = server_machines.levels(run.server_machine, [factor]).get(factor)
     elif name := _name_in_system(run, factor):
-        level = _asked_of_system(run).get(name, system_settings.DEFAULT)
+        is_default = name in (_system(run).get("at_default") or ())
+        level = default if is_default else _asked_of_system(run).get(name, default)
     else:
         level = levels(run, factor).get(factor)
     return None if level is None else cell_names.level_text(level)
 
 
-def levels_of(runs: Iterable[RunRecord], factor: str) -> list[str]:
-    """In the order of the runs."""
-    found = (level_of(run, factor) for run in runs)
+def default_of(runs: Iterable[RunRecord], factor: str) -> str:
+    """How the runs that spell the default of a setting out call it; else `DEFAULT`."""
+    for run in runs:
+        name = _name_in_system(run, factor)
+        if name and name in (_system(run).get("at_default") or ()):
+            return _asked_of_system(run).get(name, system_settings.DEFAULT)
+    return system_settings.DEFAULT
+
+
+def levels_of(runs: Iterable[RunRecord], factor: str, default: str = "") -> list[str]:
+    """In the order of the runs. ``default``: as `level_of` takes it; empty: of these runs."""
+    runs = list(runs)
+    default = default or default_of(runs, factor)
+    found = (level_of(run, factor, default) for run in runs)
     return list(dict.fromkeys(level for level in found if level is not None))
 
 

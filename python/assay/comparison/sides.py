@@ -9,6 +9,7 @@ from dataclasses import replace
 from assay.comparison import factors
 from assay.comparison.values import Side
 from assay.errors import ArgumentError
+from assay.plan import system_settings
 from assay.record import ExperimentRecord, RunRecord, run_names
 from assay.text.quantities import BUFFER_BYTES
 
@@ -38,31 +39,34 @@ def at_levels(a: Side, b: Side | None, between: str) -> tuple[Side, Side, str]:
     factor, equals, words = between.partition("=")
     both = [run for one in (a, b) if one is not None for _, run in one.runs]
     factor = factors.known_factor(factor, both)
+    default = factors.default_of(both, factor)
     given = words.split(",") if equals else []
     if equals and (len(given) != 2 or not all(given) or given[0] == given[1]):
         raise ArgumentError(
             f"expected two levels of {factor}, found {words!r}", hint=f"{factor}=FIRST,SECOND"
         )
     if b is None:
-        found = _levels(a, factor)
-        chosen = [_chosen(one, found, factor) for one in given] or found
+        found = _levels(a, factor, default)
+        chosen = [_chosen(one, found, factor, default) for one in given] or found
         if len(chosen) != 2:
             raise ArgumentError(
                 f"expected two levels of {factor}, found {len(found)}: {', '.join(found)}",
                 hint=_two_of(factor, found, both),
             )
         left, right = chosen
-        return _at(a, factor, left), _at(replace(a, name="B"), factor, right), factor
+        b = replace(a, name="B")
+        return _at(a, factor, left, default), _at(b, factor, right, default), factor
     levels = []
     for place, one in enumerate((a, b)):
-        found = _levels(one, factor)
+        found = _levels(one, factor, default)
         if not given and len(found) != 1:
             raise ArgumentError(
                 f"{one.name} has {len(found)} levels of {factor}: {', '.join(found)}",
                 hint=f"name one for A and one for B: --between '{factor}=LEVEL,LEVEL'",
             )
-        levels.append(_chosen(given[place], found, factor) if given else found[0])
-    return _at(a, factor, levels[0]), _at(b, factor, levels[1]), factor
+        levels.append(_chosen(given[place], found, factor, default) if given else found[0])
+    left, right = levels
+    return _at(a, factor, left, default), _at(b, factor, right, default), factor
 
 
 def insist_on_other_runs(a: Side, b: Side) -> None:
@@ -89,11 +93,13 @@ def _how_to_name_two(runs: Iterable[RunRecord]) -> str:
     return f"name two experiments{example and f', or two levels of a factor: {example}'}"
 
 
-def _levels(one: Side, factor: str) -> list[str]:
-    return factors.levels_of((run for _, run in one.runs), factor)
+def _levels(one: Side, factor: str, default: str) -> list[str]:
+    return factors.levels_of((run for _, run in one.runs), factor, default)
 
 
-def _chosen(word: str, found: Sequence[str], factor: str) -> str:
+def _chosen(word: str, found: Sequence[str], factor: str, default: str) -> str:
+    """``default`` is also the level that spells it out."""
+    word = default if word == system_settings.DEFAULT else word
     if word in found:
         return word
     if equal := [level for level in found if _meaning(level) == _meaning(word)]:
@@ -126,6 +132,8 @@ def _two_of(factor: str, found: Sequence[str], runs: Iterable[RunRecord]) -> str
     return f"name two of them: --between '{factor}={found[0]},{found[1]}'"
 
 
-def _at(one: Side, factor: str, level: str) -> Side:
-    runs = tuple((place, run) for place, run in one.runs if factors.level_of(run, factor) == level)
+def _at(one: Side, factor: str, level: str, default: str) -> Side:
+    runs = tuple(
+        (place, run) for place, run in one.runs if factors.level_of(run, factor, default) == level
+    )
     return replace(one, title=f"{factor} {level}, {one.title}", runs=runs)

@@ -9,14 +9,17 @@ whether or not an option or setting says what it has anyway.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from assay import server_url
+from assay import registry, server_url
+from assay.errors import ArgumentError, PluginFailed
 from assay.experiment.values import ServerMachine, SystemChoice
+from assay.systems.abilities import HasDefaultPort
 
 _PASSWORD_IN_QUERY = re.compile(
     r"(\w*passw(?:or)?d|passphrase|pwd)\s*(?:=|%3D)[^&]*", re.IGNORECASE
@@ -53,7 +56,7 @@ def identifying(system: Mapping[str, Any]) -> dict[str, Any]:
         **{name: field for name, field in system.items() if name not in _NO_LEVELS},
         "options": asked("options"),
         "settings": asked("settings"),
-        "url": _plain_url(system.get("url")),
+        "url": _plain_url(system.get("url"), str(system.get("name"))),
         "machine": not_default(ServerMachine, system.get("machine") or {}),
     }
 
@@ -89,11 +92,23 @@ def plain_value(value: Any) -> Any:
     return value
 
 
-def _plain_url(url: str | None) -> str | None:
-    """The URL without its password, so that a cell and the masked one of its record are equal, and
-    with its parameters in an order of their own."""
+@functools.cache
+def _default_port(name: str) -> int | None:
+    """None: there is none, or the system is not known here, as one of an old record may be."""
+    try:
+        system = registry.system(name)
+    except (ArgumentError, PluginFailed):
+        return None
+    return system.default_port if isinstance(system, HasDefaultPort) else None
+
+
+def _plain_url(url: str | None, system: str) -> str | None:
+    """The URL without its password, so that a cell and the masked one of its record are equal,
+    without the port that it has anyway, and with its parameters in an order of their own."""
     if url is None:
         return None
     shown = _PASSWORD_IN_QUERY.sub(r"\1=", server_url.without_password(url))
+    if (port := _default_port(system)) is not None:
+        shown = server_url.without_port(shown, port)
     before, mark, query = shown.partition("?")
     return f"{before}{mark}{'&'.join(sorted(query.split('&')))}"

@@ -63,6 +63,14 @@ def applied(choice: SystemChoice, name: str) -> SystemChoice:
     )
 
 
+def settings_of(choice: SystemChoice) -> Mapping[str, str]:
+    """Of the settings of a choice those of its profile, as the profile has them."""
+    if not choice.profile:
+        return {}
+    promised = _known(choice.name)[choice.profile].settings
+    return {name: value for name, value in promised.items() if name in choice.settings}
+
+
 def without(choice: SystemChoice, given: Iterable[str]) -> SystemChoice:
     """Without the profile's values for ``given``, and without its options whose setting is among
     them."""

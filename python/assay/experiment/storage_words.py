@@ -26,6 +26,7 @@ from assay.option_spec import spelled
 from assay.storages.abilities import (
     ErasesDevice,
     FreeSpace,
+    HasDefaultDirectory,
     Inspectable,
     Labelled,
     LimitsProcesses,
@@ -148,6 +149,8 @@ def declared_choice(
         )
     storage = registry.storage(kind)
     place = None if directory is None else usable_path(directory, kind)
+    if isinstance(storage, HasDefaultDirectory) and place == str(storage.default_directory()):
+        place = None
     order = [spec.name for spec in storage.option_specs]
     in_order = {key: options[key] for key in sorted(options, key=order.index)}
     label = name or as_written(kind, in_order, place)

@@ -5,12 +5,12 @@ starts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from assay import registry
 from assay.errors import ArgumentError, SystemUnderTestError
-from assay.experiment import Experiment, SystemChoice, system_names
+from assay.experiment import Experiment, SystemChoice, profiles, system_names
 from assay.experiment.repeated import refuse_repeated
 from assay.systems.abilities import Spelled, SpellsSettings
 
@@ -26,22 +26,34 @@ def spelled(experiment: Experiment) -> Experiment:
 
 
 def _spelled(choice: SystemChoice) -> SystemChoice:
-    own = {name: one for name, one in choice.settings.items() if name not in choice.of_profile}
     system = registry.system(choice.name)
-    if not own or choice.url is not None or not isinstance(system, SpellsSettings):
+    if not choice.settings or choice.url is not None or not isinstance(system, SpellsSettings):
         return choice
+    own = {name: one for name, one in choice.settings.items() if name not in choice.of_profile}
     try:
-        found = system.spelled_settings(replace(choice, settings=own))
+        found = _asked_of(system, choice, own)
+        promised = _asked_of(system, choice, profiles.settings_of(choice))
     except SystemUnderTestError:  # its programs are not here, which is said elsewhere
         return choice
     _refuse_several_names(choice, found)
-    of_profile = {name: one for name, one in choice.settings.items() if name not in own}
+    of_profile = {one.name: one.value for one in promised}
+    asked = [one for one in found if of_profile.get(one.name) != one.value]
+    for one in asked:
+        of_profile.pop(one.name, None)
+    options = {name: one for name, one in choice.of_profile.items() if name in choice.options}
     at_default = [name for name in choice.at_default if name not in own]
     return replace(
         choice,
-        settings={**of_profile, **{one.name: one.value for one in found}},
-        at_default=(*at_default, *(one.name for one in found if one.is_default)),
+        settings={**of_profile, **{one.name: one.value for one in asked}},
+        of_profile={**options, **of_profile},
+        at_default=(*at_default, *(one.name for one in asked if one.is_default)),
     )
+
+
+def _asked_of(
+    system: SpellsSettings, choice: SystemChoice, settings: Mapping[str, str]
+) -> Sequence[Spelled]:
+    return system.spelled_settings(replace(choice, settings=settings)) if settings else ()
 
 
 def _refuse_several_names(choice: SystemChoice, found: Sequence[Spelled]) -> None:

@@ -18,6 +18,15 @@ from assay.systems.abilities import AlsoCalled
 
 
 @runtime_checkable
+class HasDefaultDirectory(Protocol):
+    """A choice without a directory has one all the same."""
+
+    def default_directory(self) -> Path:
+        """The folder, without links, whose name changes nothing where it is asked for."""
+        ...
+
+
+@runtime_checkable
 class OwnDevice(Protocol):
     """It has a block device that nothing else uses, so that reads, writes and flushes of the device
     are those of the system. ``StorageFacts.is_own_device`` is true."""
@@ -241,6 +250,7 @@ class FileSystemKnown(Protocol):
 
 ABILITIES: tuple[type, ...] = (
     AlsoCalled,
+    HasDefaultDirectory,
     OwnDevice,
     ErasesDevice,
     RawDevice,

@@ -31,6 +31,9 @@ class Here:
     name = "here"
     option_specs: tuple[OptionSpec, ...] = ()
 
+    def default_directory(self) -> Path:
+        return default_of_choices()
+
     def check(self, choice: StorageChoice) -> None:
         values(self, choice)
         refuse_no_directory(choice)
@@ -52,6 +55,14 @@ def directory_of(choice: StorageChoice) -> Path:
     directory, else (where the servers' user cannot reach that) /var/tmp."""
     given = choice.directory or env_vars.DATA_DIRECTORY.get()
     return Path(given).absolute() if given else default_directory(server_user())
+
+
+def default_of_choices() -> Path:
+    """The folder of a choice without a directory, which may name it as well: the current one, in
+    place of the default directory within it."""
+    named = env_vars.DATA_DIRECTORY.get()
+    folder = Path(named) if named else default_directory(server_user())
+    return (folder.parent if folder == Path.cwd() / DEFAULT_NAME else folder).resolve()
 
 
 def refuse_no_directory(choice: StorageChoice) -> None:

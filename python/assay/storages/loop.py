@@ -30,6 +30,7 @@ from assay.storages.block.file_systems import (
 from assay.storages.block.image import known_free_space, need_known_free_space
 from assay.storages.block.machine import need_loop_devices, need_mount, why_not
 from assay.storages.block.mounted import mount
+from assay.storages.here import default_of_choices
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
 from assay.storages.protocol import PreparedStorage, Storage
@@ -38,6 +39,9 @@ from assay.storages.protocol import PreparedStorage, Storage
 class Loop:
     name = "loop"
     option_specs: tuple[OptionSpec, ...] = (FS, SIZE, MOUNT)
+
+    def default_directory(self) -> Path:
+        return default_of_choices()
 
     def check(self, choice: StorageChoice) -> None:
         check_image(self, choice)

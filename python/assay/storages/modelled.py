@@ -46,7 +46,7 @@ from assay.storages.block.machine import (
 from assay.storages.block.mounted import mount
 from assay.storages.disk_model.options import Model, disk_options, model_of
 from assay.storages.disk_model.process import ServedDisk, served
-from assay.storages.here import directory_of, usable_directory
+from assay.storages.here import default_of_choices, directory_of, usable_directory
 from assay.storages.loop import file_systems_not_here
 from assay.storages.mounts import facts_of
 from assay.storages.options import SIZE, size_bytes, values
@@ -75,6 +75,9 @@ class Modelled:
     name = "modelled"
     label_note = "modelled"
     option_specs: tuple[OptionSpec, ...] = (*disk_options(), _FS, SIZE, MOUNT)
+
+    def default_directory(self) -> Path:
+        return default_of_choices()
 
     def check(self, choice: StorageChoice) -> None:
         self._model(choice)

@@ -22,6 +22,7 @@ from assay.storages.block.file_systems import FS, MOUNT
 from assay.storages.block.image import known_free_space
 from assay.storages.block.io_limits import LIMITS
 from assay.storages.block.machine import why_not
+from assay.storages.here import default_of_choices
 from assay.storages.loop import (
     check_image,
     file_system_on_image,
@@ -75,6 +76,9 @@ class Throttled:
         SIZE,
         MOUNT,
     )
+
+    def default_directory(self) -> Path:
+        return default_of_choices()
 
     def check(self, choice: StorageChoice) -> None:
         if not self._limits(choice):

@@ -37,6 +37,14 @@ class ReachedByUrl(Protocol):
 
 
 @runtime_checkable
+class HasDefaultPort(Protocol):
+    """Its servers listen at one port by convention, which a URL may leave out."""
+
+    default_port: int
+    """That port, from 1 to 65535."""
+
+
+@runtime_checkable
 class CompletesUrls(Protocol):
     """Its own clients read parts of an address from the environment, from files, or from the
     current folder."""
@@ -426,6 +434,7 @@ ABILITIES: tuple[type, ...] = (
     ReachedByUrl,
     LimitsWaitingByOption,
     VaryingCapabilities,
+    HasDefaultPort,
     CompletesUrls,
     SpellsSettings,
     ReadsDurability,

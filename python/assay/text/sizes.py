@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 _UNITS = (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10))
 
 
@@ -20,6 +23,16 @@ def about(size: int) -> str:
             places = 10 ** max(0, 3 - whole)
             return f"{size * places // factor / places:.12g}{unit}"
     return f"{size}B"
+
+
+def in_largest_unit(amount: int, units: Sequence[tuple[str, int]]) -> str:
+    """``8MB``: in the largest unit of which it is a whole number. ``units``: name and size of each,
+    from the smallest; a unit is a multiple of the one before."""
+    whole = units[0]
+    for _, larger in pairwise(units):
+        if amount % larger[1] == 0:
+            whole = larger
+    return f"{amount // whole[1]}{whole[0]}"
 
 
 def size_word(size: int) -> str:

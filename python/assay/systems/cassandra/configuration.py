@@ -129,11 +129,15 @@ def check(settings: Mapping[str, str]) -> None:
             raise ArgumentError(f"the setting {name}: expected one line, found {value!r}")
 
 
+def chosen_by_assay(settings: Mapping[str, str]) -> dict[str, str]:
+    """What the nodes have beside these settings, and what they would have in their place."""
+    sync = {**CHOSEN_BY_ASSAY, **settings}["commitlog_sync"].lower()
+    return {**_OF_SYNC.get(sync, {}), **CHOSEN_BY_ASSAY}
+
+
 def yaml(node: NodeFacts, settings: Mapping[str, str]) -> str:
     """The text of ``cassandra.yaml``."""
-    given = {**CHOSEN_BY_ASSAY, **settings}
-    sync = given["commitlog_sync"].lower()
-    lines = {**_OF_SYNC.get(sync, {}), **given}
+    lines = {**chosen_by_assay(settings), **settings}
     seeds = json.dumps(",".join(f"{host}:{node.storage_port}" for host in node.seeds))
     simple = "org.apache.cassandra.locator.SimpleSeedProvider"
     ours = {

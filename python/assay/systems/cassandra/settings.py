@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from assay.errors import SystemRefused
 from assay.provision.engine_calls import Session
+from assay.systems.abilities import Spelled
 from assay.systems.answers import rows_of
-from assay.systems.cassandra.configuration import SET_BY_ASSAY
+from assay.systems.cassandra.configuration import SET_BY_ASSAY, chosen_by_assay
+from assay.text.sizes import in_largest_unit
 
 _DECISIVE = """
     commitlog_sync commitlog_sync_period commitlog_sync_group_window commitlog_segment_size
@@ -46,6 +48,13 @@ _FACTORS = {
     **{"b": 1, "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30},
     **{"b/s": 1, "kib/s": 1 << 10, "mib/s": 1 << 20},
 }
+_UNITS = (
+    (("ns", 1), ("us", 10**3), ("ms", 10**6), ("s", 10**9), ("m", 60 * 10**9),
+     ("h", 3600 * 10**9), ("d", 86_400 * 10**9)),
+    (("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)),
+    (("B/s", 1), ("KiB/s", 1 << 10), ("MiB/s", 1 << 20)),
+)  # fmt: skip
+"""Of times, sizes and rates, as the server writes them."""
 
 
 def read(session: Session) -> dict[str, str] | None:
@@ -74,6 +83,30 @@ def is_in_effect(asked: str, found: str) -> bool:
     """Whether both texts mean the same: ``1024KiB`` and ``1MiB``."""
     left, right = (_meaning(text) for text in (asked, found))
     return left == right
+
+
+def spelled(asked: Mapping[str, str]) -> Iterator[Spelled]:
+    """Each setting in one spelling, and whether it is what Assay's nodes have. What the server has
+    by itself is known to a running node alone."""
+    ours = chosen_by_assay(asked)
+    for name, value in asked.items():
+        is_default = name in ours and is_in_effect(value, ours[name])
+        yield Spelled(name, _in_one_spelling(value), is_default)
+
+
+def _in_one_spelling(text: str) -> str:
+    word = " ".join(text.strip().strip("\"'").split())
+    lower = word.lower()
+    if lower in _NOTHING:
+        return "none"
+    quantity = _QUANTITY.fullmatch(lower)
+    if quantity is None or not quantity[1].isdecimal():
+        return _TRUTH.get(lower, word)
+    for units in _UNITS:
+        size = next((size for unit, size in units if unit.lower() == quantity[2]), None)
+        if size is not None:
+            return in_largest_unit(int(quantity[1]) * size, units)
+    return word
 
 
 def effective(found: Mapping[str, str], asked: Mapping[str, str]) -> dict[str, str]:

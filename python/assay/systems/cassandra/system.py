@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,7 @@ from assay.provision.session import session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
 from assay.systems import urls
-from assay.systems.abilities import IN_THE_TESTS, Found, Profile
+from assay.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
 from assay.systems.answers import rows_of
 from assay.systems.cassandra import (
     agreement,
@@ -112,6 +112,7 @@ class Cassandra:
         BUFFER,
     )
     url_schemes: tuple[str, ...] = (url.SCHEME,)
+    default_port = url.DEFAULT_PORT
     chosen_by = installation.HOME
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
@@ -160,6 +161,9 @@ class Cassandra:
                 hint=f"nodes={options[REPLICATION.name]}",
             )
         _heap_bytes(choice, _cache_bytes(choice))
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        return list(settings.spelled(choice.settings))
 
     @contextlib.contextmanager
     def provision(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from assay.capabilities import CAPABILITIES
@@ -15,7 +15,7 @@ from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.provision.size import allocated_bytes
-from assay.systems.abilities import IN_THE_TESTS, Found, Profile
+from assay.systems.abilities import IN_THE_TESTS, Found, Profile, Spelled
 from assay.systems.cubrid import home, installation, server, settings, size, url
 from assay.systems.dbapi.system import CLIENT_PROCESSES
 from assay.systems.options import (
@@ -55,6 +55,7 @@ class Cubrid:
     capabilities = frozenset(CAPABILITIES) - _LACKING
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CLIENT_PROCESSES)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    default_port = url.DEFAULT_PORT
     chosen_by = installation.HOME
     verified = IN_THE_TESTS
 
@@ -85,6 +86,9 @@ class Cubrid:
         server.check_settings(choice.settings)
         _buffer(choice.options, choice.settings)
         refuse_beyond_memory(choice, buffer_bytes(choice.options, (), _SIZE_SETTING))
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        return list(settings.spelled(choice.settings))
 
     @contextlib.contextmanager
     def provision(

@@ -7,10 +7,12 @@ effect, in its own spelling (``1GB`` is ``953.6 MiB``).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from assay.errors import ArgumentError
 from assay.provision.engine_calls import Session
+from assay.systems.abilities import Spelled
+from assay.text.sizes import in_largest_unit
 
 MEMORY = "memory_limit"
 OF_THE_FILE = ("default_block_size", "storage_compatibility_version")
@@ -40,6 +42,7 @@ OF_THE_SESSION = frozenset(
 
 _SET_BY_ASSAY = {"autoinstall_known_extensions": "false"}
 """A run downloads nothing unless that is asked for."""
+_OF_THE_MACHINE = ("threads", MEMORY)
 _SECRET = frozenset({"password", "http_proxy_password"})
 _ALIASES = {"max_memory": MEMORY, "worker_threads": "threads"}
 _NAME = re.compile(r"[a-z_][a-z0-9_]*")
@@ -49,6 +52,10 @@ _UNITS = {"b": 1, "bytes": 1} | {
     for ending, unit in (("b", 1000), ("ib", 1024))
     for power, letter in enumerate("kmgt", 1)
 }
+_SIZES = tuple(
+    (("B", 1), *((f"{letter}{ending}", unit**power) for power, letter in enumerate("KMGT", 1)))
+    for ending, unit in (("iB", 1024), ("B", 1000))
+)
 
 
 def named(asked: Mapping[str, str]) -> dict[str, str]:
@@ -103,6 +110,21 @@ def read(session: Session) -> dict[str, str]:
         for name, value in rows
         if name is not None and value is not None and name not in _SECRET
     }
+
+
+def spelled(
+    asked: Mapping[str, str], defaults: Mapping[str, str], in_effect: Mapping[str, str]
+) -> Iterator[Spelled]:
+    """Each setting as it is read back, but sizes, which DuckDB rounds. What depends on the machine
+    is no default."""
+    for name, value in asked.items():
+        if (size := size_bytes(value)) is not None:
+            words = (in_largest_unit(size, units) for units in _SIZES)
+            yield Spelled(name, min(words, key=len), is_default=False)
+            continue
+        read_back = in_effect.get(name, value)
+        is_default = name not in _OF_THE_MACHINE and read_back == defaults.get(name)
+        yield Spelled(name, read_back, is_default)
 
 
 def size_bytes(text: str) -> int | None:

@@ -23,7 +23,7 @@ from assay.provision import sampling
 from assay.provision.deployment import Address, Deployment, Node, StorageFacts
 from assay.provision.session import session
 from assay.server_url import Resolved
-from assay.systems.abilities import Found
+from assay.systems.abilities import Found, Spelled
 from assay.systems.duckdb import installation, settings, url
 from assay.systems.options import BUFFER, buffer_bytes, rounded_up
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
@@ -83,6 +83,23 @@ class Duckdb:
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        asked = settings.named(choice.settings)
+        return list(settings.spelled(asked, self._in_memory({}), self._in_memory(asked)))
+
+    def _in_memory(self, asked: Mapping[str, str]) -> dict[str, str]:
+        """The settings of a database that was opened with those asked for."""
+        library = {"library": str(installation.find_library())}
+        with session(
+            Address(
+                driver=self.driver,
+                file=":memory:",
+                session_statements=settings.statements(asked),
+                options={**library, **settings.of_the_database(asked)},
+            )
+        ) as opened:
+            return settings.read(opened)
 
     @contextlib.contextmanager
     def provision(

@@ -7,7 +7,7 @@ are PostgreSQL's.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,13 +21,13 @@ from assay.provision import process, sampling
 from assay.provision.deployment import Address, Deployment, Node
 from assay.provision.session import brief_session, session
 from assay.server_url import Resolved
-from assay.systems.abilities import IN_THE_TESTS, Found
+from assay.systems.abilities import IN_THE_TESTS, Found, Spelled
 from assay.systems.answers import number_of, rows_of
 from assay.systems.ferretdb import installation, server
 from assay.systems.mongodb_protocol import by_url, url
 from assay.systems.mongodb_protocol.answers import size_bytes
 from assay.systems.options import BUFFER, TRANSPORT, connection_limit, refuse_buffer, values
-from assay.systems.postgresql import POSTGRESQL, buffer, settings
+from assay.systems.postgresql import POSTGRESQL, buffer, settings, spelling
 from assay.systems.postgresql import server as postgresql
 from assay.systems.program_version import version_of
 from assay.systems.protocol import OptionSpec, ProcessSample, ServerDirectory
@@ -57,6 +57,7 @@ class Ferretdb:
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, TRANSPORT)
     url_schemes: tuple[str, ...] = ("ferretdb",)
+    default_port = url.DEFAULT_PORT
     chosen_by = installation.BASE_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
@@ -80,6 +81,11 @@ class Ferretdb:
 
     def install(self, version: str, prefix: Prefix, report: Report) -> None:
         installation.install(version, prefix, report)
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        """Those of PostgreSQL."""
+        behind = installation.find_programs().postgresql
+        return list(spelling.spelled(behind, choice.settings))
 
     @contextlib.contextmanager
     def provision(

@@ -8,11 +8,12 @@ one without is a server parameter, as ``setParameter`` takes it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from assay.errors import ArgumentError, SystemRefused
+from assay.systems.abilities import Spelled
 from assay.systems.options import buffer_bytes
 
 CACHE = "storage.wiredTiger.engineConfig.cacheSizeGB"
@@ -70,6 +71,16 @@ def text(data: Path, socket: Path, settings: Mapping[str, str]) -> str:
             section = section.setdefault(part, {})
         section[last] = _scalar(value)
     return json.dumps(document, indent=2) + "\n"
+
+
+def spelled(settings: Mapping[str, str]) -> Iterator[Spelled]:
+    """Each setting as JSON has it, as far as it is a number or a truth value."""
+    for name, value in settings.items():
+        scalar = _scalar(value.strip().lower())
+        if isinstance(scalar, float) and scalar.is_integer():
+            scalar = int(scalar)
+        text = value.strip() if isinstance(scalar, str) else json.dumps(scalar)
+        yield Spelled(name.strip(), text, is_default=False)
 
 
 def effective(

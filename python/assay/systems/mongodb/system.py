@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from assay.dialects.mongodb import MONGODB as DIALECT
@@ -20,7 +20,7 @@ from assay.provision.deployment import Address, Deployment, Node
 from assay.provision.session import brief_session, session
 from assay.provision.size import allocated_bytes
 from assay.server_url import Resolved
-from assay.systems.abilities import NOT_VERIFIED, Found
+from assay.systems.abilities import NOT_VERIFIED, Found, Spelled
 from assay.systems.mongodb import configuration, installation, server
 from assay.systems.mongodb_protocol import by_url, url
 from assay.systems.mongodb_protocol.answers import command, size_bytes
@@ -55,6 +55,7 @@ class Mongodb:
     })  # fmt: skip
     option_specs: tuple[OptionSpec, ...] = (BUFFER, JOURNAL)
     url_schemes: tuple[str, ...] = ("mongodb",)
+    default_port = url.DEFAULT_PORT
     chosen_by = installation.PROGRAMS_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = NOT_VERIFIED
@@ -62,6 +63,9 @@ class Mongodb:
     def find(self) -> Found:
         program = installation.find_server()
         return Found(version_of(program), str(program))
+
+    def spelled_settings(self, choice: SystemChoice) -> Sequence[Spelled]:
+        return list(configuration.spelled(choice.settings))
 
     @contextlib.contextmanager
     def provision(

@@ -39,6 +39,7 @@ class Msql:
     capabilities = frozenset({"sql", "tables", "stored rows", "unique keys", "own processes"})
     option_specs: tuple[OptionSpec, ...] = ()
     url_schemes: tuple[str, ...] = url.SCHEMES
+    default_port = url.DEFAULT_PORT
     verified = NOT_VERIFIED
 
     def find(self) -> Found:

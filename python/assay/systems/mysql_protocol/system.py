@@ -82,6 +82,7 @@ class ProductSystem:
         self.name = product.name
         self.option_specs: tuple[OptionSpec, ...] = (product.engine, BUFFER, TRANSPORT, BULK_FORM)
         self.url_schemes: tuple[str, ...] = (product.name,)
+        self.default_port = url.DEFAULT_PORT
 
         self.chosen_by = product.base_folder
 

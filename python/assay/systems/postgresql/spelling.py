@@ -13,11 +13,11 @@ import os
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from assay.systems.abilities import Spelled
 from assay.systems.postgresql.installation import Installation
+from assay.text.sizes import in_largest_unit
 
 _NO_DEFAULTS = frozenset({
     "max_connections", "datestyle", "default_text_search_config", "timezone", "log_timezone",
@@ -84,7 +84,7 @@ def _with_unit(program: Path, name: str, kept: str) -> str:
         for unit in names:
             times, word = _parts(unit)
             if _read(program, name, f"{int(kept) * times}{word}") == kept:
-                return _in_largest(int(kept) * times * dict(chain)[word], chain)
+                return in_largest_unit(int(kept) * times * dict(chain)[word], chain)
     return kept
 
 
@@ -93,12 +93,3 @@ def _parts(unit: str) -> tuple[int, str]:
     found = _SIZE_OF_A_UNIT.fullmatch(unit)
     assert found is not None, unit
     return int(found[1] or 1), found[2]
-
-
-def _in_largest(amount: int, chain: Sequence[tuple[str, int]]) -> str:
-    """In the largest unit of which it is a whole number; a unit is a multiple of the one before."""
-    whole = chain[0]
-    for _, larger in pairwise(chain):
-        if amount % larger[1] == 0:
-            whole = larger
-    return f"{amount // whole[1]}{whole[0]}"

@@ -85,6 +85,7 @@ class Postgresql:
     capabilities = frozenset(CAPABILITIES)
     option_specs: tuple[OptionSpec, ...] = (BUFFER, CHECKSUMS, TRANSPORT)
     url_schemes: tuple[str, ...] = url.SCHEMES
+    default_port = url.DEFAULT_PORT
     chosen_by = installation.PROGRAMS_FOLDER
     url_variables: tuple[EnvVar, ...] = url.VARIABLES
     verified = IN_THE_TESTS
